@@ -1,0 +1,122 @@
+#include "TorchCheck.h"
+#include "Registry.h"
+#include "model/Program.h"
+#include "clang/ASTMatchers/ASTMatchFinder.h"
+#include "llvm/ADT/STLExtras.h"
+#include <tuple>
+
+using namespace clang;
+
+namespace torchtidy {
+
+/// The findings of all enabled checks of one translation unit, so that one cause
+/// at one line is told once, by the check with the highest priority. It is
+/// decided before NOLINT is looked at: silencing the specific check does not
+/// wake the general one.
+class FindingPool {
+public:
+  void add(model::Finding Finding) { Findings.push_back(std::move(Finding)); }
+
+  std::vector<model::Finding> take(StringRef Check, const SourceManager &SM) {
+    std::vector<model::Finding> Result;
+    for (const model::Finding &Finding : Findings)
+      if (Finding.Check == Check && !isOutranked(Finding, SM))
+        Result.push_back(Finding);
+    llvm::stable_sort(Result, [&](const auto &A, const auto &B) {
+      return SM.isBeforeInTranslationUnit(A.Location, B.Location);
+    });
+    return Result;
+  }
+
+private:
+  bool isOutranked(const model::Finding &Finding,
+                   const SourceManager &SM) const {
+    if (Finding.Cause.empty())
+      return false;
+    unsigned Priority = priority(Finding.Check);
+    return llvm::any_of(Findings, [&](const model::Finding &Other) {
+      return Other.Check != Finding.Check && Other.Cause == Finding.Cause &&
+             priority(Other.Check) > Priority &&
+             line(Other, SM) == line(Finding, SM);
+    });
+  }
+
+  static unsigned priority(StringRef Check) {
+    const CheckInfo *Info = findCheck(Check);
+    return Info ? Info->Priority : 0;
+  }
+
+  static std::pair<FileID, unsigned> line(const model::Finding &Finding,
+                                          const SourceManager &SM) {
+    SourceLocation Location = SM.getExpansionLoc(Finding.Location);
+    return {SM.getFileID(Location), SM.getExpansionLineNumber(Location)};
+  }
+
+  std::vector<model::Finding> Findings;
+};
+
+/// What the checks of one AST share. clangd builds several ASTs at once, each on
+/// one thread, hence thread-local; the weak pointers let it die with the AST.
+template <class T, class Make>
+static std::shared_ptr<T> sharedForAST(const ASTContext &Context, Make Create) {
+  struct Entry {
+    const ASTContext *Context = nullptr;
+    std::weak_ptr<T> Shared;
+  };
+  static thread_local Entry Last;
+  std::shared_ptr<T> Result = Last.Shared.lock();
+  if (!Result || Last.Context != &Context) {
+    Result = Create();
+    Last = {&Context, Result};
+  }
+  return Result;
+}
+
+TorchCheck::TorchCheck(StringRef Name, tidy::ClangTidyContext *Context)
+    : ClangTidyCheck(Name, Context) {}
+
+TorchCheck::~TorchCheck() = default;
+
+void TorchCheck::registerMatchers(ast_matchers::MatchFinder *Finder) {
+  // The only matcher of all our checks. A functionDecl matcher would meet
+  // 209,145 nodes of LibTorch against a few dozen of the user's.
+  Finder->addMatcher(ast_matchers::translationUnitDecl().bind("unit"), this);
+}
+
+void TorchCheck::check(
+    const ast_matchers::MatchFinder::MatchResult &Result) {
+  ASTContext &Context = *Result.Context;
+  Program = sharedForAST<model::Program>(
+      Context, [&] { return std::make_shared<model::Program>(Context); });
+  Pool = sharedForAST<FindingPool>(
+      Context, [] { return std::make_shared<FindingPool>(); });
+  const CheckInfo *Info = findCheck(getID());
+  for (model::Finding &Finding : analyze(*Program)) {
+    Finding.Check = Info ? Info->Name : StringRef();
+    Pool->add(std::move(Finding));
+  }
+}
+
+void TorchCheck::onEndOfTranslationUnit() {
+  if (Program)
+    for (const model::Finding &Finding :
+         Pool->take(getID(), Program->sourceManager()))
+      emit(Finding);
+  Program.reset();
+  Pool.reset();
+}
+
+void TorchCheck::emit(const model::Finding &Finding) {
+  {
+    // Through "%0": a message may quote code with a percent sign.
+    auto Diagnostic = diag(Finding.Location, "%0") << Finding.Message;
+    if (Finding.Range.isValid())
+      Diagnostic << Finding.Range;
+    for (const FixItHint &Fix : Finding.Fixes)
+      Diagnostic << Fix;
+  }
+  for (const model::Note &Note : Finding.Notes)
+    diag(Note.Location, "%0", DiagnosticIDs::Note) << Note.Message;
+}
+
+} // namespace torchtidy

@@ -1,0 +1,53 @@
+// The base of every check: it asks the model of the translation unit, returns
+// findings, and leaves everything that has to do with clang-tidy to this class.
+#ifndef TORCHTIDY_TORCHCHECK_H
+#define TORCHTIDY_TORCHCHECK_H
+
+#include "clang-tidy/ClangTidyCheck.h"
+#include "model/Finding.h"
+#include <memory>
+#include <vector>
+
+namespace torchtidy {
+
+namespace model {
+class Program;
+}
+
+class FindingPool;
+
+class TorchCheck : public clang::tidy::ClangTidyCheck {
+public:
+  TorchCheck(llvm::StringRef Name, clang::tidy::ClangTidyContext *Context);
+  ~TorchCheck() override;
+
+  bool
+  isLanguageVersionSupported(const clang::LangOptions &Options) const override {
+    return Options.CPlusPlus;
+  }
+  /// A diagnosis about the program, not about a node: a header's findings are
+  /// reported once, at the place in the header.
+  std::optional<clang::TraversalKind> getCheckTraversalKind() const override {
+    return clang::TK_AsIs;
+  }
+
+  void registerMatchers(clang::ast_matchers::MatchFinder *Finder) final;
+  void
+  check(const clang::ast_matchers::MatchFinder::MatchResult &Result) final;
+  void onEndOfTranslationUnit() final;
+
+protected:
+  /// The check's question to the model. A finding's Check may be left empty.
+  virtual std::vector<model::Finding> analyze(model::Program &Program) = 0;
+
+private:
+  void emit(const model::Finding &Finding);
+
+  /// Shared by the checks of one translation unit: dies with the last of them.
+  std::shared_ptr<model::Program> Program;
+  std::shared_ptr<FindingPool> Pool;
+};
+
+} // namespace torchtidy
+
+#endif

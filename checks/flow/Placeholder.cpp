@@ -1,0 +1,1 @@
+namespace torchtidy { extern const int flowLayer; const int flowLayer = 0; }

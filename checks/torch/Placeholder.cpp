@@ -1,0 +1,1 @@
+namespace torchtidy { extern const int torchLayer; const int torchLayer = 0; }

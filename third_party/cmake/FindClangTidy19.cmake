@@ -1,0 +1,70 @@
+# Finds LLVM and Clang 19 with clang-tidy's static libraries.
+#
+#   Clang19::headers   include folders and flags; links nothing. The plugin uses
+#                      only this: its LLVM is the host's.
+#   Clang19::clang     libclang-cpp and libLLVM, for programs and unit tests.
+#   Clang19::tidy      clang-tidy's libraries with all stock checks, on top of
+#                      Clang19::clang. Never mix these with static libclang*.a:
+#                      LLVM then dies of "Option registered more than once".
+#
+# Debian: clang-tidy-19 libclang-19-dev llvm-19-dev llvm-19-tools clang-19.
+# Elsewhere: -DCMAKE_PREFIX_PATH=<LLVM 19>.
+
+find_package(LLVM 19.1 CONFIG QUIET HINTS /usr/lib/llvm-19)
+if(NOT LLVM_FOUND)
+  message(FATAL_ERROR
+    "LLVM 19 was not found. On Debian: apt-get install llvm-19-dev libclang-19-dev "
+    "llvm-19-tools clang-tidy-19 clang-19 (tool/quickstart does it). "
+    "Elsewhere: -DCMAKE_PREFIX_PATH=<folder of LLVM 19>.")
+endif()
+
+set(_llvm_lib "${LLVM_LIBRARY_DIRS}")
+find_path(Clang19_INCLUDE_DIR clang/AST/ASTContext.h
+  HINTS ${LLVM_INCLUDE_DIRS} ${LLVM_INSTALL_PREFIX}/include NO_DEFAULT_PATH)
+# Debian's development package has no libclang-cpp.so link: name the file.
+find_library(Clang19_CPP_LIBRARY
+  NAMES clang-cpp libclang-cpp.so.19.1 libclang-cpp.so.19
+  HINTS ${_llvm_lib} NO_DEFAULT_PATH)
+find_library(Clang19_TIDY_LIBRARY NAMES clangTidy HINTS ${_llvm_lib} NO_DEFAULT_PATH)
+find_program(Clang19_CLANG NAMES clang++ clang++-19
+  HINTS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH)
+find_program(Clang19_CLANG_TIDY NAMES clang-tidy clang-tidy-19
+  HINTS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH)
+find_program(Clang19_FILECHECK NAMES FileCheck FileCheck-19
+  HINTS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH)
+file(GLOB Clang19_TIDY_MODULES "${_llvm_lib}/libclangTidy*Module.a")
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(ClangTidy19
+  REQUIRED_VARS Clang19_INCLUDE_DIR Clang19_CPP_LIBRARY Clang19_TIDY_LIBRARY
+  VERSION_VAR LLVM_PACKAGE_VERSION
+  REASON_FAILURE_MESSAGE "Debian: apt-get install libclang-19-dev clang-tidy-19")
+
+if(ClangTidy19_FOUND AND NOT TARGET Clang19::headers)
+  add_library(Clang19::headers INTERFACE IMPORTED)
+  separate_arguments(_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+  list(TRANSFORM _llvm_definitions REPLACE "^-D" "")
+  set(_llvm_flags $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>)
+  if(NOT LLVM_ENABLE_RTTI)
+    list(APPEND _llvm_flags $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
+  endif()
+  set_target_properties(Clang19::headers PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES "${Clang19_INCLUDE_DIR};${LLVM_INCLUDE_DIRS}"
+    INTERFACE_COMPILE_DEFINITIONS "${_llvm_definitions}"
+    INTERFACE_COMPILE_OPTIONS "${_llvm_flags}")
+  if(TARGET LLVM)
+    set(_llvm_link LLVM)
+  else()
+    llvm_map_components_to_libnames(_llvm_link support option targetparser
+      frontendopenmp core all-targets)
+  endif()
+  add_library(Clang19::clang INTERFACE IMPORTED)
+  set_target_properties(Clang19::clang PROPERTIES
+    INTERFACE_LINK_LIBRARIES "Clang19::headers;${Clang19_CPP_LIBRARY};${_llvm_link}")
+  add_library(Clang19::tidy INTERFACE IMPORTED)
+  set_target_properties(Clang19::tidy PROPERTIES
+    INTERFACE_LINK_LIBRARIES
+    "-Wl,--start-group;${Clang19_TIDY_LIBRARY};${Clang19_TIDY_MODULES};${_llvm_lib}/libclangTidyUtils.a;${_llvm_lib}/libclangIncludeCleaner.a;-Wl,--end-group;Clang19::clang")
+endif()
+mark_as_advanced(Clang19_INCLUDE_DIR Clang19_CPP_LIBRARY Clang19_TIDY_LIBRARY
+  Clang19_CLANG Clang19_CLANG_TIDY Clang19_FILECHECK)
