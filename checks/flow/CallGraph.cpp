@@ -1,0 +1,144 @@
+#include "flow/CallGraph.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+
+using namespace clang;
+
+namespace torchtidy::flow {
+
+namespace {
+
+/// Finds what a body calls, constructs or mentions.
+class References : public RecursiveASTVisitor<References> {
+public:
+  References(const UserFunctions &Functions,
+             llvm::function_ref<void(const FunctionDecl *)> Found)
+      : Functions(Functions), Found(Found) {}
+
+  bool shouldVisitImplicitCode() const { return true; }
+  bool VisitDeclRefExpr(DeclRefExpr *Ref) { return add(Ref->getDecl()); }
+  bool VisitMemberExpr(MemberExpr *Member) {
+    return add(Member->getMemberDecl());
+  }
+  bool VisitCXXConstructExpr(CXXConstructExpr *Construct) {
+    return add(Construct->getConstructor());
+  }
+  bool TraverseLambdaExpr(LambdaExpr *Lambda) {
+    // The lambda's own calls are its own; that it is written here makes this
+    // function its caller.
+    if (const CXXMethodDecl *Operator = Lambda->getCallOperator()) {
+      add(Operator);
+      if (const auto *Template = Operator->getDescribedFunctionTemplate())
+        for (const FunctionDecl *Specialization : Template->specializations())
+          add(Specialization);
+    }
+    for (Expr *Init : Lambda->capture_inits())
+      TraverseStmt(Init);
+    return true;
+  }
+
+private:
+  bool add(const ValueDecl *D) {
+    if (const auto *F = dyn_cast<FunctionDecl>(D))
+      if (const FunctionDecl *Definition = Functions.definition(F))
+        Found(Definition);
+    return true;
+  }
+
+  const UserFunctions &Functions;
+  llvm::function_ref<void(const FunctionDecl *)> Found;
+};
+
+} // namespace
+
+CallGraph::CallGraph(const UserFunctions &Functions) : Functions(Functions) {
+  for (const FunctionDecl *F : Functions.all())
+    Nodes[F->getCanonicalDecl()] = Graph.addNode();
+  SelfCalls.resize(Graph.size());
+  for (const FunctionDecl *F : Functions.all()) {
+    Digraph::Node Caller = *node(F);
+    auto Add = [&](const FunctionDecl *Callee) {
+      std::optional<Digraph::Node> Target = node(Callee);
+      // Of a template one instantiation stands for all.
+      if (!Target)
+        if (const FunctionDecl *Pattern =
+                Callee->getTemplateInstantiationPattern())
+          for (const FunctionDecl *Other : Functions.all())
+            if (const FunctionDecl *OtherPattern =
+                    Other->getTemplateInstantiationPattern())
+              if (OtherPattern->getCanonicalDecl() ==
+                  Pattern->getCanonicalDecl())
+                Target = node(Other);
+      if (!Target)
+        return;
+      Graph.addEdge(Caller, *Target);
+      if (*Target == Caller)
+        SelfCalls.set(Caller);
+    };
+    References Finder(Functions, Add);
+    Finder.TraverseStmt(F->getBody());
+    if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(F))
+      for (const CXXCtorInitializer *Init : Constructor->inits())
+        Finder.TraverseStmt(Init->getInit());
+  }
+  Components = stronglyConnectedComponents(Graph);
+}
+
+std::optional<Digraph::Node> CallGraph::node(const FunctionDecl *F) const {
+  auto It = Nodes.find(F->getCanonicalDecl());
+  if (It == Nodes.end())
+    return std::nullopt;
+  return It->second;
+}
+
+std::vector<const FunctionDecl *> CallGraph::bottomUp() const {
+  std::vector<const FunctionDecl *> Result;
+  for (const std::vector<Digraph::Node> &Component : Components) {
+    std::vector<Digraph::Node> Sorted = Component;
+    llvm::sort(Sorted);
+    for (Digraph::Node N : Sorted)
+      Result.push_back(Functions.all()[N]);
+  }
+  return Result;
+}
+
+std::vector<const FunctionDecl *> CallGraph::roots() const {
+  std::vector<const FunctionDecl *> Result;
+  for (Digraph::Node N = 0; N < Graph.size(); ++N) {
+    llvm::ArrayRef<Digraph::Node> Callers = Graph.predecessors(N);
+    if (Callers.empty() || (Callers.size() == 1 && Callers.front() == N))
+      Result.push_back(Functions.all()[N]);
+  }
+  return Result;
+}
+
+bool CallGraph::isRecursive(const FunctionDecl *F) const {
+  std::optional<Digraph::Node> N = node(F);
+  if (!N)
+    return false;
+  if (SelfCalls.test(*N))
+    return true;
+  for (const std::vector<Digraph::Node> &Component : Components)
+    if (Component.size() > 1 && llvm::is_contained(Component, *N))
+      return true;
+  return false;
+}
+
+llvm::SmallVector<const FunctionDecl *, 4>
+CallGraph::callers(const FunctionDecl *F) const {
+  llvm::SmallVector<const FunctionDecl *, 4> Result;
+  if (std::optional<Digraph::Node> N = node(F))
+    for (Digraph::Node Caller : Graph.predecessors(*N))
+      Result.push_back(Functions.all()[Caller]);
+  return Result;
+}
+
+llvm::SmallVector<const FunctionDecl *, 4>
+CallGraph::callees(const FunctionDecl *F) const {
+  llvm::SmallVector<const FunctionDecl *, 4> Result;
+  if (std::optional<Digraph::Node> N = node(F))
+    for (Digraph::Node Callee : Graph.successors(*N))
+      Result.push_back(Functions.all()[Callee]);
+  return Result;
+}
+
+} // namespace torchtidy::flow

@@ -1,0 +1,194 @@
+#include "flow/Functions.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/SourceManager.h"
+
+using namespace clang;
+
+namespace torchtidy::flow {
+
+static bool hasUsableBody(const FunctionDecl *F) {
+  return F->doesThisDeclarationHaveABody() && !F->hasSkippedBody() &&
+         F->getBody() != nullptr && !F->isInvalidDecl();
+}
+
+/// Walks declarations of user code; bodies are looked into for lambdas and local
+/// classes only.
+class UserFunctions::Collector {
+public:
+  explicit Collector(UserFunctions &Owner) : Owner(Owner) {}
+
+  void visit(const Decl *D) {
+    if (!D || D->isInvalidDecl() || !Seen.insert(D).second)
+      return;
+    if (const auto *Template = dyn_cast<FunctionTemplateDecl>(D))
+      return visitFunctionTemplate(Template);
+    if (const auto *Template = dyn_cast<ClassTemplateDecl>(D))
+      return visitClassTemplate(Template);
+    if (const auto *F = dyn_cast<FunctionDecl>(D))
+      return visitFunction(F);
+    if (const auto *V = dyn_cast<VarDecl>(D)) {
+      // A global initialised by a lambda.
+      if (const Expr *Init = V->getInit())
+        visitBody(Init);
+      return;
+    }
+    if (const auto *Friend = dyn_cast<FriendDecl>(D))
+      return visit(Friend->getFriendDecl());
+    if (const auto *Record = dyn_cast<CXXRecordDecl>(D)) {
+      if (!Record->isThisDeclarationADefinition())
+        return;
+      for (const Decl *Member : Record->decls())
+        visit(Member);
+      return;
+    }
+    if (isa<NamespaceDecl, LinkageSpecDecl, ExportDecl>(D))
+      for (const Decl *Member : cast<DeclContext>(D)->decls())
+        visit(Member);
+  }
+
+private:
+  void visitFunction(const FunctionDecl *F) {
+    if (!hasUsableBody(F))
+      return;
+    if (F->isImplicit() && !isLambdaCallOperator(F))
+      return;
+    Owner.Functions.push_back(F);
+    visitBody(F->getBody());
+    if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(F))
+      for (const CXXCtorInitializer *Init : Constructor->inits())
+        visitBody(Init->getInit());
+  }
+
+  void visitFunctionTemplate(const FunctionTemplateDecl *Template) {
+    for (const FunctionDecl *Specialization : Template->specializations()) {
+      const FunctionDecl *Definition = nullptr;
+      if (Specialization->isDefined(Definition) && hasUsableBody(Definition)) {
+        visit(Definition);
+        return;
+      }
+    }
+    // A definition that follows a declaration shares its specializations.
+    visit(Template->getTemplatedDecl());
+  }
+
+  void visitClassTemplate(const ClassTemplateDecl *Template) {
+    llvm::SmallPtrSet<const FunctionDecl *, 8> Instantiated;
+    for (const ClassTemplateSpecializationDecl *Specialization :
+         Template->specializations()) {
+      for (const Decl *Member : Specialization->decls()) {
+        const auto *F = dyn_cast<FunctionDecl>(Member);
+        if (!F) {
+          if (isa<FunctionTemplateDecl>(Member))
+            visit(Member);
+          continue;
+        }
+        const FunctionDecl *Definition = nullptr;
+        const FunctionDecl *Pattern = F->getTemplateInstantiationPattern();
+        if (Pattern && F->isDefined(Definition) && hasUsableBody(Definition) &&
+            Instantiated.insert(Pattern->getCanonicalDecl()).second)
+          visit(Definition);
+      }
+    }
+    const CXXRecordDecl *Record = Template->getTemplatedDecl()->getDefinition();
+    if (!Record)
+      return;
+    for (const Decl *Member : Record->decls()) {
+      const auto *F = dyn_cast<FunctionDecl>(Member);
+      if (F && !Instantiated.count(F->getCanonicalDecl()))
+        if (const FunctionDecl *Definition = F->getDefinition())
+          visit(Definition);
+    }
+  }
+
+  void visitBody(const Stmt *Body) {
+    struct Visitor : RecursiveASTVisitor<Visitor> {
+      Collector &Outer;
+      explicit Visitor(Collector &Outer) : Outer(Outer) {}
+      bool shouldVisitImplicitCode() const { return true; }
+      bool TraverseLambdaExpr(LambdaExpr *Lambda) {
+        Outer.visitLambda(Lambda);
+        for (Expr *Init : Lambda->capture_inits())
+          TraverseStmt(Init);
+        return true;
+      }
+      bool VisitCXXRecordDecl(CXXRecordDecl *Record) {
+        if (!Record->isLambda())
+          Outer.visit(Record);
+        return true;
+      }
+    };
+    Visitor(*this).TraverseStmt(const_cast<Stmt *>(Body));
+  }
+
+  void visitLambda(const LambdaExpr *Lambda) {
+    const CXXMethodDecl *Operator = Lambda->getCallOperator();
+    if (!Operator)
+      return;
+    if (const FunctionTemplateDecl *Template =
+            Operator->getDescribedFunctionTemplate()) {
+      for (const FunctionDecl *Specialization : Template->specializations())
+        Owner.Lambdas[Specialization] = Lambda;
+      Owner.Lambdas[Operator] = Lambda;
+      visitFunctionTemplate(Template);
+      return;
+    }
+    Owner.Lambdas[Operator] = Lambda;
+    visit(Operator);
+  }
+
+  static bool isLambdaCallOperator(const FunctionDecl *F) {
+    const auto *Method = dyn_cast<CXXMethodDecl>(F);
+    return Method && Method->getParent()->isLambda();
+  }
+
+  UserFunctions &Owner;
+  llvm::DenseSet<const Decl *> Seen;
+};
+
+UserFunctions::UserFunctions(ASTContext &Context, LibraryPath IsLibrary)
+    : Context(Context), IsLibrary(IsLibrary) {
+  Collector Collect(*this);
+  auto Visit = [&](const Decl *D) {
+    if (isUserCode(D->getLocation()))
+      Collect.visit(D);
+  };
+  const std::vector<Decl *> Scope = Context.getTraversalScope();
+  const bool IsWholeUnit =
+      Scope.size() == 1 && isa<TranslationUnitDecl>(Scope.front());
+  if (!IsWholeUnit) {
+    for (const Decl *D : Scope)
+      Visit(D);
+    return;
+  }
+  // decls() would deserialise a precompiled header as a whole; what is loaded
+  // already includes all that this file declares itself.
+  for (const Decl *D : Context.getTranslationUnitDecl()->noload_decls())
+    Visit(D);
+}
+
+const FunctionDecl *
+UserFunctions::definition(const FunctionDecl *F) const {
+  const FunctionDecl *Definition = nullptr;
+  if (!F || !F->isDefined(Definition) || !hasUsableBody(Definition))
+    return nullptr;
+  if (!isUserCode(Definition->getLocation()))
+    return nullptr;
+  return Definition;
+}
+
+bool UserFunctions::isUserCode(SourceLocation Location) const {
+  if (Location.isInvalid())
+    return false;
+  const SourceManager &SM = Context.getSourceManager();
+  // Code written by a macro belongs to the place that uses the macro.
+  Location = SM.getExpansionLoc(Location);
+  FileID File = SM.getFileID(Location);
+  auto [It, Inserted] = UserFiles.try_emplace(File, false);
+  if (Inserted)
+    It->second = !SM.isInSystemHeader(Location) &&
+                 !IsLibrary(SM.getFilename(Location));
+  return It->second;
+}
+
+} // namespace torchtidy::flow

@@ -1,1 +1,0 @@
-namespace torchtidy { extern const int flowLayer; const int flowLayer = 0; }

@@ -1,0 +1,210 @@
+#include "torch/Api.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/ExprCXX.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "torch/Types.h"
+
+using namespace clang;
+
+namespace torchtidy::torch {
+
+static Api tensorMember(StringRef Name) {
+  return llvm::StringSwitch<Api>(Name)
+      .Case("backward", Api::Backward)
+      .Cases("grad", "mutable_grad", Api::GradAccess)
+      .Cases("requires_grad_", "set_requires_grad", Api::RequiresGrad)
+      .Case("grad_fn", Api::GradFn)
+      .Default(Api::Operation);
+}
+
+static Api optimizerMember(StringRef Name) {
+  return llvm::StringSwitch<Api>(Name)
+      .Case("step", Api::OptimizerStep)
+      .Case("zero_grad", Api::OptimizerZeroGrad)
+      .Cases("add_param_group", "add_parameters", Api::OptimizerAdd)
+      .Cases("param_groups", "parameters", Api::OptimizerParameters)
+      .Default(Api::NoEffect);
+}
+
+static Api moduleMember(StringRef Name) {
+  return llvm::StringSwitch<Api>(Name)
+      .Cases("forward", "operator()", "any_forward", Api::ModuleForward)
+      .Case("zero_grad", Api::ModuleZeroGrad)
+      .Cases("parameters", "named_parameters", Api::ModuleParameters)
+      .Case("train", Api::ModuleTrain)
+      .Case("eval", Api::ModuleEval)
+      .Cases("register_module", "replace_module", Api::RegisterModule)
+      .Case("register_parameter", Api::RegisterParameter)
+      .Case("register_buffer", Api::RegisterBuffer)
+      .Default(Api::NoEffect);
+}
+
+static std::string nameOf(const FunctionDecl *F) {
+  if (F->getOverloadedOperator() == OO_Call)
+    return "operator()";
+  if (const IdentifierInfo *Identifier = F->getIdentifier())
+    return Identifier->getName().str();
+  return F->getNameAsString();
+}
+
+/// The operation that an operator of tensors stands for: += is add_.
+static const Operation *operatorOperation(OverloadedOperatorKind Kind,
+                                          unsigned Operands) {
+  StringRef Name = [&]() -> StringRef {
+    switch (Kind) {
+    case OO_Plus:
+      return "add";
+    case OO_Minus:
+      return Operands == 1 ? "neg" : "sub";
+    case OO_Star:
+      return "mul";
+    case OO_Slash:
+      return "div";
+    case OO_Percent:
+      return "remainder";
+    case OO_PlusEqual:
+      return "add_";
+    case OO_MinusEqual:
+      return "sub_";
+    case OO_StarEqual:
+      return "mul_";
+    case OO_SlashEqual:
+      return "div_";
+    case OO_EqualEqual:
+      return "eq";
+    case OO_ExclaimEqual:
+      return "ne";
+    case OO_Less:
+      return "lt";
+    case OO_Greater:
+      return "gt";
+    case OO_LessEqual:
+      return "le";
+    case OO_GreaterEqual:
+      return "ge";
+    case OO_Exclaim:
+    case OO_Tilde:
+      return "logical_not";
+    case OO_Amp:
+    case OO_Pipe:
+    case OO_Caret:
+      return "logical_and";
+    case OO_Subscript:
+      return "select";
+    default:
+      return "";
+    }
+  }();
+  if (Name.empty())
+    return nullptr;
+  const Operation *Op = findOperation(Name, operation::Method);
+  return Op ? Op : findOperation(Name, operation::Function);
+}
+
+static bool isInNamespace(const Decl *D, StringRef Name) {
+  for (const DeclContext *C = D->getDeclContext(); C; C = C->getParent())
+    if (const auto *N = dyn_cast<NamespaceDecl>(C))
+      if (N->getIdentifier() && N->getName() == Name)
+        return true;
+  return false;
+}
+
+static Call classifyMember(const CXXMethodDecl *Method) {
+  std::string Name = nameOf(Method);
+  const CXXRecordDecl *Record = Method->getParent();
+  // OptimizerParamGroup is no optimizer but leads to its parameters.
+  if (Record->getIdentifier() && Record->getName() == "OptimizerParamGroup")
+    return {Name == "params" ? Api::OptimizerParameters : Api::NoEffect};
+  if (Record->getIdentifier() && Record->getName() == "GradMode" &&
+      Name == "set_enabled")
+    return {Api::SetGradMode};
+  switch (kindOf(Record)) {
+  case TypeKind::Tensor: {
+    if (const Operation *Op = operatorOperation(
+            Method->getOverloadedOperator(), Method->getNumParams() + 1))
+      return {Api::Operation, Op};
+    Api Kind = tensorMember(Name);
+    if (Kind != Api::Operation)
+      return {Kind};
+    if (const Operation *Op = findOperation(Name, operation::Method))
+      return {Api::Operation, Op};
+    return {Api::Library};
+  }
+  case TypeKind::Optimizer:
+    return {optimizerMember(Name)};
+  case TypeKind::Module:
+  case TypeKind::ScriptModule:
+    return {moduleMember(Name)};
+  case TypeKind::ModuleHolder:
+    if (Name == "forward" || Name == "operator()" || Name == "any_forward")
+      return {Api::ModuleForward};
+    return {Api::Library};
+  default:
+    return {Api::Library};
+  }
+}
+
+Call classify(const FunctionDecl *Callee) {
+  if (!Callee)
+    return {Api::Foreign};
+  if (isStd(Callee))
+    return {Api::Std};
+  if (!isLibTorch(Callee)) {
+    // A user's module: its forward() and operator() are the user's functions,
+    // its other members may be inherited.
+    if (const auto *Method = dyn_cast<CXXMethodDecl>(Callee))
+      if (kindOf(Method->getParent()) == TypeKind::Module) {
+        std::string Name = nameOf(Method);
+        if (Name == "forward" || Name == "operator()")
+          return {Api::ModuleForward};
+      }
+    return {Api::Foreign};
+  }
+  if (const auto *Method = dyn_cast<CXXMethodDecl>(Callee))
+    return classifyMember(Method);
+
+  std::string Name = nameOf(Callee);
+  if (isInNamespace(Callee, "autograd")) {
+    if (Name == "backward")
+      return {Api::Backward};
+    if (Name == "grad")
+      return {Api::Grad};
+  }
+  if (isInNamespace(Callee, "jit")) {
+    if (Name == "load" || Name == "import_ir_module")
+      return {Api::Load};
+    if (Name == "freeze" || Name == "optimize_for_inference" ||
+        Name == "freeze_module")
+      return {Api::Freeze};
+  }
+  if (isInNamespace(Callee, "init"))
+    return {Api::Initialize};
+  if (Callee->isOverloadedOperator()) {
+    if (const Operation *Op = operatorOperation(
+            Callee->getOverloadedOperator(), Callee->getNumParams()))
+      return {Api::Operation, Op};
+    return {Api::Library};
+  }
+  if (Name == "load")
+    return {Api::Load};
+  if (const Operation *Op = findOperation(Name, operation::Function))
+    return {Api::Operation, Op};
+  return {Api::Library};
+}
+
+Call classify(const CallExpr *Expression) {
+  if (const FunctionDecl *Callee = Expression->getDirectCallee())
+    return classify(Callee);
+  const Expr *Callee = Expression->getCallee()->IgnoreParenImpCasts();
+  if (const auto *Member = dyn_cast<CXXDependentScopeMemberExpr>(Callee)) {
+    std::string Name = Member->getMember().getAsString();
+    return {llvm::StringSwitch<Api>(Name)
+                .Case("zero_grad", Api::ModuleZeroGrad)
+                .Case("backward", Api::Backward)
+                .Default(Api::Foreign)};
+  }
+  return {Api::Foreign};
+}
+
+} // namespace torchtidy::torch

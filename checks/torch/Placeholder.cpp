@@ -1,1 +1,0 @@
-namespace torchtidy { extern const int torchLayer; const int torchLayer = 0; }

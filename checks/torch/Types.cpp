@@ -1,0 +1,359 @@
+#include "torch/Types.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/Basic/SourceManager.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace clang;
+
+namespace torchtidy::torch {
+
+/// The outermost named namespace, empty at global scope.
+static StringRef outermostNamespace(const Decl *D) {
+  StringRef Name;
+  for (const DeclContext *C = D->getDeclContext(); C; C = C->getParent())
+    if (const auto *N = dyn_cast<NamespaceDecl>(C))
+      Name = N->getIdentifier() ? N->getName() : StringRef();
+  return Name;
+}
+
+static StringRef nameOf(const NamedDecl *D) {
+  return D->getIdentifier() ? D->getName() : StringRef();
+}
+
+bool isLibraryPath(StringRef Path) {
+  for (StringRef Folder : {"/torch/include/", "/include/torch/",
+                           "/include/ATen/", "/include/c10/",
+                           "/include/caffe2/", "/torch/csrc/"})
+    if (Path.contains(Folder))
+      return true;
+  return false;
+}
+
+bool isLibTorch(const Decl *D) {
+  StringRef Namespace = outermostNamespace(D);
+  if (Namespace != "at" && Namespace != "torch" && Namespace != "c10" &&
+      Namespace != "caffe2")
+    return false;
+  // A user's own namespace torch is not LibTorch's.
+  const SourceManager &SM = D->getASTContext().getSourceManager();
+  SourceLocation Location = SM.getExpansionLoc(D->getLocation());
+  return Location.isInvalid() || SM.isInSystemHeader(Location) ||
+         isLibraryPath(SM.getFilename(Location));
+}
+
+bool isStd(const Decl *D) { return outermostNamespace(D) == "std"; }
+
+static const CXXRecordDecl *strip(QualType Type) {
+  if (Type.isNull())
+    return nullptr;
+  Type = Type.getNonReferenceType();
+  while (Type->isPointerType() || Type->isArrayType())
+    Type = Type->isPointerType() ? Type->getPointeeType()
+                                 : Type->getAsArrayTypeUnsafe()->getElementType();
+  Type = Type.getCanonicalType();
+  if (const CXXRecordDecl *Record = Type->getAsCXXRecordDecl())
+    return Record;
+  // The current class, or a specialization, inside an uninstantiated template.
+  if (const auto *Specialization = Type->getAs<TemplateSpecializationType>())
+    if (const auto *Template = dyn_cast_or_null<ClassTemplateDecl>(
+            Specialization->getTemplateName().getAsTemplateDecl()))
+      return Template->getTemplatedDecl();
+  return nullptr;
+}
+
+const CXXRecordDecl *recordOf(QualType Type) { return strip(Type); }
+
+static TypeKind kindOfStd(StringRef Name) {
+  return llvm::StringSwitch<TypeKind>(Name)
+      .Cases("shared_ptr", "unique_ptr", "weak_ptr", "optional",
+             "reference_wrapper", TypeKind::Pointer)
+      .Cases("vector", "deque", "list", "forward_list", "map", TypeKind::Container)
+      .Cases("unordered_map", "multimap", "unordered_multimap", "set",
+             "unordered_set", TypeKind::Container)
+      .Cases("multiset", "stack", "queue", "priority_queue", TypeKind::Container)
+      .Cases("tuple", "pair", "array", TypeKind::Aggregate)
+      .Cases("function", "packaged_task", TypeKind::Callable)
+      .Cases("thread", "jthread", "future", TypeKind::Thread)
+      .Default(TypeKind::Other);
+}
+
+static TypeKind kindOfLibTorch(const CXXRecordDecl *Record) {
+  StringRef Name = nameOf(Record);
+  TypeKind Kind =
+      llvm::StringSwitch<TypeKind>(Name)
+          .Cases("Tensor", "TensorBase", TypeKind::Tensor)
+          .Case("Optimizer", TypeKind::Optimizer)
+          .Cases("ModuleHolder", "AnyModule", TypeKind::ModuleHolder)
+          .Case("IValue", TypeKind::IValue)
+          .Cases("NoGradGuard", "InferenceMode", "AutoDispatchBelowAutograd",
+                 "AutoNonVariableTypeMode", TypeKind::NoGradGuard)
+          .Case("AutoGradMode", TypeKind::GradModeGuard)
+          .Cases("intrusive_ptr", "optional", "MaybeOwned", TypeKind::Pointer)
+          .Cases("List", "Dict", "SmallVector", "SmallVectorImpl",
+                 TypeKind::Container)
+          .Cases("OrderedDict", "ArrayRef", "TensorListDict",
+                 TypeKind::Container)
+          .Default(TypeKind::Other);
+  if (Name == "Module") {
+    const auto *Namespace = dyn_cast<NamespaceDecl>(Record->getDeclContext());
+    StringRef In = Namespace ? nameOf(Namespace) : StringRef();
+    return In == "jit" ? TypeKind::ScriptModule
+           : In == "nn" ? TypeKind::Module
+                        : TypeKind::Other;
+  }
+  return Kind;
+}
+
+static TypeKind classify(const CXXRecordDecl *Record, unsigned Depth) {
+  if (!Record || Depth > 8)
+    return TypeKind::Other;
+  const bool IsLibTorch = isLibTorch(Record);
+  if (IsLibTorch) {
+    TypeKind Kind = kindOfLibTorch(Record);
+    if (Kind != TypeKind::Other)
+      return Kind;
+  } else if (isStd(Record)) {
+    return kindOfStd(nameOf(Record));
+  }
+  const CXXRecordDecl *Definition = Record->getDefinition();
+  if (!Definition)
+    return TypeKind::Other;
+  for (const CXXBaseSpecifier &Base : Definition->bases()) {
+    TypeKind Kind = classify(strip(Base.getType()), Depth + 1);
+    if (Kind != TypeKind::Other)
+      return Kind;
+  }
+  if (IsLibTorch)
+    return TypeKind::Other;
+  // A user's RAII type: a class whose purpose is the guard it holds. A class
+  // that also holds tensors or modules is no guard but has one, which is then
+  // in force only in the thread and as long as the object lives; the same here.
+  for (const FieldDecl *Field : Definition->fields()) {
+    TypeKind Kind = classify(strip(Field->getType()), Depth + 1);
+    if (Kind == TypeKind::Pointer)
+      Kind = classify(strip(pointee(Field->getType())), Depth + 1);
+    if (Kind == TypeKind::NoGradGuard || Kind == TypeKind::GradModeGuard)
+      return Kind;
+  }
+  return TypeKind::Other;
+}
+
+TypeKind kindOf(const CXXRecordDecl *Record) { return classify(Record, 0); }
+
+TypeKind kindOf(QualType Type) { return kindOf(strip(Type)); }
+
+bool isModule(QualType Type) {
+  TypeKind Kind = kindOf(Type);
+  return Kind == TypeKind::Module || Kind == TypeKind::ModuleHolder ||
+         Kind == TypeKind::ScriptModule;
+}
+
+static QualType firstTemplateArgument(const CXXRecordDecl *Record) {
+  const auto *Specialization =
+      dyn_cast_or_null<ClassTemplateSpecializationDecl>(Record);
+  if (!Specialization || Specialization->getTemplateArgs().size() == 0)
+    return QualType();
+  const TemplateArgument &First = Specialization->getTemplateArgs()[0];
+  return First.getKind() == TemplateArgument::Type ? First.getAsType()
+                                                   : QualType();
+}
+
+/// The base class Record::Name<...>, Record itself included.
+static const CXXRecordDecl *findBase(const CXXRecordDecl *Record,
+                                     StringRef Name, unsigned Depth = 0) {
+  if (!Record || Depth > 8)
+    return nullptr;
+  if (nameOf(Record) == Name)
+    return Record;
+  const CXXRecordDecl *Definition = Record->getDefinition();
+  if (!Definition)
+    return nullptr;
+  for (const CXXBaseSpecifier &Base : Definition->bases())
+    if (const CXXRecordDecl *Found =
+            findBase(strip(Base.getType()), Name, Depth + 1))
+      return Found;
+  return nullptr;
+}
+
+QualType pointee(QualType Type) {
+  if (Type.isNull())
+    return Type;
+  Type = Type.getNonReferenceType();
+  if (Type->isPointerType())
+    return Type->getPointeeType();
+  const CXXRecordDecl *Record = strip(Type);
+  switch (kindOf(Record)) {
+  case TypeKind::Pointer:
+    return firstTemplateArgument(Record);
+  case TypeKind::ModuleHolder:
+    return firstTemplateArgument(findBase(Record, "ModuleHolder"));
+  default:
+    return Type;
+  }
+}
+
+QualType elementType(QualType Type) {
+  const CXXRecordDecl *Record = strip(Type);
+  if (!Record || kindOf(Record) != TypeKind::Container)
+    return QualType();
+  const auto *Specialization = dyn_cast<ClassTemplateSpecializationDecl>(Record);
+  if (!Specialization)
+    return QualType();
+  const TemplateArgumentList &Arguments = Specialization->getTemplateArgs();
+  StringRef Name = nameOf(Record);
+  unsigned Index = Name.ends_with("map") || Name.ends_with("Dict") ? 1 : 0;
+  if (Index >= Arguments.size() ||
+      Arguments[Index].getKind() != TemplateArgument::Type)
+    return QualType();
+  return Arguments[Index].getAsType();
+}
+
+const CXXRecordDecl *moduleClass(QualType Type) {
+  for (unsigned I = 0; I < 3 && !Type.isNull(); ++I) {
+    const CXXRecordDecl *Record = strip(Type);
+    TypeKind Kind = kindOf(Record);
+    if (Kind == TypeKind::Module || Kind == TypeKind::ScriptModule)
+      return Record;
+    if (Kind != TypeKind::Pointer && Kind != TypeKind::ModuleHolder)
+      return nullptr;
+    Type = pointee(Type);
+  }
+  return nullptr;
+}
+
+static Parameters anyMember(const CXXRecordDecl *Module,
+                            Parameters (*Ask)(const CXXRecordDecl *)) {
+  const CXXRecordDecl *Definition = Module->getDefinition();
+  if (!Definition)
+    return Parameters::Unknown;
+  Parameters Result = Parameters::None;
+  for (const FieldDecl *Field : Definition->fields()) {
+    QualType Type = Field->getType();
+    if (QualType Element = elementType(Type); !Element.isNull())
+      Type = Element;
+    if (const CXXRecordDecl *Member = moduleClass(Type)) {
+      if (Member->getCanonicalDecl() == Module->getCanonicalDecl())
+        continue;
+      Parameters Answer = Ask(Member);
+      if (Answer == Parameters::Some)
+        return Answer;
+      if (Answer == Parameters::Unknown)
+        Result = Answer;
+    } else if (isTensor(Type)) {
+      Result = Parameters::Unknown;
+    }
+  }
+  for (const CXXBaseSpecifier &Base : Definition->bases()) {
+    const CXXRecordDecl *Record = strip(Base.getType());
+    if (!Record || isLibTorch(Record) || kindOf(Record) != TypeKind::Module)
+      continue;
+    Parameters Answer = Ask(Record);
+    if (Answer == Parameters::Some)
+      return Answer;
+    if (Answer == Parameters::Unknown)
+      Result = Answer;
+  }
+  return Result;
+}
+
+Parameters parametersOf(const CXXRecordDecl *Module) {
+  if (!Module)
+    return Parameters::Unknown;
+  StringRef Name = nameOf(Module);
+  if (isLibTorch(Module)) {
+    Name.consume_back("Impl");
+    for (StringRef Prefix :
+         {"Linear", "Bilinear", "Conv", "Embedding", "LSTM", "GRU", "RNN",
+          "BatchNorm", "LayerNorm", "GroupNorm", "MultiheadAttention",
+          "Transformer", "PReLU", "AdaptiveLogSoftmaxWithLoss"})
+      if (Name.starts_with(Prefix))
+        return Parameters::Some;
+    // Containers, torch::jit::Module and the base class could hold anything.
+    for (StringRef Prefix : {"Sequential", "Module", "Any", "ParameterList",
+                             "ParameterDict", "InstanceNorm"})
+      if (Name.starts_with(Prefix))
+        return Parameters::Unknown;
+    return Parameters::None;
+  }
+  return anyMember(Module, parametersOf);
+}
+
+Parameters modeDependence(const CXXRecordDecl *Module) {
+  if (!Module)
+    return Parameters::Unknown;
+  StringRef Name = nameOf(Module);
+  if (isLibTorch(Module)) {
+    Name.consume_back("Impl");
+    if (Name.contains("Dropout") || Name.starts_with("BatchNorm") ||
+        Name.starts_with("InstanceNorm") || Name == "RReLU")
+      return Parameters::Some;
+    for (StringRef Prefix : {"Sequential", "Module", "Any", "LSTM", "GRU",
+                             "RNN", "Transformer", "MultiheadAttention"})
+      if (Name.starts_with(Prefix))
+        return Parameters::Unknown;
+    return Parameters::None;
+  }
+  return anyMember(Module, modeDependence);
+}
+
+static bool mayHold(QualType Type, unsigned Depth) {
+  if (Type.isNull() || Type->isDependentType() || Depth > 5)
+    return true;
+  Type = Type.getNonReferenceType();
+  while (Type->isPointerType() || Type->isArrayType())
+    Type = Type->isPointerType() ? Type->getPointeeType()
+                                 : Type->getAsArrayTypeUnsafe()->getElementType();
+  if (!Type->isRecordType())
+    return Type->isVoidType() || Type->isFunctionType();
+  const CXXRecordDecl *Record = Type->getAsCXXRecordDecl();
+  if (!Record)
+    return false;
+  switch (kindOf(Record)) {
+  case TypeKind::Tensor:
+  case TypeKind::Module:
+  case TypeKind::ModuleHolder:
+  case TypeKind::ScriptModule:
+  case TypeKind::IValue:
+  case TypeKind::Optimizer:
+  case TypeKind::Callable:
+    return true;
+  case TypeKind::Container:
+  case TypeKind::Aggregate:
+  case TypeKind::Pointer:
+    if (const auto *Specialization =
+            dyn_cast<ClassTemplateSpecializationDecl>(Record)) {
+      for (const TemplateArgument &Argument :
+           Specialization->getTemplateArgs().asArray()) {
+        if (Argument.getKind() == TemplateArgument::Type &&
+            mayHold(Argument.getAsType(), Depth + 1))
+          return true;
+        if (Argument.getKind() == TemplateArgument::Pack)
+          for (const TemplateArgument &Element : Argument.pack_elements())
+            if (Element.getKind() == TemplateArgument::Type &&
+                mayHold(Element.getAsType(), Depth + 1))
+              return true;
+      }
+      return false;
+    }
+    return true;
+  default:
+    break;
+  }
+  if (isStd(Record))
+    return false;
+  const CXXRecordDecl *Definition = Record->getDefinition();
+  if (!Definition)
+    return true;
+  for (const FieldDecl *Field : Definition->fields())
+    if (mayHold(Field->getType(), Depth + 1))
+      return true;
+  for (const CXXBaseSpecifier &Base : Definition->bases())
+    if (mayHold(Base.getType(), Depth + 1))
+      return true;
+  return false;
+}
+
+bool mayHoldTensor(QualType Type) { return mayHold(Type, 0); }
+
+} // namespace torchtidy::torch

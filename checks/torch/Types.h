@@ -1,0 +1,87 @@
+// What a C++ type means to LibTorch.
+#ifndef TORCHTIDY_TORCH_TYPES_H
+#define TORCHTIDY_TORCH_TYPES_H
+
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/Type.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace torchtidy::torch {
+
+enum class TypeKind {
+  Other,
+  /// at::Tensor, at::TensorBase and classes derived from them.
+  Tensor,
+  /// torch::optim::Optimizer and what derives from it; never a scheduler.
+  Optimizer,
+  /// torch::nn::Module and what derives from it.
+  Module,
+  /// torch::nn::ModuleHolder (what TORCH_MODULE makes) and torch::nn::AnyModule:
+  /// a shared pointer to a module.
+  ModuleHolder,
+  /// torch::jit::Module.
+  ScriptModule,
+  /// c10::IValue.
+  IValue,
+  /// Holds grad mode off while it lives: NoGradGuard, InferenceMode,
+  /// AutoDispatchBelowAutograd, and user classes that have one as a base or a
+  /// member.
+  NoGradGuard,
+  /// at::AutoGradMode: sets grad mode to its argument while it lives.
+  GradModeGuard,
+  /// shared_ptr, unique_ptr, weak_ptr, optional, reference_wrapper, intrusive_ptr.
+  Pointer,
+  /// Containers of the standard library and of c10 that grow.
+  Container,
+  /// std::tuple, std::pair, std::array.
+  Aggregate,
+  /// std::function and std::thread and their like.
+  Callable,
+  Thread,
+};
+
+/// Sees through references, typedefs, qualifiers and built-in pointers.
+TypeKind kindOf(clang::QualType Type);
+TypeKind kindOf(const clang::CXXRecordDecl *Record);
+
+inline bool isTensor(clang::QualType Type) {
+  return kindOf(Type) == TypeKind::Tensor;
+}
+/// Module, ModuleHolder or ScriptModule.
+bool isModule(clang::QualType Type);
+
+/// What a built-in or smart pointer, an optional or a module holder leads to;
+/// the type itself for others. Null where it is dependent.
+clang::QualType pointee(clang::QualType Type);
+/// The element of a container, or null.
+clang::QualType elementType(clang::QualType Type);
+
+/// The class of a type through references and built-in pointers, or null.
+const clang::CXXRecordDecl *recordOf(clang::QualType Type);
+
+/// The module class behind a module, a holder or a pointer to one, or null.
+const clang::CXXRecordDecl *moduleClass(clang::QualType Type);
+
+enum class Parameters { None, Some, Unknown };
+/// Whether a module of this class has parameters to train: of torch::nn by its
+/// name (Linear has, ReLU and MSELoss have not), of the user by its members.
+Parameters parametersOf(const clang::CXXRecordDecl *Module);
+
+/// A module whose behaviour depends on train() and eval(): Dropout, BatchNorm.
+/// Unknown for classes whose members cannot be seen.
+Parameters modeDependence(const clang::CXXRecordDecl *Module);
+
+/// Can hold a tensor, or something that does: a tensor, a container, class or
+/// pointer with one in it, std::function. Numbers and strings cannot.
+bool mayHoldTensor(clang::QualType Type);
+
+/// A path in LibTorch's own headers, whether or not they are system headers.
+bool isLibraryPath(llvm::StringRef Path);
+
+/// Declared in namespace at, c10, torch or caffe2, by LibTorch.
+bool isLibTorch(const clang::Decl *D);
+bool isStd(const clang::Decl *D);
+
+} // namespace torchtidy::torch
+
+#endif
