@@ -1,0 +1,69 @@
+# The lit tests of torch-tidy. Substitutions beside lit's own:
+#
+#   %check_torch   test/support/check_torch.py, which says how to use it
+#   %torch_tidy    the driver
+#   %clang_tidy    stock clang-tidy with the plugin loaded
+#   %plugin        the plugin
+#   %torch_flags   what the compiler needs for LibTorch (after "--")
+#   %pch_flags     the precompiled LibTorch headers (after "--")
+#   %torch_root    the folder of LibTorch
+#   %source_root   the source tree
+#   %build_root    the build tree
+#   %python, %cmake
+import os
+import shlex
+import shutil
+
+import lit.formats
+
+site = config.site
+
+config.name = "torch-tidy"
+# A real shell: tests of command lines use subshells, redirections and exit codes.
+config.test_format = lit.formats.ShTest(execute_external=True)
+config.suffixes = [".cpp", ".test"]
+# Folders without lit tests: programs, GoogleTest sources, inputs of tests.
+config.excludes = ["apps", "scenarios", "unit", "support", "Inputs"]
+config.test_source_root = site["source"]
+config.test_exec_root = site["binary"]
+
+source_root = os.path.dirname(site["source"])
+build_root = os.path.dirname(site["binary"])
+
+
+def command(*words):
+    return " ".join(shlex.quote(word) for word in words)
+
+
+config.substitutions += [
+    ("%check_torch", command(site["python"],
+                             os.path.join(site["source"], "support", "check_torch.py"),
+                             "--site", os.path.join(site["binary"], "site.json"))),
+    ("%torch_tidy", command(site["torch_tidy"])),
+    ("%clang_tidy", command(site["clang_tidy"], "-load=" + site["plugin"])),
+    ("%plugin", command(site["plugin"])),
+    ("%torch_flags", command(*site["torch_flags"])),
+    ("%pch_flags", command("-include-pch", site["pch"])),
+    ("%torch_root", command(site["torch_root"])),
+    ("%source_root", command(source_root)),
+    ("%build_root", command(build_root)),
+    ("%python", command(site["python"])),
+    ("%cmake", command(site["cmake"])),
+]
+
+# FileCheck, not, count, split-file.
+config.environment["PATH"] = os.pathsep.join(
+    [site["llvm_tools"], os.environ.get("PATH", "")])
+# A user's locale changes no test; ccache and the cache of LibTorch stay usable.
+config.environment["LC_ALL"] = "C.UTF-8"
+for name in ["TORCH_TIDY_CACHE", "XDG_CACHE_HOME", "TORCH_TIDY_TEST_FRONTEND",
+             "TORCH_TIDY_TEST_NO_PCH", "TORCH_TIDY_TEST_SAMPLE", "PIP_CONFIG_FILE"]:
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+# Tests against hosts of other versions run where these are installed.
+for version in range(14, 23):
+    if version != 19 and shutil.which(f"clang-tidy-{version}"):
+        config.available_features.add(f"clang-tidy-{version}")
+if os.geteuid() != 0:
+    config.available_features.add("not-root")
