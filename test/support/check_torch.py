@@ -122,6 +122,8 @@ class Test:
             result = subprocess.run(command, stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE, text=True,
                                     errors="replace", timeout=TIMEOUT_SECONDS)
+        except FileNotFoundError:
+            raise Failure(f"{command[0]} does not exist: build it first")
         except subprocess.TimeoutExpired:
             raise Failure(f"no end after {TIMEOUT_SECONDS} s: {' '.join(command)}")
         allowed = [0, 1] if self.expects_errors else [0]
