@@ -1,0 +1,212 @@
+#include "Config.h"
+#include "Levels.h"
+#include "Messages.h"
+#include "clang-tidy/ClangTidy.h"
+#include "clang-tidy/GlobList.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+
+using namespace clang::tidy;
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+using OptionsSource = ClangTidyOptionsProvider::OptionsSource;
+
+ClangTidyOptions defaults(const Options &Line) {
+  ClangTidyOptions Result;
+  Result.Checks = defaultChecks();
+  Result.WarningsAsErrors = "";
+  // As clang-tidy: findings in the source file itself, none in headers. A
+  // plugin cannot have another default, and both show the same.
+  Result.HeaderFilterRegex = "";
+  Result.ExcludeHeaderFilterRegex = "";
+  Result.SystemHeaders = false;
+  Result.FormatStyle = "none";
+  Result.User = sys::Process::GetEnv("USER");
+  if (!Result.User)
+    Result.User = sys::Process::GetEnv("USERNAME");
+  return Result;
+}
+
+/// What the command line says stands above every file.
+ClangTidyOptions overrides(const Options &Line) {
+  ClangTidyOptions Result;
+  Result.Checks = Line.Checks;
+  Result.WarningsAsErrors = Line.WarningsAsErrors;
+  Result.HeaderFilterRegex = Line.HeaderFilter;
+  Result.ExcludeHeaderFilterRegex = Line.ExcludeHeaderFilter;
+  Result.SystemHeaders = Line.SystemHeaders;
+  Result.FormatStyle = Line.FormatStyle;
+  Result.UseColor = Line.UseColor;
+  return Result;
+}
+
+std::unique_ptr<ClangTidyOptionsProvider>
+providerForText(const Options &Line, StringRef Text, StringRef Name,
+                const ClangTidyGlobalOptions &Global,
+                IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  ErrorOr<ClangTidyOptions> Parsed =
+      parseConfiguration(MemoryBufferRef(Text, Name));
+  if (!Parsed) {
+    error() << "invalid configuration in " << Name << ": "
+            << Parsed.getError().message() << '\n';
+    return nullptr;
+  }
+  return std::make_unique<ConfigOptionsProvider>(
+      Global, ClangTidyOptions::getDefaults().merge(defaults(Line), 0),
+      std::move(*Parsed), overrides(Line), std::move(FS));
+}
+
+std::unique_ptr<ClangTidyOptionsProvider>
+makeBaseProvider(const Options &Line, IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  ClangTidyGlobalOptions Global;
+  if (std::error_code Failure = parseLineFilter(Line.LineFilter, Global)) {
+    error() << "cannot read --line-filter: " << Failure.message() << '\n';
+    return nullptr;
+  }
+  if (Line.ConfigFile && Line.Config) {
+    error() << "--config-file and --config exclude each other\n";
+    return nullptr;
+  }
+  if (Line.ConfigFile) {
+    ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
+        MemoryBuffer::getFile(*Line.ConfigFile);
+    if (!Text) {
+      error() << "cannot read the file of --config-file, '" << *Line.ConfigFile
+              << "': " << Text.getError().message() << '\n';
+      return nullptr;
+    }
+    return providerForText(Line, (*Text)->getBuffer(), *Line.ConfigFile, Global,
+                           std::move(FS));
+  }
+  if (Line.Config)
+    return providerForText(Line, *Line.Config, "<command-line-config>", Global,
+                           std::move(FS));
+  return std::make_unique<FileOptionsProvider>(
+      std::move(Global), defaults(Line), overrides(Line), std::move(FS));
+}
+
+/// Says which items of a 'Checks' value match nothing.
+bool verifyChecks(StringRef Globs, const StringSet<> &Known, StringRef Source) {
+  bool Valid = true;
+  GlobList List(Globs);
+  for (const auto &Item : List.getItems()) {
+    if (Item.Text.starts_with("clang-diagnostic") ||
+        any_of(Known.keys(),
+               [&](StringRef Check) { return Item.Regex.match(Check); }))
+      continue;
+    Valid = false;
+    raw_ostream &OS = WithColor::warning(errs(), Source);
+    if (Item.Text.contains('*')) {
+      OS << "check glob '" << Item.Text << "' doesn't match any known check";
+    } else {
+      OS << "unknown check '" << Item.Text << '\'';
+      StringRef Closest = closestName(Item.Text, Known);
+      if (!Closest.empty())
+        OS << "; did you mean '" << Closest << '\'';
+    }
+    OS << " [-verify-config]\n";
+  }
+  return Valid;
+}
+
+bool verifyExtensions(const ClangTidyOptions &Options, StringRef Source) {
+  if (!Options.HeaderFileExtensions || !Options.ImplementationFileExtensions)
+    return true;
+  bool Valid = true;
+  for (const std::string &Extension : *Options.HeaderFileExtensions) {
+    if (!is_contained(*Options.ImplementationFileExtensions, Extension))
+      continue;
+    Valid = false;
+    WithColor::warning(errs(), Source)
+        << "HeaderFileExtension '" << Extension
+        << "' is the same as ImplementationFileExtension '" << Extension
+        << "' [-verify-config]\n";
+  }
+  return Valid;
+}
+
+bool verifyCheckOptions(const ClangTidyOptions::OptionMap &Options,
+                        const StringSet<> &Known, StringRef Source) {
+  bool Valid = true;
+  for (StringRef Key : Options.keys()) {
+    if (Known.contains(Key))
+      continue;
+    Valid = false;
+    raw_ostream &OS = WithColor::warning(errs(), Source);
+    OS << "unknown check option '" << Key << '\'';
+    StringRef Closest = closestName(Key, Known);
+    if (!Closest.empty())
+      OS << "; did you mean '" << Closest << '\'';
+    OS << " [-verify-config]\n";
+  }
+  return Valid;
+}
+
+} // namespace
+
+std::unique_ptr<ClangTidyOptionsProvider>
+makeOptionsProvider(const Options &Line,
+                    IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  auto Provider = makeBaseProvider(Line, std::move(FS));
+  if (!Provider || !Line.Level)
+    return Provider;
+  return withExplicitLevel(std::move(Provider), *Line.Level);
+}
+
+int listChecks(const EffectiveConfig &Config, bool AllowNone) {
+  if (Config.Checks.empty() && !AllowNone) {
+    errs() << "No checks enabled.\n";
+    return 1;
+  }
+  outs() << "Enabled checks:";
+  for (StringRef Check : Config.Checks)
+    outs() << "\n    " << Check;
+  outs() << "\n\n";
+  return 0;
+}
+
+int explainConfig(const EffectiveConfig &Config) {
+  std::vector<OptionsSource> Sources =
+      Config.Provider.getRawOptions(Config.File);
+  for (StringRef Check : Config.Checks) {
+    // The last to say anything about it is the one that counts.
+    auto Source =
+        find_if(reverse(Sources), [&](const OptionsSource &Candidate) {
+          return Candidate.first.Checks &&
+                 GlobList(*Candidate.first.Checks).contains(Check);
+        });
+    if (Source != Sources.rend())
+      outs() << '\'' << Check << "' is enabled in the " << Source->second
+             << ".\n";
+  }
+  return 0;
+}
+
+int dumpConfig(EffectiveConfig Config, bool AlphaCheckers) {
+  Config.Options.CheckOptions = getCheckOptions(Config.Options, AlphaCheckers);
+  outs() << configurationAsText(
+                ClangTidyOptions::getDefaults().merge(Config.Options, 0))
+         << '\n';
+  return 0;
+}
+
+int verifyConfig(const EffectiveConfig &Config, bool AlphaCheckers) {
+  NamesAndOptions Known = getAllChecksAndOptions(AlphaCheckers);
+  bool Valid = true;
+  for (const auto &[Options, Source] :
+       Config.Provider.getRawOptions(Config.File)) {
+    if (Options.Checks)
+      Valid &= verifyChecks(*Options.Checks, Known.Names, Source);
+    Valid &= verifyExtensions(Options, Source);
+    Valid &= verifyCheckOptions(Options.CheckOptions, Known.Options, Source);
+  }
+  if (!Valid)
+    return 1;
+  outs() << "No config errors detected.\n";
+  return 0;
+}
+
+} // namespace torchtidy::tool

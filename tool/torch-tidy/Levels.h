@@ -1,0 +1,35 @@
+// Which torch checks run: the level's default, .clang-tidy, --level, --checks,
+// each over the one before it.
+#ifndef TORCHTIDY_TOOL_LEVELS_H
+#define TORCHTIDY_TOOL_LEVELS_H
+
+#include "clang-tidy/ClangTidyOptions.h"
+#include "llvm/ADT/StringSet.h"
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace torchtidy::tool {
+
+/// "0", "1" or "2"; empty for any other text.
+std::optional<unsigned> parseLevel(llvm::StringRef Text);
+
+/// The value of 'Checks' where nobody says anything.
+std::string defaultChecks();
+
+/// Puts an explicit --level between the configuration files and --checks.
+std::unique_ptr<clang::tidy::ClangTidyOptionsProvider>
+withExplicitLevel(std::unique_ptr<clang::tidy::ClangTidyOptionsProvider> Base,
+                  unsigned Level);
+
+/// The name in Known that is spelt most like Name, or an empty string.
+llvm::StringRef closestName(llvm::StringRef Name,
+                            const llvm::StringSet<> &Known);
+
+/// clang-tidy takes a misspelt name in --checks without a word, and checks
+/// nothing: warn of those that no check matches.
+void warnOfUnknownChecks(llvm::StringRef Globs, const llvm::StringSet<> &Known);
+
+} // namespace torchtidy::tool
+
+#endif

@@ -1,0 +1,321 @@
+#include "Options.h"
+#include "Levels.h"
+#include "Messages.h"
+#include "Registry.h"
+#include "llvm/Support/Allocator.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/DynamicLibrary.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+// Help lists the categories by name: ours come before clang-tidy's.
+cl::OptionCategory OurCategory("LibTorch options");
+cl::OptionCategory TidyCategory("clang-tidy options");
+
+cl::opt<std::string>
+    Level("level", cl::value_desc("0|1|2"),
+          cl::desc("Run the torch checks up to this level:\n"
+                   "  0  defects\n"
+                   "  1  and measured costs (the default)\n"
+                   "  2  and advice that depends on the case\n"
+                   "Comes after .clang-tidy and before --checks. A\n"
+                   "check that .clang-tidy disables stays disabled."),
+          cl::cat(OurCategory));
+cl::opt<std::string>
+    FailOn("fail-on", cl::value_desc("0|1|2"),
+           cl::desc("Exit with 1 if a torch check of this level or below\n"
+                    "has found something. For pre-commit and CI: without\n"
+                    "it the exit code is clang-tidy's, 0 with findings."),
+           cl::cat(OurCategory));
+cl::opt<std::string>
+    Explain("explain", cl::value_desc("check"),
+            cl::desc("Print the page of a check and exit. 'levels' prints\n"
+                     "the checks of each level."),
+            cl::cat(OurCategory));
+
+cl::list<std::string> Sources(cl::Positional, cl::ZeroOrMore,
+                              cl::desc("<source0> [... <sourceN>]"),
+                              cl::cat(TidyCategory));
+cl::opt<std::string>
+    BuildPath("p", cl::desc("Folder that holds compile_commands.json"),
+              cl::cat(TidyCategory));
+cl::list<std::string>
+    ExtraArgs("extra-arg", cl::cat(TidyCategory),
+              cl::desc("Append this to every compile command"));
+cl::list<std::string>
+    ExtraArgsBefore("extra-arg-before", cl::cat(TidyCategory),
+                    cl::desc("Put this at the front of every compile command"));
+cl::opt<std::string>
+    VfsOverlay("vfsoverlay", cl::value_desc("filename"), cl::cat(TidyCategory),
+               cl::desc("Lay the virtual file system that this file describes\n"
+                        "over the real one."));
+
+cl::opt<std::string>
+    Checks("checks", cl::cat(TidyCategory),
+           cl::desc("Comma-separated globs that enable checks, with a\n"
+                    "leading '-' disable them, in this order. They are\n"
+                    "appended to 'Checks' of .clang-tidy. Stock checks\n"
+                    "are there too: --checks='bugprone-*'."));
+cl::opt<std::string> WarningsAsErrors(
+    "warnings-as-errors", cl::cat(TidyCategory),
+    cl::desc("Globs as in --checks: findings of these checks are\n"
+             "errors, and the exit code is 1. Appended to\n"
+             "'WarningsAsErrors' of .clang-tidy."));
+cl::opt<std::string>
+    Config("config", cl::cat(TidyCategory),
+           cl::desc("Use this YAML or JSON text in place of .clang-tidy:\n"
+                    "  --config=\"{Checks: '*', CheckOptions: {x: y}}\"\n"
+                    "Empty: look for .clang-tidy in the folders above each\n"
+                    "source file."));
+cl::opt<std::string>
+    ConfigFile("config-file", cl::cat(TidyCategory),
+               cl::desc("Use this file in place of .clang-tidy. Not together\n"
+                        "with --config."));
+cl::opt<bool>
+    AllowNoChecks("allow-no-checks", cl::cat(TidyCategory),
+                  cl::desc("It is no error that no check is enabled."));
+cl::opt<bool> AnalyzerAlphaCheckers("allow-enabling-analyzer-alpha-checkers",
+                                    cl::Hidden, cl::cat(TidyCategory));
+cl::opt<bool> ModuleHeadersParsing(
+    "enable-module-headers-parsing", cl::cat(TidyCategory),
+    cl::desc("C++20 modules: let checks see the macros that module\n"
+             "headers define. Experimental in clang-tidy."));
+
+cl::opt<std::string> HeaderFilter(
+    "header-filter", cl::cat(TidyCategory),
+    cl::desc("Show findings in the headers whose names match this\n"
+             "regular expression; those in the source file itself\n"
+             "are always shown. Overrides 'HeaderFilterRegex'."));
+cl::opt<std::string> ExcludeHeaderFilter(
+    "exclude-header-filter", cl::cat(TidyCategory),
+    cl::desc("Of the headers that --header-filter shows, leave out\n"
+             "those that match this. Overrides\n"
+             "'ExcludeHeaderFilterRegex'."));
+cl::opt<bool>
+    SystemHeaders("system-headers", cl::cat(TidyCategory),
+                  cl::desc("Show findings in system headers too. Overrides\n"
+                           "'SystemHeaders'."));
+cl::opt<std::string> LineFilter(
+    "line-filter", cl::cat(TidyCategory),
+    cl::desc("Show findings in these lines only, for instance those\n"
+             "of a diff. JSON:\n"
+             "  [{\"name\":\"file1.cpp\",\"lines\":[[1,3],[5,7]]},\n"
+             "   {\"name\":\"file2.h\"}]"));
+cl::opt<bool>
+    UseColor("use-color", cl::cat(TidyCategory),
+             cl::desc("Use colors, or not. If not set: where standard output\n"
+                      "is a terminal that has them. Overrides 'UseColor'."));
+cl::opt<bool>
+    Quiet("quiet", cl::cat(TidyCategory),
+          cl::desc("Do not print statistics: suppressed warnings,\n"
+                   "warnings treated as errors, findings of --fail-on."));
+
+cl::opt<bool>
+    Fix("fix", cl::cat(TidyCategory),
+        cl::desc("Apply the suggested fixes, unless a source file has\n"
+                 "compile errors."));
+cl::opt<bool>
+    FixErrors("fix-errors", cl::cat(TidyCategory),
+              cl::desc("Apply the suggested fixes even so, those of the\n"
+                       "compiler's errors included."));
+cl::opt<bool>
+    FixNotes("fix-notes", cl::cat(TidyCategory),
+             cl::desc("As --fix, and where a finding has no fix but exactly\n"
+                      "one of its notes has, apply that."));
+cl::opt<std::string>
+    FormatStyle("format-style", cl::cat(TidyCategory),
+                cl::desc("Format the code around applied fixes: 'none' (the\n"
+                         "default), 'file' (.clang-format of the folder), a\n"
+                         "style's name such as 'llvm', or '{...}' in line.\n"
+                         "Overrides 'FormatStyle'."));
+cl::opt<std::string> ExportFixes(
+    "export-fixes", cl::value_desc("filename"),
+    cl::desc("Write the findings with their fixes to this file, for\n"
+             "clang-apply-replacements."),
+    cl::cat(TidyCategory));
+
+cl::opt<bool> CheckProfile(
+    "enable-check-profile", cl::cat(TidyCategory),
+    cl::desc("Print the time that each check took to standard error."));
+cl::opt<std::string>
+    ProfilePrefix("store-check-profile", cl::value_desc("prefix"),
+                  cl::cat(TidyCategory),
+                  cl::desc("Store these times as JSON files instead."));
+
+cl::opt<bool>
+    ListChecks("list-checks", cl::cat(TidyCategory),
+               cl::desc("List the enabled checks and exit; with --checks='*'\n"
+                        "all there are."));
+cl::opt<bool>
+    ExplainConfig("explain-config", cl::cat(TidyCategory),
+                  cl::desc("Say of each enabled check what enables it."));
+cl::opt<bool>
+    DumpConfig("dump-config", cl::cat(TidyCategory),
+               cl::desc("Print the configuration for the first source file as\n"
+                        "YAML; with --checks='*' that of all checks."));
+cl::opt<bool>
+    VerifyConfig("verify-config", cl::cat(TidyCategory),
+                 cl::desc("Say which checks and options of the configuration\n"
+                          "do not exist; the exit code is then 1."));
+
+/// Plugins are loaded when the parser meets them: one may add options that come
+/// later on the command line. clang-tidy goes on with exit code 0 without the
+/// plugin; a gate must not.
+bool PluginFailed = false;
+cl::list<std::string> Load(
+    "load", cl::value_desc("pluginfilename"), cl::cat(TidyCategory),
+    cl::desc("Load further checks from this clang-tidy 19 plugin."),
+    cl::callback([](const std::string &File) {
+      std::string Reason;
+      if (!sys::DynamicLibrary::LoadLibraryPermanently(File.c_str(), &Reason))
+        return;
+      PluginFailed = true;
+      error() << "cannot load '" << File << "': " << Reason << '\n';
+    }));
+
+constexpr StringLiteral Overview =
+    "torch-tidy finds mistakes in C++ code that uses LibTorch\n\n"
+    "  torch-tidy -p build src/train.cpp        flags from "
+    "build/compile_commands.json\n"
+    "  torch-tidy train.cpp -- -std=c++17 -isystem libtorch/include \\\n"
+    "      -isystem libtorch/include/torch/csrc/api/include\n"
+    "                                           flags after '--'\n"
+    "  torch-tidy --fix -p build src/train.cpp  apply what the findings "
+    "suggest\n"
+    "  torch-tidy --explain torch-missing-zero-grad\n"
+    "                                           what a check means\n\n"
+    "It is clang-tidy with the torch checks built in: the same command line, "
+    "the same\n"
+    ".clang-tidy files, NOLINT comments and exit codes.\n";
+
+constexpr StringLiteral Footer =
+    "\nSources and flags:\n"
+    "  The flags of a source file come from the compile_commands.json in the "
+    "folder\n"
+    "  of -p, or else in the folders above the first source file. CMake writes "
+    "it\n"
+    "  with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON. Flags after '--' take its "
+    "place.\n"
+    "  @file on the command line stands for the arguments in that file.\n"
+    "\nConfiguration:\n"
+    "  The .clang-tidy in the folder of a source file, or above it, is YAML:\n"
+    "      Checks: '-*,torch-*,bugprone-*'\n"
+    "      WarningsAsErrors: 'torch-missing-zero-grad'\n"
+    "      HeaderFilterRegex: 'src/.*'\n"
+    "      CheckOptions:\n"
+    "        torch-missing-no-grad.Strict: true\n"
+    "  Later says more: --level's default, .clang-tidy, --level, --checks.\n"
+    "  --dump-config prints what holds, --verify-config finds misspelt names.\n"
+    "\nExit code:\n"
+    "  0  the files were analysed, with findings or without\n"
+    "  1  compile errors, a file that could not be analysed, findings of\n"
+    "     --warnings-as-errors or --fail-on, or a command line in error\n";
+
+void printVersion(raw_ostream &OS) {
+  OS << "torch-tidy version " TORCH_TIDY_VERSION "\n"
+     << "  LLVM version " << LLVM_VERSION_STRING << '\n';
+}
+
+template <class T, class Option> std::optional<T> given(const Option &Opt) {
+  if (!Opt.getNumOccurrences())
+    return std::nullopt;
+  return T(Opt.getValue());
+}
+
+/// False where the option names no level; that has been said then.
+bool readLevel(const cl::opt<std::string> &Opt, std::optional<unsigned> &Out) {
+  if (!Opt.getNumOccurrences())
+    return true;
+  Out = parseLevel(Opt);
+  if (Out)
+    return true;
+  error() << "unknown level in --" << Opt.ArgStr << '=' << Opt.getValue()
+          << ": the levels are 0, 1 and 2; see --explain levels\n";
+  return false;
+}
+
+Options collect(std::unique_ptr<clang::tooling::CompilationDatabase> Flags) {
+  Options Result;
+  Result.Sources = Sources;
+  Result.BuildPath = BuildPath;
+  Result.ExtraArgs = ExtraArgs;
+  Result.ExtraArgsBefore = ExtraArgsBefore;
+  Result.VfsOverlay = VfsOverlay;
+  Result.FlagsAfterDashes = std::move(Flags);
+  Result.Checks = given<std::string>(Checks);
+  Result.WarningsAsErrors = given<std::string>(WarningsAsErrors);
+  Result.Config = given<std::string>(Config);
+  Result.ConfigFile = given<std::string>(ConfigFile);
+  Result.AllowNoChecks = AllowNoChecks;
+  Result.AnalyzerAlphaCheckers = AnalyzerAlphaCheckers;
+  Result.ModuleHeadersParsing = ModuleHeadersParsing;
+  Result.HeaderFilter = given<std::string>(HeaderFilter);
+  Result.ExcludeHeaderFilter = given<std::string>(ExcludeHeaderFilter);
+  Result.SystemHeaders = given<bool>(SystemHeaders);
+  Result.LineFilter = LineFilter;
+  Result.UseColor = given<bool>(UseColor);
+  Result.Quiet = Quiet;
+  Result.Fix = Fix;
+  Result.FixErrors = FixErrors;
+  Result.FixNotes = FixNotes;
+  Result.FormatStyle = given<std::string>(FormatStyle);
+  Result.ExportFixes = ExportFixes;
+  Result.CheckProfile = CheckProfile;
+  Result.ProfilePrefix = ProfilePrefix;
+  Result.ListChecks = ListChecks;
+  Result.ExplainConfig = ExplainConfig;
+  Result.DumpConfig = DumpConfig;
+  Result.VerifyConfig = VerifyConfig;
+  Result.Explain = Explain;
+  return Result;
+}
+
+} // namespace
+
+std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
+  SmallVector<const char *, 32> Args(Argv, Argv + Argc);
+  BumpPtrAllocator Allocator;
+  bool OnWindows = Triple(sys::getProcessTriple()).isOSWindows();
+  cl::ExpansionContext ResponseFiles(Allocator,
+                                     OnWindows ? cl::TokenizeWindowsCommandLine
+                                               : cl::TokenizeGNUCommandLine);
+  if (Error Failure = ResponseFiles.expandResponseFiles(Args)) {
+    error() << toString(std::move(Failure)) << '\n';
+    return std::nullopt;
+  }
+
+  static cl::extrahelp Help(Footer);
+  const cl::OptionCategory *Shown[] = {&OurCategory, &TidyCategory};
+  cl::HideUnrelatedOptions(Shown);
+  cl::SetVersionPrinter(printVersion);
+
+  // Takes "--" and what follows off the arguments.
+  int Count = Args.size();
+  std::string Reason;
+  auto Flags = clang::tooling::FixedCompilationDatabase::loadFromCommandLine(
+      Count, Args.data(), Reason);
+  if (!Reason.empty()) {
+    error() << Reason << '\n';
+    return std::nullopt;
+  }
+  raw_string_ostream ReasonStream(Reason);
+  if (!cl::ParseCommandLineOptions(Count, Args.data(), Overview,
+                                   &ReasonStream)) {
+    error() << ReasonStream.str();
+    return std::nullopt;
+  }
+  cl::PrintOptionValues();
+
+  Options Result = collect(std::move(Flags));
+  if (PluginFailed || !readLevel(Level, Result.Level) ||
+      !readLevel(FailOn, Result.FailOn))
+    return std::nullopt;
+  return Result;
+}
+
+} // namespace torchtidy::tool

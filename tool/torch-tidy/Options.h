@@ -1,0 +1,69 @@
+// The command line: clang-tidy 19's options, with the same names and meanings,
+// and the few of our own.
+#ifndef TORCHTIDY_TOOL_OPTIONS_H
+#define TORCHTIDY_TOOL_OPTIONS_H
+
+#include "clang/Tooling/CompilationDatabase.h"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace torchtidy::tool {
+
+struct Options {
+  std::vector<std::string> Sources;
+
+  // How the sources are parsed.
+  std::string BuildPath;
+  std::vector<std::string> ExtraArgs;
+  std::vector<std::string> ExtraArgsBefore;
+  std::string VfsOverlay;
+  /// The flags after "--"; null where the command line has none.
+  std::unique_ptr<clang::tooling::CompilationDatabase> FlagsAfterDashes;
+
+  // Which checks run, and how. Empty: the command line does not say.
+  std::optional<unsigned> Level;
+  std::optional<std::string> Checks;
+  std::optional<std::string> WarningsAsErrors;
+  std::optional<std::string> Config;
+  std::optional<std::string> ConfigFile;
+  bool AllowNoChecks = false;
+  bool AnalyzerAlphaCheckers = false;
+  bool ModuleHeadersParsing = false;
+
+  // Which findings are shown.
+  std::optional<std::string> HeaderFilter;
+  std::optional<std::string> ExcludeHeaderFilter;
+  std::optional<bool> SystemHeaders;
+  std::string LineFilter;
+  std::optional<bool> UseColor;
+  bool Quiet = false;
+
+  // What happens with them.
+  bool Fix = false;
+  bool FixErrors = false;
+  bool FixNotes = false;
+  std::optional<std::string> FormatStyle;
+  std::string ExportFixes;
+  std::optional<unsigned> FailOn;
+
+  bool CheckProfile = false;
+  std::string ProfilePrefix;
+
+  // Instead of an analysis.
+  bool ListChecks = false;
+  bool ExplainConfig = false;
+  bool DumpConfig = false;
+  bool VerifyConfig = false;
+  std::string Explain;
+};
+
+/// Reads the command line, and loads the plugins that it names. Empty where it
+/// cannot be understood: the reason has been printed. --help and --version
+/// print and exit.
+std::optional<Options> parseCommandLine(int Argc, const char **Argv);
+
+} // namespace torchtidy::tool
+
+#endif

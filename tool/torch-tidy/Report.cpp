@@ -1,0 +1,108 @@
+#include "Report.h"
+#include "Messages.h"
+#include "Registry.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include <set>
+
+using namespace clang::tidy;
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+/// Clang's own limit.
+constexpr unsigned ShownErrorsPerFile = 20;
+
+bool isCompileError(const ClangTidyError &Finding) {
+  return Finding.DiagnosticName == "clang-diagnostic-error";
+}
+
+/// The header that a "file not found" error is about, or an empty string.
+StringRef missingHeader(const ClangTidyError &Finding) {
+  StringRef Message = Finding.Message.Message;
+  if (!isCompileError(Finding) || !Message.consume_back("' file not found") ||
+      !Message.consume_front("'"))
+    return {};
+  return Message;
+}
+
+bool isOfLibTorch(StringRef Header) {
+  return Header.starts_with("torch/") || Header.starts_with("ATen/") ||
+         Header.starts_with("c10/");
+}
+
+} // namespace
+
+void limitCompileErrors(Findings &All) {
+  MapVector<StringRef, unsigned> Errors;
+  Findings Kept;
+  for (ClangTidyError &Finding : All)
+    if (!isCompileError(Finding) ||
+        ++Errors[Finding.Message.FilePath] <= ShownErrorsPerFile)
+      Kept.push_back(Finding);
+  for (const auto &[File, Count] : Errors)
+    if (Count > ShownErrorsPerFile)
+      note() << File << ": " << Count - ShownErrorsPerFile
+             << " more compile errors are not shown\n";
+  All = std::move(Kept);
+}
+
+void explainMissingHeaders(const Findings &All, bool WithoutFlags) {
+  std::set<std::pair<StringRef, StringRef>> Seen;
+  bool NoLibTorch = false;
+  for (const ClangTidyError &Finding : All) {
+    StringRef Header = missingHeader(Finding);
+    if (Header.empty() ||
+        !Seen.insert({Finding.Message.FilePath, Header}).second)
+      continue;
+    NoLibTorch |= isOfLibTorch(Header);
+    warning() << Finding.Message.FilePath << ": analysed without '" << Header
+              << "', which was not found: findings may be missing\n";
+  }
+  if (!NoLibTorch)
+    return;
+  note() << "LibTorch's headers are found with -isystem <LibTorch>/include and "
+            "-isystem <LibTorch>/include/torch/csrc/api/include";
+  errs() << (WithoutFlags
+                 ? " after '--', or in a compile_commands.json\n"
+                 : ": the compile command does not say where they are, or they "
+                   "are gone; --extra-arg=-isystem<folder> adds to it\n");
+}
+
+bool hasCompileErrors(const Findings &All) {
+  return any_of(All, [](const ClangTidyError &Finding) {
+    return Finding.DiagLevel == ClangTidyError::Error;
+  });
+}
+
+unsigned countUpToLevel(const Findings &All, unsigned Level) {
+  return count_if(All, [&](const ClangTidyError &Finding) {
+    const CheckInfo *Check = findCheck(Finding.DiagnosticName);
+    return Check && Check->Level <= Level;
+  });
+}
+
+void printSuppressed(const ClangTidyStats &Stats) {
+  if (!Stats.errorsIgnored())
+    return;
+  const std::pair<unsigned, StringRef> Reasons[] = {
+      {Stats.ErrorsIgnoredNonUserCode, " in non-user code"},
+      {Stats.ErrorsIgnoredLineFilter, " due to line filter"},
+      {Stats.ErrorsIgnoredNOLINT, " NOLINT"},
+      {Stats.ErrorsIgnoredCheckFilter, " with check filters"}};
+  errs() << "Suppressed " << Stats.errorsIgnored() << " warnings (";
+  ListSeparator Comma;
+  for (const auto &[Count, Reason] : Reasons)
+    if (Count)
+      errs() << Comma << Count << Reason;
+  errs() << ").\n";
+  if (Stats.ErrorsIgnoredNonUserCode)
+    errs() << "Use -header-filter=.* to display errors from all non-system "
+              "headers. Use -system-headers to display errors from system "
+              "headers as well.\n";
+}
+
+} // namespace torchtidy::tool

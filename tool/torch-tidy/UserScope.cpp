@@ -1,0 +1,97 @@
+#include "UserScope.h"
+#include "Registry.h"
+#include "clang-tidy/ClangTidy.h"
+#include "clang-tidy/ClangTidyDiagnosticConsumer.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Frontend/MultiplexConsumer.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace clang;
+
+namespace torchtidy::tool {
+namespace {
+
+/// LibTorch given by -I has no system headers: go by the path. Its folders are
+/// those directly below an include folder.
+bool isLibTorchHeader(StringRef Path) {
+  bool InInclude = false;
+  for (auto It = llvm::sys::path::begin(Path), End = llvm::sys::path::end(Path);
+       It != End; ++It) {
+    if (InInclude &&
+        (*It == "ATen" || *It == "c10" || *It == "torch" || *It == "caffe2"))
+      return true;
+    InInclude = *It == "include";
+  }
+  return false;
+}
+
+class UserCode {
+public:
+  explicit UserCode(const SourceManager &SM) : SM(SM) {}
+
+  bool contains(const Decl *D) {
+    SourceLocation Location = SM.getExpansionLoc(D->getLocation());
+    if (Location.isInvalid() || D->isFromASTFile())
+      return false;
+    FileID File = SM.getFileID(Location);
+    if (File == SM.getMainFileID())
+      return true;
+    auto [It, IsNew] = Files.try_emplace(File, false);
+    if (IsNew) {
+      OptionalFileEntryRef Entry = SM.getFileEntryRefForID(File);
+      It->second = Entry && !SM.isInSystemHeader(Location) &&
+                   !isLibTorchHeader(Entry->getName());
+    }
+    return It->second;
+  }
+
+private:
+  const SourceManager &SM;
+  llvm::DenseMap<FileID, bool> Files;
+};
+
+class UserScopeConsumer : public ASTConsumer {
+public:
+  void Initialize(ASTContext &Context) override {
+    // After a fatal error Clang instantiates no template any more, and most
+    // LibTorch code is templates. The error limit makes the last error fatal.
+    // The driver shows only the first errors of a file (see Report.h).
+    Context.getDiagnostics().setFatalsAsError(true);
+    Context.getDiagnostics().setErrorLimit(0);
+  }
+
+  void HandleTranslationUnit(ASTContext &Context) override {
+    UserCode User(Context.getSourceManager());
+    std::vector<Decl *> Scope;
+    // Not decls(): that reads all of a precompiled header back.
+    for (Decl *D : Context.getTranslationUnitDecl()->noload_decls())
+      if (User.contains(D))
+        Scope.push_back(D);
+    Context.setTraversalScope(Scope);
+  }
+};
+
+} // namespace
+
+bool TorchOnly::operator()(const tidy::ClangTidyContext &Context) {
+  const tidy::ClangTidyOptions &Options = Context.getOptions();
+  auto [It, IsNew] = Answers.try_emplace(Options.Checks.value_or(""), false);
+  if (IsNew)
+    It->second = llvm::all_of(
+        tidy::getCheckNames(Options, Context.canEnableAnalyzerAlphaCheckers()),
+        [](StringRef Name) { return findCheck(Name) != nullptr; });
+  return It->second;
+}
+
+std::unique_ptr<ASTConsumer>
+limitToUserCode(std::unique_ptr<ASTConsumer> Next) {
+  std::vector<std::unique_ptr<ASTConsumer>> Consumers;
+  Consumers.push_back(std::make_unique<UserScopeConsumer>());
+  Consumers.push_back(std::move(Next));
+  return std::make_unique<MultiplexConsumer>(std::move(Consumers));
+}
+
+} // namespace torchtidy::tool

@@ -1,0 +1,36 @@
+// Which part of a translation unit is analysed: all of it, as stock clang-tidy
+// does, or the user's code alone where only torch checks run. LibTorch's
+// headers declare some 200,000 nodes that no torch check has a question about.
+#ifndef TORCHTIDY_TOOL_USERSCOPE_H
+#define TORCHTIDY_TOOL_USERSCOPE_H
+
+#include "clang/AST/ASTConsumer.h"
+#include "llvm/ADT/StringMap.h"
+#include <memory>
+
+namespace clang::tidy {
+class ClangTidyContext;
+}
+
+namespace torchtidy::tool {
+
+/// Whether nothing but torch checks is enabled for the context's current file.
+/// Stock checks and clang-analyzer are not safe under a limited scope: with any
+/// of them the file is analysed as stock clang-tidy does it.
+class TorchOnly {
+public:
+  bool operator()(const clang::tidy::ClangTidyContext &Context);
+
+private:
+  /// Files with one configuration have one answer.
+  llvm::StringMap<bool> Answers;
+};
+
+/// Limits the AST to the user's code before Next sees it, and lets Clang go on
+/// after an error that it takes for fatal, such as a missing header.
+std::unique_ptr<clang::ASTConsumer>
+limitToUserCode(std::unique_ptr<clang::ASTConsumer> Next);
+
+} // namespace torchtidy::tool
+
+#endif
