@@ -176,6 +176,10 @@ int run(Options Line, StringRef Executable) {
 } // namespace
 } // namespace torchtidy::tool
 
+/// TorchTidy.so looks for it: here --load of the plugin has nothing to do.
+extern "C" LLVM_ATTRIBUTE_USED LLVM_EXTERNAL_VISIBILITY const char
+    torch_tidy_has_checks_built_in = 1;
+
 int main(int Argc, const char **Argv) {
   InitLLVM Init(Argc, Argv);
   setBugReportMsg("torch-tidy crashed: please report it with the trace below "
