@@ -27,6 +27,7 @@ FLAGS_OF_ALL = {"Factory", "LikeFactory", "Allocates", "DiscardsHistory"}
 
 
 def is_listed(function):
+    """Whether users can call it."""
     name = function.name
     if rules.BACKWARD_ONLY.fullmatch(name):
         return False
@@ -41,6 +42,13 @@ def cpp_names(function):
     """out= variants have two C++ names: out first, and out last as in the schema."""
     name = rules.CPP_NAMES.get(function.name, function.name)
     return [name + "_out", name + "_outf"] if function.kind == "out" else [name]
+
+
+def variants(function):
+    """Bindings by hand are members of TensorBase; some have a function beside them, too."""
+    if function.bound_by_hand and re.match(r"sym_", function.name):
+        return {"Method"}
+    return {v.capitalize() for v in function.variants} | ({"Method"} if function.bound_by_hand else set())
 
 
 def returns(function):
@@ -78,18 +86,18 @@ def writes(function):
 
 
 def differentiable(function, source):
-    tensors = [a for a in function.arguments if a.holds_tensor]
-    # A foreach operation in place returns nothing, but its tensors carry the history.
-    results = [r for r in function.returns if r.holds_tensor] or [a for a in tensors if a.writes]
+    """Whether the (first) result requires grad when every floating-point input does."""
     name = function.name
+    tensors = [a for a in function.arguments if a.holds_tensor]
+    # An operation in place that returns nothing leaves its result in the argument.
+    results = [r for r in function.returns if r.holds_tensor] or [a for a in tensors if a.writes]
     if not tensors or not results or function.kind == "out" or name in rules.NOT_CONNECTED:
         return "No"
-    if function.kind == "inplace" and function.functional_name in rules.NOT_CONNECTED:
-        return "No"
+    if function.kind == "inplace":
+        return "Yes"  # The history that the tensor has stays, whatever is written.
     if name in rules.MAYBE_CONNECTED:
         return "Maybe"
-    # gen_variable_type.py looks names up without overload and in-place mark, or as they are.
-    if {name, function.functional_name} & source.not_required:
+    if name in source.not_required:
         return "No"
     derivative = source.derivative(function)
     if derivative is None:
@@ -105,15 +113,14 @@ def differentiable(function, source):
 
 
 def sync(function):
-    name = function.name
-    if function.kind == "inplace" and name not in rules.MAY_SYNC and name not in rules.ALWAYS_SYNC:
+    names = {function.name, function.functional_name}
+    if function.name in rules.NEVER_SYNC:
         return "No"
-    if name in rules.NEVER_SYNC:
-        return "No"
-    if name in rules.MAY_SYNC:
+    if names & rules.MAY_SYNC.keys():
         return "Maybe"
-    tagged = function.tags & {"data_dependent_output", "dynamic_output_shape"}
-    return "Yes" if name in rules.ALWAYS_SYNC or tagged else "No"
+    if names & rules.ALWAYS_SYNC.keys() or function.tags & {"data_dependent_output", "dynamic_output_shape"}:
+        return "Yes"
+    return "No"
 
 
 def flags(function):
@@ -144,13 +151,15 @@ def flags(function):
 
 class Row:
     def __init__(self, function, source):
-        self.variants = set() if function is None else {v.capitalize() for v in function.variants}
+        self.variants = variants(function)
         self.returns = {returns(function)}
         self.view = {view(function)}
         self.writes = {writes(function)}
-        self.differentiable = {differentiable(function, source)}
         self.sync = {sync(function)}
-        self.flags = [flags(function)]
+        self.differentiable, self.flags = set(), []
+        if function.full_name not in rules.SET_ASIDE:
+            self.differentiable.add(differentiable(function, source))
+            self.flags.append(flags(function))
 
     def merge(self, other):
         self.variants |= other.variants
@@ -178,9 +187,12 @@ class Row:
 
 def build(source):
     """The columns of every row by C++ name."""
+    check_rules(source.functions)
     rows = {}
+    positional = {f.name for f in source.functions if not f.names_dimensions}
     for function in source.functions:
-        if not is_listed(function):
+        # Overloads for named dimensions forward to the others, so they tell nothing new.
+        if not is_listed(function) or function.names_dimensions and function.name in positional:
             continue
         for name in cpp_names(function):
             row = Row(function, source)
@@ -189,12 +201,23 @@ def build(source):
             else:
                 rows[name] = row
     table = {name: row.columns() for name, row in rows.items()}
-    for operator, name in rules.OPERATORS.items():
-        columns = table[name]
-        table[operator] = ("Method" if name.endswith("_") or operator == "operator~" else "Function",
-                           *columns[1:])
+    for operator, (name, variants) in rules.OPERATORS.items():
+        table[operator] = (variants, *table[name][1:])
     table.update(rules.HAND_WRITTEN)
     return table
+
+
+def check_rules(functions):
+    """Rules for names that do not exist are mistakes, or LibTorch has dropped the names."""
+    known = {n for f in functions for n in (f.name, f.functional_name)}
+    listed = {n for table in (rules.MAY_ALIAS, rules.ALWAYS_ALIAS, rules.NEVER_ALIAS, rules.NOT_CONNECTED,
+                              rules.MAYBE_CONNECTED, rules.MAY_SYNC, rules.ALWAYS_SYNC, rules.NEVER_SYNC, rules.CPP_NAMES,
+                              rules.WRITES_UNANNOTATED, rules.DISCARDS_HISTORY, rules.CHANGES_DEVICE,
+                              rules.CHANGES_DTYPE) for n in table}
+    missing = sorted(listed - known) + sorted(rules.SET_ASIDE.keys() - {f.full_name for f in functions})
+    missing += sorted({n for n, _ in rules.OPERATORS.values()} - known)
+    if missing:
+        raise schema.SchemaError("rules.py names operations which this LibTorch does not have: " + ", ".join(missing))
 
 
 def render(table, version):

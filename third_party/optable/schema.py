@@ -71,6 +71,10 @@ class Schema:
         return "functional"
 
     @property
+    def names_dimensions(self):
+        return any(a.type.startswith("Dimname") for a in self.arguments)
+
+    @property
     def functional_name(self):
         """The name that the functional, in-place and out= variants share."""
         if re.fullmatch(r"__i\w+__", self.name):
@@ -87,7 +91,8 @@ class Schema:
 class Function(Schema):
     """A row of native_functions.yaml."""
 
-    def __init__(self, schema, variants, tags, dispatch, autogen, delegates=False, generated=False):
+    def __init__(self, schema, variants, tags, dispatch, autogen, delegates=False, generated=False,
+                 bound_by_hand=False):
         super().__init__(schema.name, schema.overload, schema.arguments, schema.returns)
         self.variants = variants
         self.tags = tags
@@ -95,6 +100,7 @@ class Function(Schema):
         self.autogen = autogen
         self.delegates = delegates
         self.generated = generated
+        self.bound_by_hand = bound_by_hand
 
     @property
     def is_composite_implicit(self):
@@ -169,12 +175,18 @@ def parse_function(row, known_tags=None):
     dispatch = frozenset(k for keys in row.get("dispatch") or {} for k in as_list(keys))
     return Function(parse_schema(row["func"]), frozenset(as_list(row.get("variants", "function"))),
                     tags, dispatch, as_list(row.get("autogen")),
-                    delegates="structured_delegate" in row)
+                    delegates="structured_delegate" in row,
+                    bound_by_hand=bool(row.get("manual_cpp_binding")))
 
 
 def expand_autogen(function):
-    """The variants that torchgen writes itself: `autogen: resize, resize.out`."""
+    """The variants that torchgen writes itself: `autogen: resize, resize.out`.
+
+    It does not for composites, although some of them ask for it.
+    """
     result = []
+    if function.is_composite_implicit:
+        return result
     for entry in function.autogen:
         name, _, overload = entry.partition(".")
         inputs = [Value(a.type, "", False, a.name, a.kwonly) for a in function.arguments]
