@@ -7,6 +7,7 @@
 #   %torch_flags   what the compiler needs for LibTorch (after "--")
 #   %pch_flags     the precompiled LibTorch headers (after "--")
 #   %torch_root    the folder of LibTorch
+#   %libtorch_root the folder above it, which holds torchgen/ where a wheel is used
 #   %source_root   the source tree
 #   %build_root    the build tree
 #   %python, %cmake
@@ -45,6 +46,7 @@ config.substitutions += [
     ("%torch_flags", command(*site["torch_flags"])),
     ("%pch_flags", command("-include-pch", site["pch"])),
     ("%torch_root", command(site["torch_root"])),
+    ("%libtorch_root", command(os.path.dirname(site["torch_root"]))),
     ("%source_root", command(source_root)),
     ("%build_root", command(build_root)),
     ("%python", command(site["python"])),
@@ -65,5 +67,10 @@ for name in ["TORCH_TIDY_CACHE", "XDG_CACHE_HOME", "TORCH_TIDY_TEST_FRONTEND",
 for version in range(14, 23):
     if version != 19 and shutil.which(f"clang-tidy-{version}"):
         config.available_features.add(f"clang-tidy-{version}")
+# The LibTorch that the operation table is made from; others have other operations.
+with open(os.path.join(source_root, "third_party", "libtorch-requirements.txt")) as pins:
+    pinned = "torch==" + site["torch_version"] in pins.read().split()
+if pinned and os.path.isdir(os.path.join(os.path.dirname(site["torch_root"]), "torchgen")):
+    config.available_features.add("torchgen")
 if os.geteuid() != 0:
     config.available_features.add("not-root")
