@@ -1,1 +1,54 @@
 #include "model/Program.h"
+#include "clang/Lex/Lexer.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+Program::Program(ASTContext &Context) : Context(Context) {}
+
+llvm::ArrayRef<std::unique_ptr<Execution>> Program::executions() {
+  if (IsMade)
+    return Executions;
+  IsMade = true;
+  User = std::make_unique<Code>(Context);
+  std::set<const FunctionDecl *> Covered;
+  auto Run = [&](const FunctionDecl *Root) {
+    if (!User->concernsTorch(Root) || !User->controlFlow(Root))
+      return;
+    auto Way = std::make_unique<Execution>(*User, Root);
+    Covered.insert(Way->graph().covered().begin(), Way->graph().covered().end());
+    if (Way->isComplete())
+      Executions.push_back(std::move(Way));
+  };
+  for (const FunctionDecl *Root : User->calls().roots())
+    Run(Root);
+  // Recursions that nothing enters, callbacks that are stored, what a bound left
+  // out.
+  for (const FunctionDecl *F : User->functions().all())
+    if (!Covered.count(F))
+      Run(F);
+  return Executions;
+}
+
+std::string Program::text(const Expr *E) const {
+  if (!E)
+    return "";
+  const SourceManager &SM = sourceManager();
+  CharSourceRange Range = Lexer::makeFileCharRange(
+      CharSourceRange::getTokenRange(E->getSourceRange()), SM,
+      Context.getLangOpts());
+  if (Range.isInvalid())
+    return "";
+  std::string Result;
+  for (char C : Lexer::getSourceText(Range, SM, Context.getLangOpts())) {
+    const bool IsSpace = C == ' ' || C == '\n' || C == '\t' || C == '\r';
+    if (!IsSpace)
+      Result += C;
+    else if (!Result.empty() && Result.back() != ' ')
+      Result += ' ';
+  }
+  return Result;
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,284 @@
+// Calls and constructions: which part of the interpreter they belong to, and
+// what code that cannot be seen may do.
+#include "model/Interpreter.h"
+#include "torch/Types.h"
+
+using namespace clang;
+using torchtidy::torch::Api;
+using torchtidy::torch::TypeKind;
+
+namespace torchtidy::model {
+
+uint8_t Interpreter::recorded(llvm::ArrayRef<uint8_t> Operands) const {
+  uint8_t Result = 0, Any = 0;
+  bool AllMayBeNone = true;
+  for (uint8_t Bits : Operands) {
+    Any |= Bits;
+    AllMayBeNone &= Bits == 0 || (Bits & history::None);
+  }
+  if (AllMayBeNone || (S->GradMode & mode::Off))
+    Result |= history::None;
+  // A caller that lies elsewhere has most likely left grad mode at its default.
+  if (S->GradMode & (mode::On | mode::Inherited)) {
+    if (Any & (history::Leaf | history::Graph))
+      Result |= history::Graph;
+    if (Any & history::Unknown)
+      Result |= history::Unknown;
+  }
+  return Result;
+}
+
+void Interpreter::finish(const Expr *E, Denotation D) {
+  remember(E, std::move(D));
+}
+
+void Interpreter::visitCall(const CallExpr *Call) {
+  const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
+  if (Operator && Operator->getOperator() == OO_Equal &&
+      Operator->getNumArgs() == 2) {
+    assign(Call, Operator->getArg(0), Operator->getArg(1));
+    return finish(Call, denote(Operator->getArg(0)));
+  }
+  const Expr *Object = objectOf(Call);
+  llvm::SmallVector<const Expr *, 4> Arguments = argumentsOf(Call);
+  const FunctionDecl *Callee = Call->getDirectCallee();
+  const Frame *Expansion = Graph.expansion(F, Call);
+  std::optional<Denotation> Expanded;
+  if (Expansion && !Expansion->IsThread && !Expansion->Range &&
+      !Expansion->Function->getReturnType()->isVoidType() &&
+      !isa<CXXConstructorDecl>(Expansion->Function)) {
+    Expanded.emplace();
+    PlaceId Result = returned(Expansion);
+    if (Expansion->Function->getReturnType()->isReferenceType()) {
+      if (const Value *Held = S->find(Result))
+        Expanded->Objects = Held->Refs;
+    } else {
+      Expanded->Objects = {Result};
+    }
+  }
+  const torch::Call Kind = torch::classify(Call);
+  switch (Kind.Kind) {
+  case Api::ModuleForward:
+    return finish(Call, forward(Call, Object, Arguments, Expanded));
+  case Api::Std:
+    return finish(Call, Expanded ? *Expanded
+                                 : stdCall(Call, Object, Arguments));
+  case Api::Foreign: {
+    if (!Expansion)
+      return finish(Call, foreignCall(Call, Callee, Object, Arguments));
+    // A method of the user's network other than forward() runs it all the same.
+    const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Callee);
+    if (Expanded && Method && Object &&
+        !isa<CXXThisExpr>(Object->IgnoreParenImpCasts()) &&
+        torch::kindOf(Method->getParent()) == TypeKind::Module &&
+        torch::mayHoldTensor(Call->getType()))
+      return finish(Call, forward(Call, Object, Arguments, Expanded));
+    return finish(Call, Expanded ? *Expanded : Denotation());
+  }
+  case Api::Operation:
+    return finish(Call, operation(Call, Kind.Op, Object, Arguments));
+  default:
+    return finish(Call, torchCall(Call, Kind, Object, Arguments));
+  }
+}
+
+void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
+  const CXXConstructorDecl *Constructor = Construct->getConstructor();
+  const CXXRecordDecl *Record = Constructor->getParent();
+  const TypeKind Kind = torch::kindOf(Record);
+  bool IsTemporary = false;
+  PlaceSet Target = constructionTarget(Construct, IsTemporary);
+  llvm::SmallVector<const Expr *, 4> Arguments(Construct->arg_begin(),
+                                               Construct->arg_end());
+  Denotation D;
+  auto Create = [&] {
+    Event E;
+    E.Kind = EventKind::Create;
+    E.Site = Construct;
+    E.Places = Target;
+    emit(std::move(E));
+    D.Objects = Target;
+  };
+  auto Clear = [&] {
+    for (PlaceId P : Target)
+      erase(P);
+  };
+
+  if (const Frame *Expansion = Graph.expansion(F, Construct);
+      Expansion && isa<CXXConstructorDecl>(Expansion->Function)) {
+    Create();
+    return finish(Construct, std::move(D));
+  }
+  if (Kind == TypeKind::NoGradGuard || Kind == TypeKind::GradModeGuard) {
+    // A guard that is a temporary of its own guards nothing.
+    if (!IsTemporary && !Constructor->isCopyOrMoveConstructor()) {
+      bool IsKnown = true;
+      const Expr *First = Arguments.empty() ? nullptr : Arguments.front();
+      uint8_t Mode;
+      if (Kind == TypeKind::NoGradGuard) {
+        bool Enabled = literalBool(First, true, IsKnown);
+        Mode = !IsKnown ? mode::On | mode::Off : Enabled ? mode::Off : mode::On;
+      } else {
+        bool Enabled = literalBool(First, true, IsKnown);
+        Mode = !IsKnown || !First ? mode::On | mode::Off
+               : Enabled          ? mode::On
+                                  : mode::Off;
+      }
+      for (PlaceId P : Target)
+        enterGuard(P, Mode);
+    }
+    D.Objects = Target;
+    return finish(Construct, std::move(D));
+  }
+  if (Constructor->isCopyOrMoveConstructor() && !Arguments.empty()) {
+    Denotation Source = denote(Arguments.front());
+    if (IsTemporary)
+      return finish(Construct, std::move(Source));
+    Clear();
+    for (PlaceId To : Target) {
+      for (PlaceId From : Source.Objects)
+        copy(From, To);
+      if (Source.Objects.empty())
+        store(To, Source.Own);
+    }
+    D.Objects = Target;
+    return finish(Construct, std::move(D));
+  }
+  if (Kind == TypeKind::Optimizer) {
+    Clear();
+    for (PlaceId P : Target)
+      constructOptimizer(P, Arguments);
+    Create();
+    return finish(Construct, std::move(D));
+  }
+  if (Kind == TypeKind::Module || Kind == TypeKind::ModuleHolder ||
+      Kind == TypeKind::ScriptModule) {
+    Clear();
+    // A holder made from a pointer shares its module.
+    if (Kind == TypeKind::ModuleHolder && Arguments.size() == 1 &&
+        torch::moduleClass(Arguments.front()->getType()))
+      for (PlaceId P : Target)
+        store(P, Value::handle(identity(Arguments.front())));
+    Create();
+    return finish(Construct, std::move(D));
+  }
+  if (Kind == TypeKind::Pointer) {
+    Value V;
+    for (const Expr *Argument : Arguments) {
+      Denotation Source = denote(Argument);
+      V.join(Source.Own);
+      if (torch::kindOf(Argument->getType()) == TypeKind::Pointer)
+        insert(V.Refs, pointees(Source.Objects));
+      else
+        for (PlaceId P : Source.Objects)
+          V.join(deepLoad(P));
+    }
+    D.Own = std::move(V);
+  } else if (Kind == TypeKind::Aggregate && Arguments.size() > 1) {
+    Clear();
+    for (PlaceId P : Target)
+      for (unsigned I = 0; I < Arguments.size(); ++I)
+        store(Places.index(P, I), deepValue(Arguments[I]));
+    D.Objects = Target;
+    return finish(Construct, std::move(D));
+  } else if (Kind == TypeKind::Tensor && Arguments.empty()) {
+    D.Own = Value::withHistory(history::None);
+  } else if (!torch::isStd(Record) && !torch::isLibTorch(Record) &&
+             Constructor->isUserProvided() && Kind == TypeKind::Other &&
+             !Record->isLambda()) {
+    D = foreignCall(Construct, Constructor, nullptr, Arguments);
+  } else {
+    for (const Expr *Argument : Arguments)
+      D.Own.join(deepValue(Argument));
+  }
+  if (!IsTemporary) {
+    Clear();
+    for (PlaceId P : Target)
+      store(P, D.Own);
+    D.Own = Value();
+    D.Objects = Target;
+  }
+  finish(Construct, std::move(D));
+}
+
+void Interpreter::constructOptimizer(PlaceId P,
+                                     llvm::ArrayRef<const Expr *> Arguments) {
+  if (Arguments.empty())
+    return;
+  Value Trained;
+  Trained.History = history::Leaf;
+  Trained.Refs = deepValue(Arguments.front()).Refs;
+  if (!Trained.Refs.empty())
+    S->Places[Places.parameters(P)] = std::move(Trained);
+}
+
+Denotation
+Interpreter::foreignCall(const Expr *Call, const FunctionDecl *Callee,
+                         const Expr *Object,
+                         llvm::ArrayRef<const Expr *> Arguments) {
+  Denotation Result;
+  // Seen, and known to have nothing to do with tensors.
+  if (const FunctionDecl *Definition = Program.functions().definition(Callee))
+    if (!Program.concernsTorch(Definition))
+      return Result;
+  Event Out;
+  Out.Kind = EventKind::Escape;
+  Out.Site = Call;
+  auto GiveAway = [&](const PlaceSet &Reachable) {
+    insert(Out.Places, Reachable);
+    for (PlaceId P : Reachable) {
+      llvm::SmallVector<PlaceId, 8> Work = {P};
+      while (!Work.empty()) {
+        PlaceId Next = Work.pop_back_val();
+        auto It = S->Places.find(Next);
+        if (It != S->Places.end() && It->second.History)
+          It->second.History |= history::Unknown;
+        Work.append(Places.children(Next).begin(),
+                    Places.children(Next).end());
+      }
+    }
+  };
+  bool Concerns = false;
+  for (unsigned I = 0; I < Arguments.size(); ++I) {
+    const Expr *Argument = Arguments[I];
+    if (!torch::mayHoldTensor(Argument->getType()))
+      continue;
+    Concerns = true;
+    Out.Result.join(deepValue(Argument));
+    QualType Parameter = Callee && I < Callee->getNumParams()
+                             ? Callee->getParamDecl(I)->getType()
+                             : QualType();
+    TypeKind Kind = torch::kindOf(Argument->getType());
+    bool IsHandle = Kind == TypeKind::Pointer || Kind == TypeKind::ModuleHolder ||
+                    Argument->getType()->isPointerType();
+    bool IsWritable =
+        Parameter.isNull() || (Parameter->isReferenceType() &&
+                               !Parameter->getPointeeType().isConstQualified());
+    if (IsHandle || Kind == TypeKind::Module || Kind == TypeKind::Optimizer ||
+        Kind == TypeKind::ScriptModule)
+      GiveAway(identity(Argument));
+    else if (IsWritable)
+      GiveAway(objects(Argument));
+  }
+  if (Object && torch::mayHoldTensor(Object->getType())) {
+    Concerns = true;
+    const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Callee);
+    PlaceSet Self = pointees(receiver(Object));
+    if (!Method || !Method->isConst())
+      GiveAway(Self);
+    for (PlaceId P : Self)
+      Out.Result.join(deepLoad(P));
+  }
+  QualType Type = Call->getType();
+  if (torch::mayHoldTensor(Type)) {
+    Result.Own.History = history::Unknown;
+    for (OriginId Id : Out.Result.Origins)
+      Result.Own.addOrigin(Id);
+    Result.Own.ManyOrigins |= Out.Result.ManyOrigins;
+  }
+  if (Concerns)
+    emit(std::move(Out));
+  return Result;
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,84 @@
+#include "model/Supergraph.h"
+#include "torch/Types.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+namespace {
+
+/// Whether a body mentions LibTorch, or calls something it was given.
+class TorchMention : public RecursiveASTVisitor<TorchMention> {
+public:
+  bool Found = false;
+
+  bool shouldVisitImplicitCode() const { return true; }
+  bool VisitDeclRefExpr(DeclRefExpr *Ref) { return check(Ref->getDecl()); }
+  bool VisitMemberExpr(MemberExpr *Member) {
+    return check(Member->getMemberDecl());
+  }
+  bool VisitExpr(Expr *E) { return checkType(E->getType()); }
+  bool VisitVarDecl(VarDecl *V) { return checkType(V->getType()); }
+
+private:
+  bool check(const ValueDecl *D) {
+    Found |= torch::isLibTorch(D);
+    return !Found;
+  }
+  bool checkType(QualType Type) {
+    if (Type.isNull() || Type->isDependentType())
+      return true;
+    Found |= torch::kindOf(Type) == torch::TypeKind::Callable;
+    const CXXRecordDecl *Record = torch::recordOf(Type);
+    Found |= Record && (Record->isLambda() || torch::isLibTorch(Record) ||
+                        torch::mayHoldTensor(Type));
+    return !Found;
+  }
+};
+
+} // namespace
+
+Code::Code(ASTContext &Context)
+    : Context(Context), Functions(Context, torch::isLibraryPath),
+      Calls(Functions) {
+  // Callees first, so one pass does it but for recursion, whose members are
+  // given the benefit of a second.
+  for (unsigned Pass = 0; Pass < 2; ++Pass)
+    for (const FunctionDecl *F : Calls.bottomUp()) {
+      if (TorchFunctions.count(F))
+        continue;
+      bool Concerns = llvm::any_of(
+          F->parameters(), [](const ParmVarDecl *P) {
+            return torch::mayHoldTensor(P->getType());
+          });
+      if (!Concerns)
+        Concerns = llvm::any_of(Calls.callees(F), [&](const FunctionDecl *G) {
+          return TorchFunctions.count(G);
+        });
+      if (!Concerns) {
+        TorchMention Mention;
+        Mention.TraverseStmt(F->getBody());
+        if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(F))
+          for (const CXXCtorInitializer *Init : Constructor->inits())
+            Mention.TraverseStmt(Init->getInit());
+        Concerns = Mention.Found;
+      }
+      if (Concerns)
+        TorchFunctions.insert(F);
+    }
+}
+
+const flow::ControlFlow *Code::controlFlow(const FunctionDecl *F) {
+  auto [It, Inserted] = Graphs.try_emplace(F, nullptr);
+  if (Inserted)
+    It->second = flow::ControlFlow::build(F, Context);
+  return It->second.get();
+}
+
+bool Code::concernsTorch(const FunctionDecl *F) const {
+  // A second instantiation of a template has no summary of its own.
+  return TorchFunctions.count(F) || F->isTemplateInstantiation();
+}
+
+} // namespace torchtidy::model

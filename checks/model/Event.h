@@ -1,0 +1,72 @@
+// What happens in the program in torch terms, each at a point of it.
+#ifndef TORCHTIDY_MODEL_EVENT_H
+#define TORCHTIDY_MODEL_EVENT_H
+
+#include "clang/AST/Expr.h"
+#include "model/Value.h"
+
+namespace torchtidy::model {
+
+struct Frame;
+
+enum class EventKind : uint8_t {
+  /// A module is run. Places: the module. Result: what it returns.
+  Forward,
+  /// Gradients are added to the leaves that Result was computed from.
+  Backward,
+  /// Gradients of Result are returned (torch::autograd::grad).
+  Grad,
+  /// Places: the optimizer.
+  Step,
+  /// Gradients are cleared. Places: optimizer, module, or gradients.
+  ZeroGrad,
+  /// A module goes to train or eval (Mode). Places: the module.
+  ModeChange,
+  /// A module is read from a file. Places: the module.
+  Load,
+  /// An object begins its life. Places: the object.
+  Create,
+  /// A value is stored. Places: where.
+  Store,
+  /// What Places hold is let go: clear(), pop_front(), moved from.
+  Release,
+  /// Code that cannot be seen gets Places and may do anything with them, or
+  /// Result leaves what is analysed.
+  Escape,
+};
+
+enum class StoreKind : uint8_t {
+  /// The place had a value and gets another: `last = loss`.
+  Rebind,
+  /// The place gets what it had and more: `total = total + loss`, `total += x`.
+  Accumulate,
+  /// A container grows: push_back, or an element at a varying index.
+  Append,
+  /// The data of a tensor is written through it.
+  InPlace,
+};
+
+struct Event {
+  EventKind Kind;
+  const Frame *In = nullptr;
+  /// The call or operator.
+  const clang::Expr *Site = nullptr;
+  PlaceSet Places;
+  Value Result;
+  uint8_t GradMode = 0;
+  uint8_t Mode = 0;
+  StoreKind How = StoreKind::Rebind;
+  /// What is stored.
+  const clang::Expr *Operand = nullptr;
+  /// Step with a closure, backward with a list of inputs.
+  bool IsRestricted = false;
+  /// For a store: the origin that values read from there carry. For a forward:
+  /// the origin of its result.
+  OriginId Origin = 0;
+  /// Its node in Execution::points().
+  unsigned Point = 0;
+};
+
+} // namespace torchtidy::model
+
+#endif

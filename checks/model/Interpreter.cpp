@@ -1,0 +1,406 @@
+#include "model/Interpreter.h"
+#include "torch/Types.h"
+#include "clang/AST/StmtCXX.h"
+
+using namespace clang;
+using torchtidy::torch::TypeKind;
+
+namespace torchtidy::model {
+
+const Expr *objectOf(const CallExpr *Call) {
+  if (const auto *Member = dyn_cast<CXXMemberCallExpr>(Call))
+    return Member->getImplicitObjectArgument();
+  if (const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call))
+    if (isa_and_nonnull<CXXMethodDecl>(Operator->getDirectCallee()))
+      return Operator->getArg(0);
+  if (const auto *Dependent = dyn_cast<CXXDependentScopeMemberExpr>(
+          Call->getCallee()->IgnoreParenImpCasts()))
+    return Dependent->isImplicitAccess() ? nullptr : Dependent->getBase();
+  return nullptr;
+}
+
+llvm::SmallVector<const Expr *, 4> argumentsOf(const CallExpr *Call) {
+  llvm::SmallVector<const Expr *, 4> Arguments(Call->arg_begin(),
+                                               Call->arg_end());
+  if (isa<CXXOperatorCallExpr>(Call) && objectOf(Call))
+    Arguments.erase(Arguments.begin());
+  return Arguments;
+}
+
+State Interpreter::initialState() const {
+  State Result;
+  const Frame &Root = Graph.root();
+  const bool IsMain =
+      Root.Function->isMain() || Root.IsThread;
+  Result.GradMode = IsMain ? mode::On : mode::Inherited;
+  return Result;
+}
+
+bool Interpreter::join(State &Into, const State &From) {
+  bool Changed = (Into.GradMode | From.GradMode) != Into.GradMode;
+  Into.GradMode |= From.GradMode;
+  // A place that one side never wrote still holds what it held at first.
+  for (auto &[P, V] : Into.Places)
+    if (!From.Places.count(P) && isFromOutside(P))
+      Changed |= V.join(initial(P));
+  for (const auto &[P, V] : From.Places) {
+    auto [It, Inserted] = Into.Places.try_emplace(P, V);
+    if (Inserted) {
+      if (isFromOutside(P))
+        It->second.join(initial(P));
+      Changed = true;
+    } else {
+      Changed |= It->second.join(V);
+    }
+  }
+  return Changed;
+}
+
+State Interpreter::transfer(const Segment &Current, State Before,
+                            const Recorder *Recorder) {
+  S = &Before;
+  F = Current.In;
+  Record = Recorder;
+  switch (Current.Of) {
+  case Segment::Enter:
+    visitEnter(F);
+    break;
+  case Segment::Leave:
+    visitLeave(F);
+    break;
+  case Segment::Elements:
+    for (unsigned I = Current.Begin; I < Current.End; ++I)
+      visit((*Current.Block)[I]);
+    break;
+  }
+  S = nullptr;
+  return Before;
+}
+
+void Interpreter::visitEnter(const Frame *Callee) {
+  if (!Callee->Caller)
+    return;
+  // The arguments are read in the caller.
+  F = Callee->Caller;
+  const FunctionDecl *Function = Callee->Function;
+  for (unsigned I = 0; I < Function->getNumParams(); ++I) {
+    const ParmVarDecl *Parameter = Function->getParamDecl(I);
+    const Expr *Argument =
+        I < Callee->Arguments.size() ? Callee->Arguments[I] : nullptr;
+    PlaceId P = Places.root(Root::Local, Callee->Id, Parameter);
+    erase(P);
+    if (I == 0 && Callee->Range) {
+      Value Element = Value::handle(identity(Callee->Range));
+      if (!Parameter->getType()->isReferenceType())
+        for (PlaceId Each : Element.Refs)
+          Element.join(load(Each));
+      store(P, Element);
+      continue;
+    }
+    if (!Argument) {
+      store(P, Value::withHistory(history::Unknown));
+      continue;
+    }
+    Denotation D = denote(Argument);
+    if (Parameter->getType()->isReferenceType()) {
+      PlaceSet Objects = D.Objects.empty() ? temporary(Argument, D) : D.Objects;
+      store(P, Value::handle(Objects));
+    } else if (!D.Objects.empty()) {
+      // By value. A copy of a pointer, a handle or a tensor designates the same.
+      for (PlaceId Object : D.Objects)
+        copy(Object, P);
+    } else {
+      store(P, D.Own);
+    }
+  }
+  PlaceId This = Places.root(Root::Object, Callee->Id, &Callee->Function);
+  if (isa<CXXConstructorDecl>(Function)) {
+    bool IsTemporary = false;
+    PlaceSet Target;
+    if (Callee->Site)
+      Target = constructionTarget(cast<Expr>(Callee->Site), IsTemporary);
+    else
+      // The object that a root method works on.
+      Target = {Places.root(Root::This, 0, nullptr)};
+    for (PlaceId P : Target)
+      if (Callee->Site)
+        erase(P);
+    store(This, Value::handle(Target));
+  } else if (Callee->Destroyed) {
+    store(This, Value::handle(variable(Callee->Destroyed)));
+  } else if (Callee->Object) {
+    Denotation D = denote(Callee->Object);
+    PlaceSet Objects =
+        D.Objects.empty() ? temporary(Callee->Object, D) : D.Objects;
+    store(This, Value::handle(pointees(Objects)));
+  }
+  F = Callee;
+  erase(returned(Callee));
+  if (Callee->IsThread) {
+    Value Saved;
+    Saved.Mode = S->GradMode;
+    store(Places.root(Root::Object, Callee->Id, Callee), Saved);
+    // Grad mode is thread-local and starts at its default.
+    S->GradMode = mode::On;
+  }
+}
+
+void Interpreter::visitLeave(const Frame *Callee) {
+  if (!Callee->Caller)
+    return;
+  if (Callee->IsThread) {
+    const PlaceId Saved = Places.root(Root::Object, Callee->Id, Callee);
+    if (const Value *V = S->find(Saved))
+      S->GradMode = V->Mode;
+  }
+  // The activation's own places end, except what it returns.
+  PlaceId Result = returned(Callee);
+  for (auto It = S->Places.begin(); It != S->Places.end();) {
+    PlaceId RootPlace = Places.rootOf(It->first);
+    bool Ends = Places.frame(RootPlace) == Callee->Id && RootPlace != Result &&
+                Places.rootKind(RootPlace) == Root::Local;
+    It = Ends ? S->Places.erase(It) : std::next(It);
+  }
+}
+
+void Interpreter::visit(const CFGElement &Element) {
+  if (std::optional<CFGStmt> Statement = Element.getAs<CFGStmt>())
+    visitStmt(Statement->getStmt());
+  else if (std::optional<CFGInitializer> Init =
+               Element.getAs<CFGInitializer>())
+    visitInitializer(Init->getInitializer());
+  else if (std::optional<CFGAutomaticObjDtor> End =
+               Element.getAs<CFGAutomaticObjDtor>())
+    endOfLife(End->getVarDecl());
+}
+
+void Interpreter::visitStmt(const Stmt *Statement) {
+  if (const auto *Declaration = dyn_cast<DeclStmt>(Statement)) {
+    for (const Decl *D : Declaration->decls())
+      if (const auto *V = dyn_cast<VarDecl>(D))
+        visitDecl(V);
+    return;
+  }
+  if (const auto *Return = dyn_cast<ReturnStmt>(Statement))
+    return visitReturn(Return);
+  const auto *E = dyn_cast<Expr>(Statement);
+  if (!E)
+    return;
+  if (const auto *Call = dyn_cast<CallExpr>(E))
+    return visitCall(Call);
+  if (const auto *Construct = dyn_cast<CXXConstructExpr>(E))
+    return visitConstruct(Construct);
+  if (const auto *Binary = dyn_cast<BinaryOperator>(E)) {
+    if (Binary->getOpcode() == BO_Assign)
+      assign(Binary, Binary->getLHS(), Binary->getRHS());
+    return;
+  }
+  if (const auto *Choice = dyn_cast<AbstractConditionalOperator>(E)) {
+    Denotation D = denote(Choice->getTrueExpr());
+    D.join(denote(Choice->getFalseExpr()));
+    return remember(E, std::move(D));
+  }
+  if (const auto *List = dyn_cast<InitListExpr>(E)) {
+    Denotation D;
+    for (const Expr *Init : List->inits()) {
+      Value V = deepValue(Init);
+      D.Own.join(V);
+    }
+    return remember(E, std::move(D));
+  }
+  if (const auto *New = dyn_cast<CXXNewExpr>(E)) {
+    PlaceId Heap = Places.root(Root::Object, F->Id, New);
+    Denotation D;
+    D.Own = Value::handle({Heap});
+    return remember(E, std::move(D));
+  }
+  if (const auto *Lambda = dyn_cast<LambdaExpr>(E)) {
+    // What it captured is in it: a callback that is kept keeps a graph.
+    Denotation D;
+    auto Init = Lambda->capture_init_begin();
+    for (const LambdaCapture &Capture : Lambda->captures()) {
+      const Expr *Captured = *Init++;
+      if (Captured && Capture.capturesVariable() &&
+          Capture.getCaptureKind() == LCK_ByCopy) {
+        Value V = deepValue(Captured);
+        V.Refs.clear();
+        D.Own.join(V);
+      }
+    }
+    return remember(E, std::move(D));
+  }
+}
+
+void Interpreter::visitDecl(const VarDecl *V) {
+  if (V->isStaticLocal() && V->hasInit()) {
+    Denotation D = denote(V->getInit());
+    PlaceId P = placeOf(V);
+    if (!D.Objects.empty())
+      for (PlaceId Object : D.Objects)
+        storeWeak(P, deepLoad(Object));
+    else
+      storeWeak(P, D.Own);
+    return;
+  }
+  if (V->hasGlobalStorage())
+    return;
+  const PlaceId P = placeOf(V);
+  const Expr *Init = V->getInit();
+  const QualType Type = V->getType();
+  const bool IsReference = Type->isReferenceType();
+  // A construction has filled the variable already.
+  bool IsTemporary = true;
+  PlaceSet Target;
+  if (Init && !IsReference)
+    if (const auto *Construct = dyn_cast<CXXConstructExpr>(strip(Init)))
+      Target = constructionTarget(Construct, IsTemporary);
+  const bool IsFilled = !IsTemporary && Target.size() == 1 && Target[0] == P;
+  if (!IsFilled)
+    erase(P);
+  if (Init && !IsFilled) {
+    Denotation D = denote(Init);
+    if (IsReference) {
+      store(P, Value::handle(D.Objects.empty() ? temporary(Init, D)
+                                               : D.Objects));
+    } else if (!D.Objects.empty()) {
+      for (PlaceId Object : D.Objects)
+        copy(Object, P);
+    } else {
+      store(P, D.Own);
+    }
+  }
+  // tuple-like bindings have variables of their own.
+  if (const auto *Decomposition = dyn_cast<DecompositionDecl>(V))
+    for (const BindingDecl *Binding : Decomposition->bindings())
+      if (const VarDecl *Holding = Binding->getHoldingVar())
+        visitDecl(Holding);
+  if (!IsReference) {
+    Event E;
+    E.Kind = EventKind::Create;
+    E.Places = {P};
+    emit(std::move(E));
+  }
+}
+
+void Interpreter::visitInitializer(const CXXCtorInitializer *Init) {
+  if (!Init->getInit())
+    return;
+  const Expr *Source = Init->getInit();
+  if (!Init->isAnyMemberInitializer())
+    return;
+  const FieldDecl *Field = Init->getAnyMember();
+  for (PlaceId Object : thisObject()) {
+    PlaceId P = Places.field(Object, Field);
+    bool IsTemporary = true;
+    PlaceSet Target;
+    if (const auto *Construct = dyn_cast<CXXConstructExpr>(strip(Source)))
+      Target = constructionTarget(Construct, IsTemporary);
+    if (!IsTemporary && llvm::is_contained(Target, P))
+      continue;
+    erase(P);
+    Denotation D = denote(Source);
+    if (Field->getType()->isReferenceType()) {
+      store(P, Value::handle(D.Objects.empty() ? temporary(Source, D)
+                                               : D.Objects));
+    } else if (!D.Objects.empty()) {
+      for (PlaceId From : D.Objects)
+        copy(From, P);
+    } else {
+      store(P, D.Own);
+    }
+  }
+}
+
+void Interpreter::visitReturn(const ReturnStmt *Return) {
+  const Expr *E = Return->getRetValue();
+  if (!E || F->Function->getReturnType()->isVoidType())
+    return;
+  Denotation D = denote(E);
+  PlaceId P = returned(F);
+  if (F->Function->getReturnType()->isReferenceType()) {
+    Value V = Value::handle(D.Objects);
+    storeWeak(P, V);
+  } else if (!D.Objects.empty()) {
+    for (PlaceId Object : D.Objects)
+      if (Object != P)
+        copy(Object, P);
+  } else {
+    storeWeak(P, D.Own);
+  }
+  if (!F->Caller) {
+    Event Out;
+    Out.Kind = EventKind::Escape;
+    Out.Site = E;
+    Out.Result = deepValue(E);
+    Out.Places = D.Objects;
+    emit(std::move(Out));
+  }
+}
+
+void Interpreter::endOfLife(const VarDecl *V) {
+  PlaceId P = placeOf(V);
+  restoreGuards(P);
+  // A guard on the heap ends with the pointer that owns it.
+  if (const Value *Held = S->find(P))
+    for (PlaceId Target : PlaceSet(Held->Refs))
+      if (Places.rootKind(Target) == Root::Object)
+        restoreGuards(Target);
+  if (!V->getType()->isReferenceType())
+    erase(P);
+}
+
+void Interpreter::enterGuard(PlaceId Guard, uint8_t Mode) {
+  Value Saved;
+  Saved.Mode = S->GradMode;
+  store(Guard, Saved);
+  S->GradMode = Mode;
+}
+
+void Interpreter::restoreGuards(PlaceId P) {
+  const QualType Type =
+      Places.isRoot(P) && Places.rootKind(P) == Root::Local
+          ? static_cast<const VarDecl *>(Places.key(P))->getType()
+          : QualType();
+  // Modules keep their own mode in the same slot.
+  if (!Type.isNull() && torch::isModule(Type))
+    return;
+  if (const Value *V = S->find(P))
+    if (V->Mode && V->History == 0)
+      S->GradMode = V->Mode;
+  for (PlaceId Child : Places.children(P))
+    if (Places.step(Child).Of != Step::Field ||
+        !torch::isModule(Places.step(Child).Member->getType()))
+      restoreGuards(Child);
+}
+
+OriginId Interpreter::origin(Origin::Kind Kind, const Expr *Site) {
+  auto [It, Inserted] = OriginIds.try_emplace(
+      {{F->Id, static_cast<unsigned>(Kind)}, Site}, Origins.size());
+  if (Inserted)
+    Origins.push_back({Kind, F, Site});
+  return It->second;
+}
+
+void Interpreter::emit(Event E) {
+  if (!Record)
+    return;
+  E.In = F;
+  E.GradMode = S->GradMode;
+  (*Record)(std::move(E));
+}
+
+bool Interpreter::literalBool(const Expr *E, bool Default,
+                              bool &IsKnown) const {
+  IsKnown = true;
+  if (!E || isa<CXXDefaultArgExpr>(E))
+    return Default;
+  const Expr *Inner = strip(E);
+  if (const auto *Literal = dyn_cast<CXXBoolLiteralExpr>(Inner))
+    return Literal->getValue();
+  if (const auto *Literal = dyn_cast<IntegerLiteral>(Inner))
+    return Literal->getValue() != 0;
+  IsKnown = false;
+  return Default;
+}
+
+} // namespace torchtidy::model

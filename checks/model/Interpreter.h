@@ -1,0 +1,167 @@
+// Gives each element of the control flow its meaning in torch terms: the
+// transfer function of the data flow analysis, and the recorder of events.
+#ifndef TORCHTIDY_MODEL_INTERPRETER_H
+#define TORCHTIDY_MODEL_INTERPRETER_H
+
+#include "model/Event.h"
+#include "model/Supergraph.h"
+#include "torch/Api.h"
+
+namespace torchtidy::model {
+
+/// Where a value came from.
+struct Origin {
+  enum Kind : uint8_t {
+    /// A module was run.
+    Forward,
+    /// An operation on leaves: the first of its graph.
+    Operation,
+    /// The value was stored, and read again.
+    Through,
+  } Of;
+  const Frame *In;
+  const clang::Expr *Site;
+};
+
+/// What an expression denotes: the objects, for a glvalue or an object of class
+/// type, and its value otherwise.
+struct Denotation {
+  PlaceSet Objects;
+  Value Own;
+
+  bool join(const Denotation &Other) {
+    bool Changed = insert(Objects, Other.Objects);
+    return Own.join(Other.Own) || Changed;
+  }
+};
+
+class Interpreter {
+public:
+  Interpreter(const Supergraph &Graph, Code &Program)
+      : Graph(Graph), Program(Program) {}
+
+  State initialState() const;
+  /// The state behind a segment. With a recorder, tells it the events in order.
+  using Recorder = llvm::function_ref<void(Event)>;
+  State transfer(const Segment &S, State Before, const Recorder *Record);
+  bool join(State &Into, const State &From);
+
+  PlaceTable &places() { return Places; }
+  const std::vector<Origin> &origins() const { return Origins; }
+
+private:
+  // Elements.
+  void visitEnter(const Frame *F);
+  void visitLeave(const Frame *F);
+  void visit(const clang::CFGElement &Element);
+  void visitStmt(const clang::Stmt *S);
+  void visitDecl(const clang::VarDecl *V);
+  void visitInitializer(const clang::CXXCtorInitializer *Init);
+  void visitReturn(const clang::ReturnStmt *Return);
+  void endOfLife(const clang::VarDecl *V);
+
+  // Calls; TorchCalls.cpp, StdCalls.cpp, Calls.cpp.
+  void visitCall(const clang::CallExpr *Call);
+  void visitConstruct(const clang::CXXConstructExpr *Construct);
+  Denotation torchCall(const clang::CallExpr *Call, const torch::Call &Kind,
+                       const clang::Expr *Object,
+                       llvm::ArrayRef<const clang::Expr *> Arguments);
+  Denotation operation(const clang::CallExpr *Call, const torch::Operation *Op,
+                       const clang::Expr *Object,
+                       llvm::ArrayRef<const clang::Expr *> Arguments);
+  Denotation forward(const clang::CallExpr *Call, const clang::Expr *Object,
+                     llvm::ArrayRef<const clang::Expr *> Arguments,
+                     std::optional<Denotation> Expanded);
+  Denotation stdCall(const clang::CallExpr *Call, const clang::Expr *Object,
+                     llvm::ArrayRef<const clang::Expr *> Arguments);
+  Denotation foreignCall(const clang::Expr *Call,
+                         const clang::FunctionDecl *Callee,
+                         const clang::Expr *Object,
+                         llvm::ArrayRef<const clang::Expr *> Arguments);
+  void assign(const clang::Expr *Site, const clang::Expr *To,
+              const clang::Expr *From);
+  void append(const clang::Expr *Site, const PlaceSet &Containers,
+              llvm::ArrayRef<const clang::Expr *> Elements);
+  void enterGuard(PlaceId Guard, uint8_t Mode);
+  void restoreGuards(PlaceId P);
+  void constructOptimizer(PlaceId P,
+                          llvm::ArrayRef<const clang::Expr *> Arguments);
+
+  // Denotations.
+  Denotation denote(const clang::Expr *E);
+  PlaceSet objects(const clang::Expr *E);
+  void remember(const clang::Expr *E, Denotation D);
+  PlaceId placeOf(const clang::VarDecl *V);
+  PlaceSet variable(const clang::VarDecl *V);
+  PlaceSet thisObject();
+  PlaceSet temporary(const clang::Expr *E, const Denotation &D);
+  /// The place that a construction fills: the variable, the member, the heap
+  /// object, or a temporary of its own (IsTemporary).
+  PlaceSet constructionTarget(const clang::Expr *E, bool &IsTemporary);
+  PlaceId returned(const Frame *F) {
+    return Places.root(Root::Object, F->Id, F->Function);
+  }
+
+  // The state.
+  Value load(PlaceId P);
+  Value load(const PlaceSet &Set);
+  /// With everything that lies in it: a container's elements, a tuple's parts.
+  Value deepLoad(PlaceId P);
+  Value deepValue(const clang::Expr *E);
+  Value initial(PlaceId P);
+  bool isFromOutside(PlaceId P);
+  void store(PlaceId P, const Value &V);
+  void storeWeak(PlaceId P, const Value &V);
+  void erase(PlaceId P);
+  void copy(PlaceId From, PlaceId To);
+  /// Follows pointers, references and handles to the objects behind them.
+  PlaceSet pointees(const PlaceSet &Set);
+  /// The object of a method call, through a built-in pointer.
+  PlaceSet receiver(const clang::Expr *E);
+  /// Of a tensor, a module or an optimizer: what it is a handle to, or itself.
+  PlaceSet identity(const clang::Expr *E);
+  uint8_t trainability(PlaceId Module);
+  uint8_t moduleMode(PlaceId Module);
+
+  /// The history of what is computed from operands with these histories.
+  uint8_t recorded(llvm::ArrayRef<uint8_t> Operands) const;
+  void finish(const clang::Expr *E, Denotation D);
+  void scatter(const PlaceSet &To, const clang::Expr *From);
+  bool isAdditionTo(const clang::Expr *E, const PlaceSet &Targets);
+  void clearGradients(const clang::Expr *Site, const PlaceSet &Gradients);
+  bool isGradient(const PlaceSet &Set);
+  void writeInPlace(const clang::Expr *Site, const clang::Expr *Target,
+                    const Value &Written, bool Accumulates,
+                    const clang::Expr *Operand);
+  OriginId origin(Origin::Kind Kind, const clang::Expr *Site);
+  bool literalBool(const clang::Expr *E, bool Default, bool &IsKnown) const;
+  void emit(Event E);
+  void storeEvent(const clang::Expr *Site, const PlaceSet &To, Value &V,
+                  StoreKind How, const clang::Expr *Operand);
+
+  const Supergraph &Graph;
+  Code &Program;
+  PlaceTable Places;
+  std::vector<Origin> Origins;
+  llvm::DenseMap<std::pair<std::pair<unsigned, unsigned>, const clang::Expr *>,
+                 OriginId>
+      OriginIds;
+  /// What expressions denote, by frame: the join over all visits.
+  llvm::DenseMap<std::pair<unsigned, const clang::Expr *>, Denotation>
+      Denotations;
+
+  // During transfer.
+  State *S = nullptr;
+  const Frame *F = nullptr;
+  const Recorder *Record = nullptr;
+};
+
+/// The arguments of a call that were written, without its object: member
+/// operators and methods alike.
+const clang::Expr *objectOf(const clang::CallExpr *Call);
+llvm::SmallVector<const clang::Expr *, 4>
+argumentsOf(const clang::CallExpr *Call);
+
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,52 @@
+#include "model/Value.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace torchtidy::model {
+
+bool Value::addOrigin(OriginId Origin) {
+  auto It = llvm::lower_bound(Origins, Origin);
+  if (It != Origins.end() && *It == Origin)
+    return false;
+  if (Origins.size() >= MaxOrigins) {
+    bool Changed = !ManyOrigins;
+    ManyOrigins = true;
+    return Changed;
+  }
+  Origins.insert(It, Origin);
+  return true;
+}
+
+bool Value::hasOrigin(OriginId Origin) const {
+  return llvm::binary_search(Origins, Origin);
+}
+
+bool Value::join(const Value &Other) {
+  bool Changed = false;
+  auto JoinBits = [&](uint8_t &Mine, uint8_t Theirs) {
+    Changed |= (Mine | Theirs) != Mine;
+    Mine |= Theirs;
+  };
+  JoinBits(History, Other.History);
+  JoinBits(Mode, Other.Mode);
+  if (Other.ManyOrigins && !ManyOrigins)
+    ManyOrigins = Changed = true;
+  Changed |= OnDevice.join(Other.OnDevice);
+  Changed |= OfType.join(Other.OfType);
+  Changed |= InLayout.join(Other.InLayout);
+  Changed |= InStorage.join(Other.InStorage);
+  for (OriginId Origin : Other.Origins)
+    Changed |= addOrigin(Origin);
+  Changed |= insert(Refs, Other.Refs);
+  Changed |= insert(ViewOf, Other.ViewOf);
+  return Changed;
+}
+
+bool Value::operator==(const Value &Other) const {
+  return History == Other.History && Mode == Other.Mode &&
+         ManyOrigins == Other.ManyOrigins && OnDevice == Other.OnDevice &&
+         OfType == Other.OfType && InLayout == Other.InLayout &&
+         InStorage == Other.InStorage && Origins == Other.Origins &&
+         Refs == Other.Refs && ViewOf == Other.ViewOf;
+}
+
+} // namespace torchtidy::model

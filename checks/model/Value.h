@@ -1,0 +1,135 @@
+// What is known of a value at a point of the program, and of the whole state.
+#ifndef TORCHTIDY_MODEL_VALUE_H
+#define TORCHTIDY_MODEL_VALUE_H
+
+#include "model/Place.h"
+#include <map>
+#include <optional>
+
+namespace torchtidy::model {
+
+/// A set of possibilities: what the histories of a tensor can be on the paths
+/// that lead here. Empty: no tensor.
+namespace history {
+enum : uint8_t {
+  /// No graph, needs no gradient.
+  None = 1,
+  /// Needs a gradient, made by no operation: a parameter.
+  Leaf = 2,
+  /// The result of operations that autograd recorded.
+  Graph = 4,
+  /// From outside what was analysed.
+  Unknown = 8,
+};
+} // namespace history
+
+/// Possibilities of a mode: grad mode (On, Off) and module mode (On: train,
+/// Off: eval). Inherited: whatever the caller, who lies elsewhere, has set.
+namespace mode {
+enum : uint8_t { On = 1, Off = 2, Inherited = 4 };
+} // namespace mode
+
+/// A flat lattice: nothing yet, one known constant, or more than one.
+template <class T> class Known {
+public:
+  Known() = default;
+  explicit Known(T Constant) : Constant(Constant) {}
+  static Known unknown() {
+    Known Result;
+    Result.Many = true;
+    return Result;
+  }
+  bool isUnknown() const { return Many; }
+  bool isEmpty() const { return !Many && !Constant; }
+  std::optional<T> get() const { return Many ? std::nullopt : Constant; }
+  bool join(const Known &Other) {
+    if (Many || Other.isEmpty())
+      return false;
+    if (isEmpty() || Other.Many) {
+      *this = Other;
+      return true;
+    }
+    if (*Constant == *Other.Constant)
+      return false;
+    *this = unknown();
+    return true;
+  }
+  bool operator==(const Known &Other) const {
+    return Many == Other.Many && Constant == Other.Constant;
+  }
+
+private:
+  std::optional<T> Constant;
+  bool Many = false;
+};
+
+enum class Device : uint8_t { CPU, CUDA, Other };
+enum class DType : uint8_t { Floating, Integral, Bool, Complex };
+enum class Layout : uint8_t { Contiguous, Strided };
+enum class Storage : uint8_t {
+  /// Its own.
+  Owns,
+  /// Another tensor's: see Value::ViewOf.
+  View,
+  /// Memory that LibTorch does not own: from_blob.
+  Blob,
+};
+
+using OriginId = unsigned;
+
+struct Value {
+  uint8_t History = 0;
+  /// For a module: train or eval. For a guard: the grad mode it will restore.
+  uint8_t Mode = 0;
+  /// More origins than are kept: assume any.
+  bool ManyOrigins = false;
+  Known<Device> OnDevice;
+  Known<DType> OfType;
+  Known<Layout> InLayout;
+  Known<Storage> InStorage;
+  /// The forward passes, operations and stores that the value was computed
+  /// from. Sorted.
+  llvm::SmallVector<OriginId, 4> Origins;
+  /// For a pointer, reference or handle: the objects it designates. For a
+  /// tensor: the parameter it is a handle to.
+  PlaceSet Refs;
+  /// The tensors whose storage it may share.
+  PlaceSet ViewOf;
+
+  static constexpr unsigned MaxOrigins = 64;
+
+  bool join(const Value &Other);
+  bool addOrigin(OriginId Origin);
+  bool hasOrigin(OriginId Origin) const;
+  bool mayHaveGraph() const { return History & history::Graph; }
+  bool needsGrad() const {
+    return History & (history::Graph | history::Leaf);
+  }
+  bool operator==(const Value &Other) const;
+
+  static Value withHistory(uint8_t History) {
+    Value V;
+    V.History = History;
+    return V;
+  }
+  static Value handle(PlaceSet Refs) {
+    Value V;
+    V.Refs = std::move(Refs);
+    return V;
+  }
+};
+
+/// The state of the program at a point.
+struct State {
+  std::map<PlaceId, Value> Places;
+  uint8_t GradMode = 0;
+
+  const Value *find(PlaceId P) const {
+    auto It = Places.find(P);
+    return It == Places.end() ? nullptr : &It->second;
+  }
+};
+
+} // namespace torchtidy::model
+
+#endif
