@@ -151,9 +151,7 @@ std::unique_ptr<ClangTidyOptionsProvider>
 makeOptionsProvider(const Options &Line,
                     IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   auto Provider = makeBaseProvider(Line, std::move(FS));
-  if (!Provider || !Line.Level)
-    return Provider;
-  return withExplicitLevel(std::move(Provider), *Line.Level);
+  return Provider ? withLevel(std::move(Provider), Line.Level) : nullptr;
 }
 
 int listChecks(const EffectiveConfig &Config, bool AllowNone) {

@@ -42,9 +42,11 @@ int printLevels() {
       if (Check.Level == Level)
         outs() << "    " << Check.Name << '\n';
   }
-  outs() << "\nThe same for clang-tidy's -checks, with the plugin:\n";
+  outs() << "\nThe same for stock clang-tidy with the plugin, which knows no "
+            "levels:\n";
   for (unsigned Level = 0; Level <= HighestLevel; ++Level)
-    outs() << "\n    -*," << checksUpToLevel(Level) << '\n';
+    outs() << "\nlevel " << Level << ": -checks='-*," << checksUpToLevel(Level)
+           << "'\n";
   return 0;
 }
 
@@ -78,7 +80,9 @@ int explain(StringRef Topic, StringRef Executable) {
   StringRef Closest = closestName(Topic, Known);
   if (!Closest.empty())
     errs() << "; did you mean '" << Closest << "'?";
-  errs() << " --list-checks --checks='*' lists all\n";
+  else
+    errs() << "; --list-checks --checks='*' lists all";
+  errs() << '\n';
   return 1;
 }
 

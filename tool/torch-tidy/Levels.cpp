@@ -50,7 +50,8 @@ StringSet<> disabledByName(ArrayRef<OptionsSource> Files) {
 
 class LevelProvider : public ClangTidyOptionsProvider {
 public:
-  LevelProvider(std::unique_ptr<ClangTidyOptionsProvider> Base, unsigned Level)
+  LevelProvider(std::unique_ptr<ClangTidyOptionsProvider> Base,
+                std::optional<unsigned> Level)
       : Base(std::move(Base)), Level(Level) {}
 
   const ClangTidyGlobalOptions &getGlobalOptions() override {
@@ -60,6 +61,9 @@ public:
   std::vector<OptionsSource> getRawOptions(StringRef File) override {
     // The first source is the defaults, the last the command line.
     std::vector<OptionsSource> Sources = Base->getRawOptions(File);
+    Sources.front().second = "torch-tidy binary";
+    if (!Level)
+      return Sources;
     StringSet<> Disabled =
         disabledByName(ArrayRef(Sources).drop_front().drop_back());
     ClangTidyOptions Chosen;
@@ -73,7 +77,7 @@ private:
   std::string join(const StringSet<> &Disabled) const {
     std::string Globs;
     for (const CheckInfo &Check : registry()) {
-      bool Enabled = Check.Level <= Level && !Disabled.contains(Check.Name);
+      bool Enabled = Check.Level <= *Level && !Disabled.contains(Check.Name);
       if (!Globs.empty())
         Globs += ',';
       Globs += Enabled ? "" : "-";
@@ -83,14 +87,14 @@ private:
   }
 
   std::unique_ptr<ClangTidyOptionsProvider> Base;
-  unsigned Level;
+  std::optional<unsigned> Level;
 };
 
 } // namespace
 
 std::unique_ptr<ClangTidyOptionsProvider>
-withExplicitLevel(std::unique_ptr<ClangTidyOptionsProvider> Base,
-                  unsigned Level) {
+withLevel(std::unique_ptr<ClangTidyOptionsProvider> Base,
+          std::optional<unsigned> Level) {
   return std::make_unique<LevelProvider>(std::move(Base), Level);
 }
 

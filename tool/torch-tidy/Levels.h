@@ -17,10 +17,11 @@ std::optional<unsigned> parseLevel(llvm::StringRef Text);
 /// The value of 'Checks' where nobody says anything.
 std::string defaultChecks();
 
-/// Puts an explicit --level between the configuration files and --checks.
+/// Puts an explicit --level, where there is one, between the configuration
+/// files and --checks.
 std::unique_ptr<clang::tidy::ClangTidyOptionsProvider>
-withExplicitLevel(std::unique_ptr<clang::tidy::ClangTidyOptionsProvider> Base,
-                  unsigned Level);
+withLevel(std::unique_ptr<clang::tidy::ClangTidyOptionsProvider> Base,
+          std::optional<unsigned> Level);
 
 /// The name in Known that is spelt most like Name, or an empty string.
 llvm::StringRef closestName(llvm::StringRef Name,

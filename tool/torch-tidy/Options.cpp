@@ -299,10 +299,12 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
   std::string Reason;
   auto Flags = clang::tooling::FixedCompilationDatabase::loadFromCommandLine(
       Count, Args.data(), Reason);
-  if (!Reason.empty()) {
+  // With flags Reason holds no more than warnings, which the analysis repeats.
+  if (!Flags && !Reason.empty()) {
     error() << Reason << '\n';
     return std::nullopt;
   }
+  Reason.clear();
   raw_string_ostream ReasonStream(Reason);
   if (!cl::ParseCommandLineOptions(Count, Args.data(), Overview,
                                    &ReasonStream)) {

@@ -106,9 +106,12 @@ RunResult runChecks(tidy::ClangTidyContext &Context,
   RunResult Result;
   CheckActionFactory Factory(Context, FS);
   for (size_t I = 0; I < Sources.size(); ++I) {
-    if (Sources.size() > 1)
+    if (Sources.size() > 1) {
+      SmallString<256> Path(Sources[I]);
+      FS->makeAbsolute(Path);
       errs() << '[' << I + 1 << '/' << Sources.size() << "] Processing file "
-             << Sources[I] << ".\n";
+             << Path << ".\n";
+    }
     // One tool per file: the headers of a file are not kept in memory for the
     // next, and the numbers of errors and warnings are its own.
     tooling::ClangTool Tool(Database, Sources[I],

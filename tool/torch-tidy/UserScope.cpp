@@ -2,31 +2,17 @@
 #include "Registry.h"
 #include "clang-tidy/ClangTidy.h"
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"
+#include "torch/Types.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/MultiplexConsumer.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Path.h"
 
 using namespace clang;
 
 namespace torchtidy::tool {
 namespace {
-
-/// LibTorch given by -I has no system headers: go by the path. Its folders are
-/// those directly below an include folder.
-bool isLibTorchHeader(StringRef Path) {
-  bool InInclude = false;
-  for (auto It = llvm::sys::path::begin(Path), End = llvm::sys::path::end(Path);
-       It != End; ++It) {
-    if (InInclude &&
-        (*It == "ATen" || *It == "c10" || *It == "torch" || *It == "caffe2"))
-      return true;
-    InInclude = *It == "include";
-  }
-  return false;
-}
 
 class UserCode {
 public:
@@ -42,8 +28,9 @@ public:
     auto [It, IsNew] = Files.try_emplace(File, false);
     if (IsNew) {
       OptionalFileEntryRef Entry = SM.getFileEntryRefForID(File);
+      // LibTorch given by -I has no system headers: go by the path too.
       It->second = Entry && !SM.isInSystemHeader(Location) &&
-                   !isLibTorchHeader(Entry->getName());
+                   !torch::isLibraryPath(Entry->getName());
     }
     return It->second;
   }

@@ -1,0 +1,2 @@
+#pragma once
+inline int *theirs() { return 0; }
