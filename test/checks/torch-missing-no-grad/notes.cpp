@@ -1,0 +1,34 @@
+// RUN: %check_torch %s torch-missing-no-grad %t
+//
+// The notes say what shows that it is evaluation.
+
+#include <torch/script.h>
+#include <torch/torch.h>
+
+using torch::Tensor;
+using torch::nn::Linear;
+
+void evalMode(Linear net, const std::vector<Tensor> &xs) {
+  net->eval();
+  for (const auto &x : xs)
+    std::cout << net->forward(x).argmax() << '\n';
+}
+// CHECK-NOTES: :[[@LINE-2]]:18: warning: forward pass of 'net' records an autograd graph that nothing uses; put 'torch::NoGradGuard no_grad;' before it
+// CHECK-NOTES: :[[@LINE-5]]:3: note: eval mode is set here
+
+void loaded(const std::string &path, Tensor x) {
+  auto module = torch::jit::load(path);
+  std::cout << module.forward({x}).toTensor().argmax() << '\n';
+}
+// CHECK-NOTES: :[[@LINE-2]]:16: warning: forward pass of 'module' records an autograd graph that nothing uses
+// CHECK-NOTES: :[[@LINE-4]]:{{[0-9]+}}: note: the model is loaded here
+
+static Tensor predict(Linear net, Tensor x) { return net->forward(x); }
+// CHECK-NOTES: :[[@LINE-1]]:54: warning: forward pass of 'net' records an autograd graph that nothing uses
+// CHECK-NOTES-DAG: :[[@LINE+4]]:3: note: eval mode is set here
+// CHECK-NOTES-DAG: :[[@LINE+4]]:16: note: called from here
+
+void caller(Linear net, Tensor x) {
+  net->eval();
+  std::cout << predict(net, x).argmax() << '\n';
+}

@@ -1,0 +1,97 @@
+// RUN: %check_torch %s torch-missing-zero-grad %t
+//
+// What cannot be known: functions without a body, virtual and stored calls,
+// functions whose callers lie elsewhere. Level 0 stays quiet.
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <memory>
+
+using torch::Tensor;
+using torch::nn::Linear;
+using torch::optim::Optimizer;
+
+void beforeStep(Optimizer &opt);
+void onModule(const Linear &net);
+
+// Defined in another file; it may clear.
+void unknownGetsOptimizer(Linear net, Tensor x, Tensor y) {
+  torch::optim::SGD opt(net->parameters(), 0.1);
+  for (int i = 0; i < 10; ++i) {
+    beforeStep(opt);
+    torch::mse_loss(net->forward(x), y).backward();
+    opt.step();
+  }
+}
+
+// A holder passed on shares its module: the function may clear by it.
+void unknownGetsModule(Linear net, Tensor x, Tensor y) {
+  torch::optim::SGD opt(net->parameters(), 0.1);
+  for (int i = 0; i < 10; ++i) {
+    torch::mse_loss(net->forward(x), y).backward();
+    opt.step();
+    onModule(net);
+  }
+}
+
+void callback(Linear net, Optimizer &opt, Tensor x, Tensor y,
+              const std::function<void(int)> &onIteration) {
+  for (int i = 0; i < 10; ++i) {
+    torch::mse_loss(net->forward(x), y).backward();
+    opt.step();
+    onIteration(i); // The caller, who owns 'opt', may clear it here.
+  }
+}
+
+struct Hooks {
+  virtual ~Hooks() = default;
+  virtual void beforeBatch(Optimizer &opt) = 0;
+};
+
+void virtualCall(Hooks &hooks, Linear net, Optimizer &opt, Tensor x, Tensor y) {
+  for (int i = 0; i < 10; ++i) {
+    hooks.beforeBatch(opt);
+    torch::mse_loss(net->forward(x), y).backward();
+    opt.step();
+  }
+}
+
+// One step; who calls it, and what he does between, is not known.
+void publicStep(Linear net, Optimizer &opt, Tensor x, Tensor y) {
+  torch::mse_loss(net->forward(x), y).backward();
+  opt.step();
+}
+
+class Agent {
+public:
+  void learn(Tensor x, Tensor y);
+
+private:
+  Linear net{8, 2};
+  torch::optim::Adam opt{net->parameters()};
+};
+
+void Agent::learn(Tensor x, Tensor y) {
+  torch::mse_loss(net->forward(x), y).backward();
+  opt.step();
+}
+
+// A member function of the same class that lies in another file.
+class Split {
+public:
+  void run(Tensor x, Tensor y) {
+    for (int i = 0; i < 10; ++i) {
+      prepare();
+      torch::mse_loss(net->forward(x), y).backward();
+      opt.step();
+    }
+  }
+
+private:
+  void prepare();
+  Linear net{8, 2};
+  torch::optim::Adam opt{net->parameters()};
+};
+
+void useSplit(Split &split, Tensor x, Tensor y) { split.run(x, y); }
