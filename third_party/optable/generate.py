@@ -140,7 +140,7 @@ def flags(function):
         result.add("InplaceView")
     if name in rules.DISCARDS_HISTORY:
         result.add("DiscardsHistory")
-    if rules.RESIZES.fullmatch(name) and not functional:
+    if rules.RESIZES.fullmatch(name) and any(a.writes for a in function.arguments):
         result.add("Resizes")
     if name in rules.CHANGES_DEVICE:
         result.add("ChangesDevice")

@@ -127,7 +127,7 @@ MAY_SYNC = {
     "one_hot": "on CUDA only with num_classes = -1",
     "repeat_interleave": "repeats as a tensor, without output_size",
     # Untagged. A blocking copy to or from the host waits.
-    "copy": "a blocking copy to or from the host",
+    "copy": "a blocking copy to or from the host", "_foreach_copy": "copy",
     "index_put": "with a bool or byte mask",
     "to": "a blocking copy to or from the host",
     "type_as": "to",

@@ -182,10 +182,10 @@ def parse_function(row, known_tags=None):
 def expand_autogen(function):
     """The variants that torchgen writes itself: `autogen: resize, resize.out`.
 
-    It does not for composites, although some of them ask for it.
+    It does not for composites that are not core operations, although some ask for it.
     """
     result = []
-    if function.is_composite_implicit:
+    if function.is_composite_implicit and "core" not in function.tags:
         return result
     for entry in function.autogen:
         name, _, overload = entry.partition(".")

@@ -95,7 +95,9 @@ class SchemaTest(unittest.TestCase):
         self.assertFalse(functional.returns[0].aliases)
         self.assertNotIn("inplace_view", functional.tags)
         self.assertEqual((out.full_name, out.kind), ("resize.out", "out"))
-        self.assertEqual(schema.expand_autogen(function("f(Tensor x) -> Tensor", autogen="f.out")), [])
+        composite = "f(Tensor x) -> Tensor"
+        self.assertEqual(schema.expand_autogen(function(composite, autogen="f.out")), [])
+        self.assertEqual(len(schema.expand_autogen(function(composite, autogen="f.out", tags="core"))), 1)
 
     def test_autogen_out_of_a_functional_operation(self):
         f = function("f(Tensor x) -> (Tensor, Tensor)", dispatch={"CPU": "f"}, autogen="f.Tensor_out")
