@@ -1,6 +1,8 @@
 // A linear model is fitted to data that it can fit exactly.
 #include "measure.h"
 
+#include <cmath>
+
 namespace {
 
 double gradient_norm(const torch::nn::Module &model) {
