@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Runs all torch checks on the lit tests below test/checks in both front ends, the
+driver and the plugin in stock clang-tidy, and compares what they print and export.
+
+    parity.py --site SITE.JSON --work FOLDER [--shard I/N] [FILE...]
+
+The headers of the user are included (--header-filter=.*). A test's own options count:
+those of its RUN line that configure the check or the compiler.
+"""
+
+import argparse
+import difflib
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+CHECKS = Path(__file__).resolve().parents[1] / "checks"
+RUN = re.compile(r"^// *RUN: *%check_torch +%s +(?P<words>.*)$", re.M)
+SETTINGS = ["--checks=-*,torch-*,clang-diagnostic-error", "--header-filter=.*", "--quiet"]
+
+
+def options(path):
+    """(options of the tool, options of the compiler, whether the header fits) of the
+    first RUN line: %check_torch %s CHECK %t [...] [-- tool options [-- compiler's]]"""
+    match = RUN.search(path.read_text())
+    if not match:
+        return [], [], True
+    parts = [[]]
+    for word in shlex.split(match["words"]):
+        if word == "--" and len(parts) < 3:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    parts += [[]] * (3 - len(parts))
+    standard = [word for word in parts[0] if word.startswith("-std=")]
+    # -std= of another standard does not fit the precompiled header. One with
+    # -no-pch alone does: it is there to see that nothing changes.
+    return parts[1], standard + parts[2], not standard
+
+
+def run(command, path, site, fixes):
+    tool, compiler, with_pch = options(path)
+    pch = ["-include-pch", site["pch"]] if with_pch else []
+    fixes.unlink(missing_ok=True)
+    words = [*command, *SETTINGS, f"--export-fixes={fixes}", str(path), *tool, "--",
+             *site["torch_flags"], *pch, "-I", str(path.parent), *compiler]
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace")
+    if done.returncode not in (0, 1):
+        sys.exit(f"exit code {done.returncode}: {shlex.join(words)}\n{done.stderr}")
+    return {"output": done.stdout, "exit code": str(done.returncode),
+            "exported fixes": fixes.read_text() if fixes.exists() else ""}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--site", required=True, type=Path)
+    parser.add_argument("--work", required=True, type=Path)
+    parser.add_argument("--shard", default="1/1", help="the I-th of N parts")
+    parser.add_argument("files", nargs="*", type=Path)
+    arguments = parser.parse_args()
+    site = json.loads(arguments.site.read_text())
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    part, parts = map(int, arguments.shard.split("/"))
+    files = arguments.files or sorted(CHECKS.rglob("*.cpp"))[part - 1::parts]
+    if os.environ.get("TORCH_TIDY_TEST_SAMPLE") == "0":  # test/run --quick
+        files = files[:2]
+
+    findings = problems = 0
+    for path in files:
+        path = path.resolve()
+        driver = run([site["torch_tidy"]], path, site, arguments.work / "driver.yaml")
+        plugin = run([site["clang_tidy"], "-load=" + site["plugin"]], path, site,
+                     arguments.work / "plugin.yaml")
+        findings += len(re.findall(r"warning: .* \[torch-", plugin["output"]))
+        for what in driver:
+            if driver[what] == plugin[what]:
+                continue
+            problems += 1
+            print(f"{path}: {what} differs\n" + "".join(difflib.unified_diff(
+                driver[what].splitlines(True), plugin[what].splitlines(True),
+                "driver", "plugin")), flush=True)
+    if not findings:
+        problems += 1
+        print("nothing is found in any file: that compares nothing")
+    print(f"{len(files)} files, {findings} findings, {problems} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
