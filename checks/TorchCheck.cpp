@@ -86,24 +86,43 @@ void TorchCheck::registerMatchers(ast_matchers::MatchFinder *Finder) {
 void TorchCheck::check(
     const ast_matchers::MatchFinder::MatchResult &Result) {
   ASTContext &Context = *Result.Context;
-  Program = sharedForAST<model::Program>(
+  Model = sharedForAST<model::Program>(
       Context, [&] { return std::make_shared<model::Program>(Context); });
   Pool = sharedForAST<FindingPool>(
       Context, [] { return std::make_shared<FindingPool>(); });
   const CheckInfo *Info = findCheck(getID());
-  for (model::Finding &Finding : analyze(*Program)) {
+  for (model::Finding &Finding : analyze(*Model)) {
     Finding.Check = Info ? Info->Name : StringRef();
     Pool->add(std::move(Finding));
   }
 }
 
 void TorchCheck::onEndOfTranslationUnit() {
-  if (Program)
+  if (Model)
     for (const model::Finding &Finding :
-         Pool->take(getID(), Program->sourceManager()))
+         Pool->take(getID(), Model->sourceManager()))
       emit(Finding);
-  Program.reset();
+  Model.reset();
   Pool.reset();
+}
+
+bool TorchCheck::boolOption(StringRef Option, bool Default) const {
+  std::optional<StringRef> Text = Options.get(Option);
+  if (!Text)
+    return Default;
+  if (*Text == "true" || *Text == "1")
+    return true;
+  if (*Text == "false" || *Text == "0")
+    return false;
+  configurationDiag("invalid configuration value '%0' for option '%1.%2'; "
+                    "expected true or false")
+      << *Text << getID() << Option;
+  return Default;
+}
+
+void TorchCheck::storeBoolOption(tidy::ClangTidyOptions::OptionMap &Map,
+                                 StringRef Option, bool Value) const {
+  Options.store(Map, Option, StringRef(Value ? "true" : "false"));
 }
 
 void TorchCheck::emit(const model::Finding &Finding) {

@@ -40,11 +40,18 @@ protected:
   /// The check's question to the model. A finding's Check may be left empty.
   virtual std::vector<model::Finding> analyze(model::Program &Program) = 0;
 
+  /// A yes-or-no option of .clang-tidy. OptionsView::get<bool> is not used: GCC
+  /// and Clang mangle its name differently, so a plugin that one of them built
+  /// cannot be loaded into a clang-tidy that the other built.
+  bool boolOption(llvm::StringRef Option, bool Default) const;
+  void storeBoolOption(clang::tidy::ClangTidyOptions::OptionMap &Map,
+                       llvm::StringRef Option, bool Value) const;
+
 private:
   void emit(const model::Finding &Finding);
 
   /// Shared by the checks of one translation unit: dies with the last of them.
-  std::shared_ptr<model::Program> Program;
+  std::shared_ptr<model::Program> Model;
   std::shared_ptr<FindingPool> Pool;
 };
 

@@ -1,10 +1,66 @@
 #include "autograd/MissingNoGradCheck.h"
+#include "model/Edit.h"
+#include "model/Evaluation.h"
 #include "model/Program.h"
+#include "model/Report.h"
+#include <set>
 
 namespace torchtidy::checks {
 
-std::vector<model::Finding> MissingNoGradCheck::analyze(model::Program &Program) {
-  return {};
+using namespace model;
+
+MissingNoGradCheck::MissingNoGradCheck(llvm::StringRef Name,
+                                       clang::tidy::ClangTidyContext *Context)
+    : TorchCheck(Name, Context), Strict(boolOption("Strict", false)) {}
+
+void MissingNoGradCheck::storeOptions(
+    clang::tidy::ClangTidyOptions::OptionMap &Map) {
+  storeBoolOption(Map, "Strict", Strict);
+}
+
+static std::string evidence(const Event &Sign) {
+  switch (Sign.Kind) {
+  case EventKind::ModeChange:
+    return "eval mode is set here";
+  case EventKind::Load:
+    return "the model is loaded here";
+  default:
+    return "the model is built here";
+  }
+}
+
+static Finding describe(const Program &Program, const UnusedGraph &Unused,
+                        std::set<const clang::Stmt *> &GuardedScopes) {
+  const clang::ASTContext &Context = Program.context();
+  Finding Result;
+  Result.Location = Unused.Site->getBeginLoc();
+  Result.Range = Unused.Site->getSourceRange();
+  const std::string Name = objectName(Context, Unused.Forward->Site);
+  Result.Message =
+      std::string("forward pass ") +
+      (Name.empty() ? "" : "of '" + Name + "' ") +
+      "records an autograd graph that nothing uses; put "
+      "'torch::NoGradGuard no_grad;' before it";
+  if (const Event *Sign = Unused.Evidence; Sign && Sign->Site)
+    Result.Notes.push_back({Sign->Site->getBeginLoc(), evidence(*Sign)});
+  if (!Unused.In->Function->isMain())
+    addCallers(Result, Unused.In);
+  // One guard serves all forward passes of a scope.
+  if (Unused.GuardScope && GuardedScopes.insert(Unused.GuardScope).second)
+    Result.Fixes = insertFirst(Context, Unused.GuardScope,
+                               "torch::NoGradGuard no_grad;");
+  Result.IterationSite = Unused.Forward->Site->getBeginLoc();
+  return Result;
+}
+
+std::vector<Finding> MissingNoGradCheck::analyze(Program &Program) {
+  std::vector<Finding> Findings;
+  std::set<const clang::Stmt *> GuardedScopes;
+  for (const auto &Way : Program.executions())
+    for (const UnusedGraph &Unused : unusedGraphs(*Way))
+      if (Strict || !Unused.IsStrictOnly)
+        addUnlessKnown(Findings, describe(Program, Unused, GuardedScopes));
+  return Findings;
 }
 
 } // namespace torchtidy::checks

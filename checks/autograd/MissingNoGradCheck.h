@@ -1,3 +1,7 @@
+// Finds evaluation and inference that run a forward pass with grad mode on though
+// nothing of it is ever backwarded.
+//
+// docs/checks/torch-missing-no-grad.md
 #ifndef TORCHTIDY_AUTOGRAD_MISSINGNOGRADCHECK_H
 #define TORCHTIDY_AUTOGRAD_MISSINGNOGRADCHECK_H
 
@@ -5,12 +9,21 @@
 
 namespace torchtidy::checks {
 
+/// Options:
+///   Strict (false): also speaks where nothing in the file shows that a forward
+///   pass is evaluation and its callers lie elsewhere.
 class MissingNoGradCheck : public TorchCheck {
 public:
-  using TorchCheck::TorchCheck;
+  MissingNoGradCheck(llvm::StringRef Name,
+                     clang::tidy::ClangTidyContext *Context);
+  void
+  storeOptions(clang::tidy::ClangTidyOptions::OptionMap &Options) override;
 
 protected:
   std::vector<model::Finding> analyze(model::Program &Program) override;
+
+private:
+  const bool Strict;
 };
 
 } // namespace torchtidy::checks

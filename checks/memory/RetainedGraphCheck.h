@@ -1,3 +1,7 @@
+// Finds tensors that are kept beyond their iteration together with the autograd
+// graph that made them, so that every iteration leaves its graph behind.
+//
+// docs/checks/torch-retained-graph.md
 #ifndef TORCHTIDY_MEMORY_RETAINEDGRAPHCHECK_H
 #define TORCHTIDY_MEMORY_RETAINEDGRAPHCHECK_H
 

@@ -1,0 +1,34 @@
+// Changes of the source that fix-its are made of. Each gives nothing where the
+// code comes from a macro, or where the change would not be safe.
+#ifndef TORCHTIDY_MODEL_EDIT_H
+#define TORCHTIDY_MODEL_EDIT_H
+
+#include "clang/AST/ASTContext.h"
+#include "clang/Basic/Diagnostic.h"
+#include "flow/ControlFlow.h"
+#include <vector>
+
+namespace torchtidy::model {
+
+/// Code as a statement of its own behind the statement that holds S, on a new
+/// line with the same indentation; in braces where S is the only statement of a
+/// loop or branch.
+std::vector<clang::FixItHint> insertAfter(const clang::ASTContext &Context,
+                                          const flow::ControlFlow &Flow,
+                                          const clang::Stmt *S,
+                                          llvm::StringRef Code);
+
+/// Code as the first statement of a block.
+std::vector<clang::FixItHint> insertFirst(const clang::ASTContext &Context,
+                                          const clang::CompoundStmt *Block,
+                                          llvm::StringRef Code);
+
+/// Appends a member call (".detach()") to an expression, in parentheses where
+/// they are needed.
+std::vector<clang::FixItHint> appendCall(const clang::ASTContext &Context,
+                                         const clang::Expr *E,
+                                         llvm::StringRef Call);
+
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,136 @@
+#include "model/Evaluation.h"
+#include "torch/Types.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+namespace {
+
+class EvaluationQuery {
+public:
+  explicit EvaluationQuery(const Execution &Way) : Way(Way) {}
+
+  std::vector<UnusedGraph> run() {
+    std::vector<UnusedGraph> Result;
+    collectUsedChains();
+    for (const Event &E : Way.events())
+      if (E.Kind == EventKind::Forward && !Way.isInForward(E.In))
+        if (std::optional<UnusedGraph> Found = ask(E))
+          Result.push_back(*Found);
+    return Result;
+  }
+
+private:
+  bool isUsed(const Event &Forward) const {
+    for (const Event &E : Way.events())
+      if ((E.Kind == EventKind::Backward || E.Kind == EventKind::Grad) &&
+          (E.Result.ManyOrigins || E.Result.hasOrigin(Forward.Origin)))
+        return true;
+    return false;
+  }
+
+  /// The statements that lead to a forward whose graph is used, or to backward
+  /// or step: no guard may be around them.
+  void collectUsedChains() {
+    for (const Event &E : Way.events()) {
+      const bool NeedsGraph =
+          E.Kind == EventKind::Backward || E.Kind == EventKind::Grad ||
+          (E.Kind == EventKind::Forward && isUsed(E));
+      if (!NeedsGraph)
+        continue;
+      const Stmt *Site = E.Site;
+      for (const Frame *F = E.In; F; F = F->Caller) {
+        UsedSites.insert(Site);
+        TrainingSites.insert({F->Function, Site});
+        Site = F->Site;
+      }
+    }
+  }
+
+  /// The value leaves what is analysed: returned to callers elsewhere, kept in
+  /// an object from outside.
+  bool escapes(const Event &Forward) const {
+    for (const Event &E : Way.events()) {
+      if (!E.Result.hasOrigin(Forward.Origin))
+        continue;
+      if (E.Kind == EventKind::Escape)
+        return true;
+      if (E.Kind == EventKind::Store)
+        for (PlaceId P : E.Places)
+          if (Way.isFromOutside(P))
+            return true;
+    }
+    return false;
+  }
+
+  const Event *find(EventKind Kind, const Event &Forward) const {
+    const Event *Found = nullptr;
+    for (const Event &E : Way.events())
+      if (E.Kind == Kind &&
+          (Kind != EventKind::ModeChange || E.Mode == mode::Off))
+        for (PlaceId P : E.Places)
+          for (PlaceId Q : Forward.Places)
+            if (Way.places().overlap(P, Q))
+              Found = &E;
+    return Found;
+  }
+
+  std::optional<UnusedGraph> ask(const Event &Forward) const {
+    if (!Forward.Result.mayHaveGraph() || (Forward.GradMode & mode::Off) ||
+        isUsed(Forward))
+      return std::nullopt;
+    UnusedGraph Result = {&Forward, Forward.In, Forward.Site,
+                          nullptr,  false,      nullptr};
+    const bool InEvalMode = Forward.Mode == mode::Off;
+    if (InEvalMode)
+      Result.Evidence = find(EventKind::ModeChange, Forward);
+    if (!Result.Evidence)
+      Result.Evidence = find(EventKind::Load, Forward);
+    const bool Escapes = escapes(Forward);
+    if (!Result.Evidence) {
+      // Without a sign, everything that could use the graph must be known.
+      Result.Evidence = find(EventKind::Create, Forward);
+      const bool IsWhole = Way.root().Function->isMain() || Result.Evidence;
+      Result.IsStrictOnly = Escapes || !IsWhole;
+    }
+    // Others use the graph that this line makes: the mistake is in the caller.
+    while (UsedSites.count(Result.Site)) {
+      if (!Result.In->Caller || !Result.In->Site || !InEvalMode)
+        return std::nullopt;
+      Result.Site = Result.In->Site;
+      Result.In = Result.In->Caller;
+    }
+    Result.GuardScope = guardScope(Result.In, Result.Site);
+    return Result;
+  }
+
+  const CompoundStmt *guardScope(const Frame *F, const Stmt *Site) const {
+    if (!F->Flow)
+      return nullptr;
+    const CompoundStmt *Best = nullptr;
+    for (const Stmt *S = Site; S; S = F->Flow->parent(S)) {
+      const auto *Block = dyn_cast<CompoundStmt>(S);
+      if (!Block)
+        continue;
+      for (const auto &[Function, Training] : TrainingSites)
+        if (Function == F->Function && Training &&
+            F->Flow->isInside(Training, Block))
+          return Best;
+      Best = Block;
+    }
+    return Best;
+  }
+
+  const Execution &Way;
+  std::set<const Stmt *> UsedSites;
+  std::set<std::pair<const FunctionDecl *, const Stmt *>> TrainingSites;
+};
+
+} // namespace
+
+std::vector<UnusedGraph> unusedGraphs(const Execution &Way) {
+  return EvaluationQuery(Way).run();
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,31 @@
+// What the checks share in putting findings together.
+#ifndef TORCHTIDY_MODEL_REPORT_H
+#define TORCHTIDY_MODEL_REPORT_H
+
+#include "model/Execution.h"
+#include "model/Finding.h"
+
+namespace torchtidy::model {
+
+/// The name of what a member call is made on, with the way to its members:
+/// "optimizer_->" of optimizer_->step(). Empty where it is not written.
+std::string memberPrefix(const clang::ASTContext &Context,
+                         const clang::Expr *Call);
+/// The same without the way: "optimizer_".
+std::string objectName(const clang::ASTContext &Context,
+                       const clang::Expr *Call);
+
+/// "in every iteration of this loop", or of a call that is repeated; nothing for
+/// a goto.
+void addLoop(Finding &Result, const Execution &Way, const flow::Loop *L);
+
+/// Where a site in a function that others call is reached from.
+void addCallers(Finding &Result, const Frame *In);
+
+/// Findings at one location are one: a template or a helper is met once for each
+/// way that leads to it.
+void addUnlessKnown(std::vector<Finding> &Findings, Finding New);
+
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,141 @@
+#include "model/Retention.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+using flow::Loop;
+
+namespace {
+
+class StoreQuery {
+public:
+  StoreQuery(const Execution &Way, const Event &Store)
+      : Way(Way), Store(Store) {}
+
+  std::optional<Retention> run() {
+    if (!Store.Result.mayHaveGraph() || Store.Places.size() != 1)
+      return std::nullopt;
+    PlaceId Place = Store.Places.front();
+    if (isScratchOfForward(Place) || isReadBack())
+      return std::nullopt;
+    const bool IsMember = isMember(Place);
+    Retention::Kind How = Retention::Grows;
+    switch (Store.How) {
+    case StoreKind::Append:
+      How = Retention::Grows;
+      break;
+    case StoreKind::Accumulate:
+      How = Retention::Chains;
+      break;
+    case StoreKind::InPlace:
+      // Writing into a long-lived tensor chains its histories.
+      How = Retention::Chains;
+      break;
+    case StoreKind::Rebind:
+      if (!IsMember)
+        return std::nullopt;
+      How = Retention::Overwrites;
+      break;
+    }
+    for (const Loop *L : Way.loopsAround(Store.Point)) {
+      std::optional<bool> Outlives = Way.outlives(Place, *L);
+      if (!Outlives || !*Outlives || isReleasedIn(Place, *L) ||
+          !isTraining(*L))
+        continue;
+      if (How == Retention::Chains && isRecurrence(*L))
+        continue;
+      Retention Result = {How, &Store, Place, L, nullptr, false};
+      for (OriginId Id : Store.Result.Origins)
+        if (Way.origin(Id).Of != Origin::Through)
+          if (!Result.Built || Way.origin(Id).Of == Origin::Forward)
+            Result.Built = &Way.origin(Id);
+      for (const Event &E : Way.events())
+        Result.IsBackwarded |=
+            E.Kind == EventKind::Backward && L->contains(E.Point);
+      return Result;
+    }
+    return std::nullopt;
+  }
+
+private:
+  bool isMember(PlaceId P) const {
+    const PlaceTable &Places = Way.places();
+    if (Places.rootKind(P) == Root::Global)
+      return true;
+    return !Places.isRoot(P) && Places.step(P).Of == Step::Field &&
+           Places.rootKind(P) != Root::Object;
+  }
+
+  /// Time steps and layers: what a forward pass keeps while it runs.
+  bool isScratchOfForward(PlaceId P) const {
+    const PlaceTable &Places = Way.places();
+    PlaceId RootPlace = Places.rootOf(P);
+    if (Places.rootKind(RootPlace) != Root::Local &&
+        Places.rootKind(RootPlace) != Root::Object)
+      return false;
+    return Way.isInForward(
+        Way.graph().frames()[Places.frame(RootPlace)].get());
+  }
+
+  /// The values are used with their graph: by backward, or by whoever gets them.
+  bool isReadBack() const {
+    for (const Event &E : Way.events()) {
+      const bool Reads = E.Kind == EventKind::Backward ||
+                         E.Kind == EventKind::Grad ||
+                         E.Kind == EventKind::Escape;
+      if (Reads &&
+          (E.Result.ManyOrigins || E.Result.hasOrigin(Store.Origin)))
+        return true;
+    }
+    return false;
+  }
+
+  bool isReleasedIn(PlaceId P, const Loop &L) const {
+    for (const Event &E : Way.events()) {
+      const bool LetsGo =
+          E.Kind == EventKind::Release || E.Kind == EventKind::Escape;
+      if (!LetsGo || !L.contains(E.Point))
+        continue;
+      for (PlaceId Q : E.Places)
+        if (Way.mayAlias(P, Q))
+          return true;
+    }
+    return false;
+  }
+
+  bool isTraining(const Loop &L) const {
+    for (const Event &E : Way.events())
+      if (L.contains(E.Point) &&
+          (E.Kind == EventKind::Backward ||
+           (E.Kind == EventKind::Forward && E.Result.mayHaveGraph() &&
+            !Way.isInForward(E.In))))
+        return true;
+    return false;
+  }
+
+  /// x = x + layer(x): the next iteration computes with it.
+  bool isRecurrence(const Loop &L) const {
+    for (const Event &E : Way.events())
+      if (E.Kind == EventKind::Forward && L.contains(E.Point) &&
+          E.Result.hasOrigin(Store.Origin))
+        return true;
+    return false;
+  }
+
+  const Execution &Way;
+  const Event &Store;
+};
+
+} // namespace
+
+std::vector<Retention> retentions(const Execution &Way) {
+  std::vector<Retention> Result;
+  for (const Event &E : Way.events())
+    if (E.Kind == EventKind::Store)
+      if (std::optional<Retention> Found = StoreQuery(Way, E).run())
+        Result.push_back(*Found);
+  return Result;
+}
+
+} // namespace torchtidy::model
