@@ -1,4 +1,5 @@
 #include "Config.h"
+#include "CheckNames.h"
 #include "Levels.h"
 #include "Messages.h"
 #include "clang-tidy/ClangTidy.h"
@@ -91,22 +92,15 @@ makeBaseProvider(const Options &Line, IntrusiveRefCntPtr<vfs::FileSystem> FS) {
 /// Says which items of a 'Checks' value match nothing.
 bool verifyChecks(StringRef Globs, const StringSet<> &Known, StringRef Source) {
   bool Valid = true;
-  GlobList List(Globs);
-  for (const auto &Item : List.getItems()) {
-    if (Item.Text.starts_with("clang-diagnostic") ||
-        any_of(Known.keys(),
-               [&](StringRef Check) { return Item.Regex.match(Check); }))
-      continue;
+  for (const UnknownItem &Item : unknownItems(Globs, Known)) {
     Valid = false;
     raw_ostream &OS = WithColor::warning(errs(), Source);
-    if (Item.Text.contains('*')) {
+    if (Item.isGlob())
       OS << "check glob '" << Item.Text << "' doesn't match any known check";
-    } else {
+    else
       OS << "unknown check '" << Item.Text << '\'';
-      StringRef Closest = closestName(Item.Text, Known);
-      if (!Closest.empty())
-        OS << "; did you mean '" << Closest << '\'';
-    }
+    if (!Item.Closest.empty())
+      OS << "; did you mean '" << Item.Closest << '\'';
     OS << " [-verify-config]\n";
   }
   return Valid;

@@ -1,5 +1,5 @@
 #include "Explain.h"
-#include "Levels.h"
+#include "CheckNames.h"
 #include "Messages.h"
 #include "Registry.h"
 #include "clang-tidy/ClangTidy.h"

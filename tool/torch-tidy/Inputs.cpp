@@ -30,6 +30,11 @@ std::string findDatabaseFile(StringRef Folder) {
   return {};
 }
 
+StringRef lastLine(StringRef Text) {
+  Text = Text.rtrim();
+  return Text.substr(Text.rfind('\n') + 1);
+}
+
 constexpr StringLiteral HowToGiveFlags =
     "name the folder of compile_commands.json with -p (CMake writes it with "
     "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON), or give the flags after '--'";
@@ -47,6 +52,19 @@ decorate(std::unique_ptr<CompilationDatabase> Base, const Options &Line) {
   return Result;
 }
 
+/// Why this file is no C++ source text, or an empty string.
+std::string unreadableText(StringRef Path, vfs::FileSystem &FS) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Text = FS.getBufferForFile(Path);
+  if (!Text)
+    return Text.getError().message();
+  StringRef Start = (*Text)->getBuffer().take_front(4096);
+  if (Start.starts_with("\xFF\xFE") || Start.starts_with("\xFE\xFF"))
+    return "is UTF-16 text; Clang reads UTF-8";
+  if (size_t At = Start.find('\0'); At != StringRef::npos)
+    return "is a binary file (byte " + utostr(At) + " is zero)";
+  return {};
+}
+
 /// What keeps a source file from being analysed, or an empty string.
 std::string obstacle(StringRef Source, const CompilationDatabase &Database,
                      vfs::FileSystem &FS) {
@@ -57,14 +75,10 @@ std::string obstacle(StringRef Source, const CompilationDatabase &Database,
   if (Status->isDirectory())
     return "is a folder, not a source file";
 
-  ErrorOr<std::unique_ptr<MemoryBuffer>> Text = FS.getBufferForFile(Path);
-  if (!Text)
-    return Text.getError().message();
-  StringRef Start = (*Text)->getBuffer().take_front(4096);
-  if (Start.starts_with("\xFF\xFE") || Start.starts_with("\xFE\xFF"))
-    return "is UTF-16 text; Clang reads UTF-8";
-  if (size_t At = Start.find('\0'); At != StringRef::npos)
-    return "is a binary file (byte " + utostr(At) + " is zero)";
+  // A pipe can be read only once.
+  if (Status->isRegularFile())
+    if (std::string Reason = unreadableText(Path, FS); !Reason.empty())
+      return Reason;
 
   std::vector<CompileCommand> Commands = Database.getCompileCommands(Path);
   if (Commands.empty())
@@ -101,8 +115,7 @@ Compilations loadCompilations(Options &Line) {
     std::string File = findDatabaseFile(Folder);
     Result.Broken = !File.empty() || !Line.BuildPath.empty();
     if (!File.empty())
-      error() << "cannot read '" << File
-              << "': " << StringRef(Reason).rtrim().rsplit('\n').second;
+      error() << "cannot read '" << File << "': " << lastLine(Reason);
     else
       (Result.Broken ? error() : warning())
           << "there is no compile_commands.json in '" << Folder

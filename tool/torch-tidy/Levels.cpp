@@ -1,8 +1,7 @@
 #include "Levels.h"
-#include "Messages.h"
 #include "Registry.h"
 #include "clang-tidy/GlobList.h"
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace clang::tidy;
 using namespace llvm;
@@ -96,42 +95,6 @@ std::unique_ptr<ClangTidyOptionsProvider>
 withLevel(std::unique_ptr<ClangTidyOptionsProvider> Base,
           std::optional<unsigned> Level) {
   return std::make_unique<LevelProvider>(std::move(Base), Level);
-}
-
-StringRef closestName(StringRef Name, const StringSet<> &Known) {
-  unsigned Distance = std::max<size_t>(5, Name.size() / 3);
-  StringRef Closest;
-  for (StringRef Candidate : Known.keys()) {
-    unsigned Edits = Name.edit_distance_insensitive(
-        Candidate, /*AllowReplacements=*/true, Distance);
-    // The names come in no order: of equals, take the first by name.
-    if (Edits < Distance || (Edits == Distance && Candidate < Closest)) {
-      Closest = Candidate;
-      Distance = Edits;
-    }
-  }
-  return Closest;
-}
-
-void warnOfUnknownChecks(StringRef Globs, const StringSet<> &Known) {
-  GlobList List(Globs);
-  for (const auto &Item : List.getItems()) {
-    // Compiler warnings have no list; an empty text is no glob.
-    if (Item.Text.empty() || Item.Text.starts_with("clang-diagnostic"))
-      continue;
-    if (any_of(Known.keys(),
-               [&](StringRef Check) { return Item.Regex.match(Check); }))
-      continue;
-    if (Item.Text.contains('*')) {
-      warning() << "no check matches '" << Item.Text << "' in --checks\n";
-      continue;
-    }
-    warning() << "unknown check '" << Item.Text << "' in --checks";
-    StringRef Closest = closestName(Item.Text, Known);
-    if (!Closest.empty())
-      errs() << "; did you mean '" << Closest << "'?";
-    errs() << '\n';
-  }
 }
 
 } // namespace torchtidy::tool

@@ -4,7 +4,6 @@
 #define TORCHTIDY_TOOL_LEVELS_H
 
 #include "clang-tidy/ClangTidyOptions.h"
-#include "llvm/ADT/StringSet.h"
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,14 +21,6 @@ std::string defaultChecks();
 std::unique_ptr<clang::tidy::ClangTidyOptionsProvider>
 withLevel(std::unique_ptr<clang::tidy::ClangTidyOptionsProvider> Base,
           std::optional<unsigned> Level);
-
-/// The name in Known that is spelt most like Name, or an empty string.
-llvm::StringRef closestName(llvm::StringRef Name,
-                            const llvm::StringSet<> &Known);
-
-/// clang-tidy takes a misspelt name in --checks without a word, and checks
-/// nothing: warn of those that no check matches.
-void warnOfUnknownChecks(llvm::StringRef Globs, const llvm::StringSet<> &Known);
 
 } // namespace torchtidy::tool
 

@@ -1,8 +1,8 @@
 // torch-tidy: clang-tidy's command line with the torch checks built in.
+#include "CheckNames.h"
 #include "Config.h"
 #include "Explain.h"
 #include "Inputs.h"
-#include "Levels.h"
 #include "Messages.h"
 #include "Options.h"
 #include "Report.h"
