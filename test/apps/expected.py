@@ -13,8 +13,8 @@ written to the work folder. Its findings must be those that are marked, no more
 and no less. A marker may name a check that is not in checks/Checks.def yet: then
 nothing is expected, but a more general check may speak on that line.
 
-With --fix, the fixes of each front end are applied to a copy of each root, after
-which it must find nothing and the sources must still parse.
+With --fix NAME, the fixes of that front end are applied to a copy of each root that
+holds markers, after which it must find nothing and the sources must still parse.
 """
 
 import argparse
@@ -152,7 +152,7 @@ def main():
     parser.add_argument("--front", action="append", required=True, metavar="NAME=COMMAND")
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--flags", default="", help="for the compiler, as one word")
-    parser.add_argument("--fix", action="store_true")
+    parser.add_argument("--fix", metavar="NAME")
     parser.add_argument("roots", nargs="+", type=Path, metavar="ROOT")
     arguments = parser.parse_args()
     arguments.work = arguments.work.resolve()
@@ -170,12 +170,16 @@ def main():
     failed = False
     for front in arguments.front:
         name, _, command = front.partition("=")
-        # By name: the plugin's torch-* would mean the checks of all levels.
-        command = shlex.split(command) + ["--checks=-*," + ",".join(sorted(known))]
+        # By name: the plugin's torch-* would mean the checks of all levels. And
+        # clang-tidy takes the header filter from the .clang-tidy of the current
+        # folder, not from that of the file.
+        command = [*shlex.split(command), "--header-filter=.*",
+                   "--checks=-*," + ",".join(sorted(known))]
         findings, problems = analyse(command, arguments.work, files)
         problems += compare(expected, findings, known)
-        if arguments.fix:
-            problems += try_fixes(name, command, arguments, roots, known)
+        if arguments.fix == name:
+            marked = [root for root in roots if markers(root)]
+            problems += try_fixes(name, command, arguments, marked, known)
         for problem in problems:
             print(f"{name}: {problem}")
         failed = failed or bool(problems)
