@@ -110,6 +110,8 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
     return finish(Construct, std::move(D));
   }
   if (Kind == TypeKind::NoGradGuard || Kind == TypeKind::GradModeGuard) {
+    const bool IsInference =
+        Record->getIdentifier() && Record->getName() == "InferenceMode";
     // A guard that is a temporary of its own guards nothing.
     if (!IsTemporary && !Constructor->isCopyOrMoveConstructor()) {
       bool IsKnown = true;
@@ -124,6 +126,8 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
                : Enabled          ? mode::On
                                   : mode::Off;
       }
+      if (IsInference && Mode == mode::Off)
+        Mode |= mode::Inference;
       for (PlaceId P : Target)
         enterGuard(P, Mode);
     }

@@ -186,4 +186,37 @@ bool Execution::isInForward(const Frame *F) const {
   return false;
 }
 
+static std::string describe(const PlaceTable &Places, const PlaceSet &Set) {
+  std::string Result;
+  for (PlaceId P : Set) {
+    std::string Name = Places.name(P);
+    Result += (Result.empty() ? "" : ", ") + std::to_string(P) +
+              (Name.empty() ? "" : ":" + Name);
+  }
+  return "{" + Result + "}";
+}
+
+void Execution::print(llvm::raw_ostream &Out) const {
+  static const char *const Names[] = {
+      "forward", "backward", "grad",  "step",    "zero-grad", "mode-change",
+      "load",    "create",   "store", "release", "escape"};
+  const SourceManager &SM = Program.context().getSourceManager();
+  Out << "execution of " << root().Function->getNameAsString() << '\n';
+  for (const Event &E : Events) {
+    Out << "  " << E.Point << ' ' << Names[static_cast<unsigned>(E.Kind)]
+        << " frame " << E.In->Id;
+    if (E.Site)
+      Out << " line "
+          << SM.getExpansionLineNumber(E.Site->getBeginLoc());
+    Out << " places " << describe(Places, E.Places) << " history "
+        << unsigned(E.Result.History) << " refs "
+        << describe(Places, E.Result.Refs) << " origins";
+    for (OriginId Id : E.Result.Origins)
+      Out << ' ' << Id;
+    Out << (E.Result.ManyOrigins ? " many" : "") << " origin " << E.Origin
+        << " grad-mode " << unsigned(E.GradMode) << " loops "
+        << Loops->around(E.Point).size() << '\n';
+  }
+}
+
 } // namespace torchtidy::model

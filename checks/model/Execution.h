@@ -65,6 +65,9 @@ public:
   /// A module's forward() is running in this activation.
   bool isInForward(const Frame *F) const;
 
+  /// All events in the order of the points, for people who debug the model.
+  void print(llvm::raw_ostream &Out) const;
+
 private:
   Code &Program;
   Supergraph Graph;

@@ -202,6 +202,35 @@ void Interpreter::visitStmt(const Stmt *Statement) {
   }
   if (const auto *List = dyn_cast<InitListExpr>(E)) {
     Denotation D;
+    const CXXRecordDecl *Record = torch::recordOf(List->getType());
+    if (Record && List->getType()->isRecordType() && !Record->isUnion()) {
+      // An aggregate: each member gets its own.
+      PlaceId P = Places.root(Root::Object, F->Id, List);
+      erase(P);
+      auto Field = Record->field_begin();
+      unsigned Bases = Record->getNumBases();
+      for (const Expr *Init : List->inits()) {
+        if (Bases > 0) {
+          --Bases;
+          continue;
+        }
+        if (Field == Record->field_end())
+          break;
+        PlaceId Part = Places.field(P, *Field);
+        if (Field->getType()->isReferenceType()) {
+          store(Part, Value::handle(objects(Init)));
+        } else {
+          Denotation Each = denote(Init);
+          for (PlaceId Object : Each.Objects)
+            copy(Object, Part);
+          if (Each.Objects.empty())
+            store(Part, Each.Own);
+        }
+        ++Field;
+      }
+      D.Objects = {P};
+      return remember(E, std::move(D));
+    }
     for (const Expr *Init : List->inits()) {
       Value V = deepValue(Init);
       D.Own.join(V);
@@ -254,11 +283,15 @@ void Interpreter::visitDecl(const VarDecl *V) {
   if (Init && !IsReference)
     if (const auto *Construct = dyn_cast<CXXConstructExpr>(strip(Init)))
       Target = constructionTarget(Construct, IsTemporary);
-  const bool IsFilled = !IsTemporary && Target.size() == 1 && Target[0] == P;
+  Denotation D;
+  if (Init)
+    D = denote(Init);
+  const bool IsFilled =
+      (!IsTemporary && Target.size() == 1 && Target[0] == P) ||
+      (!IsReference && D.Objects.size() == 1 && D.Objects.front() == P);
   if (!IsFilled)
     erase(P);
   if (Init && !IsFilled) {
-    Denotation D = denote(Init);
     if (IsReference) {
       store(P, Value::handle(D.Objects.empty() ? temporary(Init, D)
                                                : D.Objects));
@@ -353,7 +386,8 @@ void Interpreter::enterGuard(PlaceId Guard, uint8_t Mode) {
   Value Saved;
   Saved.Mode = S->GradMode;
   store(Guard, Saved);
-  S->GradMode = Mode;
+  S->GradMode =
+      S->GradMode & mode::Inference ? mode::Off | mode::Inference : Mode;
 }
 
 void Interpreter::restoreGuards(PlaceId P) {

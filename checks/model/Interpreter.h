@@ -110,6 +110,8 @@ private:
   Value deepValue(const clang::Expr *E);
   Value initial(PlaceId P);
   bool isFromOutside(PlaceId P);
+  /// All objects from outside that have been met.
+  PlaceSet outside();
   void store(PlaceId P, const Value &V);
   void storeWeak(PlaceId P, const Value &V);
   void erase(PlaceId P);
@@ -127,7 +129,9 @@ private:
   uint8_t recorded(llvm::ArrayRef<uint8_t> Operands) const;
   void finish(const clang::Expr *E, Denotation D);
   void scatter(const PlaceSet &To, const clang::Expr *From);
-  bool isAdditionTo(const clang::Expr *E, const PlaceSet &Targets);
+  /// E adds something to what lies at Targets: t + x, 0.9 * t + x, cat({t, x}).
+  bool isAdditionTo(const clang::Expr *E, const PlaceSet &Targets,
+                    bool IsSummand = false);
   void clearGradients(const clang::Expr *Site, const PlaceSet &Gradients);
   bool isGradient(const PlaceSet &Set);
   void writeInPlace(const clang::Expr *Site, const clang::Expr *Target,

@@ -211,6 +211,14 @@ bool Interpreter::isFromOutside(PlaceId P) {
   return false;
 }
 
+PlaceSet Interpreter::outside() {
+  PlaceSet Result;
+  for (PlaceId P = 0; P < Places.size(); ++P)
+    if (Places.isRoot(P) && isFromOutside(P))
+      insert(Result, P);
+  return Result;
+}
+
 Value Interpreter::initial(PlaceId P) {
   Value Result;
   const Step &Last = Places.step(P);

@@ -54,6 +54,13 @@ bool PlaceTable::hasStep(PlaceId P, Step::Kind Kind) const {
   return false;
 }
 
+PlaceId PlaceTable::owner(PlaceId P) const {
+  while (!isRoot(P) && (Places[P].S.Of == Step::Parameters ||
+                        Places[P].S.Of == Step::Gradient))
+    P = Places[P].Parent;
+  return P;
+}
+
 std::string PlaceTable::name(PlaceId P) const {
   const Place &Here = Places[P];
   if (isRoot(P)) {

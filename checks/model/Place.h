@@ -70,6 +70,7 @@ public:
     return child(Parent, {Step::Index, nullptr, Number});
   }
 
+  unsigned size() const { return Places.size(); }
   bool isRoot(PlaceId P) const { return Places[P].Parent == P; }
   PlaceId parent(PlaceId P) const { return Places[P].Parent; }
   PlaceId rootOf(PlaceId P) const;
@@ -88,6 +89,8 @@ public:
     return isWithin(A, B) || isWithin(B, A);
   }
   bool hasStep(PlaceId P, Step::Kind Kind) const;
+  /// The module, optimizer or tensor whose parameters or gradient P is.
+  PlaceId owner(PlaceId P) const;
   /// Stands for more than one object, so a store cannot replace what is there.
   bool isSummary(PlaceId P) const {
     return hasStep(P, Step::Element) || hasStep(P, Step::Parameters);

@@ -1,5 +1,6 @@
 #include "model/Program.h"
 #include "clang/Lex/Lexer.h"
+#include <cstdlib>
 
 using namespace clang;
 
@@ -18,6 +19,9 @@ llvm::ArrayRef<std::unique_ptr<Execution>> Program::executions() {
       return;
     auto Way = std::make_unique<Execution>(*User, Root);
     Covered.insert(Way->graph().covered().begin(), Way->graph().covered().end());
+    // For people who debug the model.
+    if (std::getenv("TORCH_TIDY_PRINT_EVENTS"))
+      Way->print(llvm::errs());
     if (Way->isComplete())
       Executions.push_back(std::move(Way));
   };

@@ -1,4 +1,5 @@
 #include "model/Retention.h"
+#include "clang/AST/ExprCXX.h"
 
 using namespace clang;
 
@@ -19,7 +20,6 @@ public:
     PlaceId Place = Store.Places.front();
     if (isScratchOfForward(Place) || isReadBack())
       return std::nullopt;
-    const bool IsMember = isMember(Place);
     Retention::Kind How = Retention::Grows;
     switch (Store.How) {
     case StoreKind::Append:
@@ -33,7 +33,9 @@ public:
       How = Retention::Chains;
       break;
     case StoreKind::Rebind:
-      if (!IsMember)
+      // A copy that is kept. What is computed into a variable of the loop's
+      // function is that variable's own: bounded, and common in good code.
+      if (!isNamed(Store.Operand))
         return std::nullopt;
       How = Retention::Overwrites;
       break;
@@ -43,7 +45,7 @@ public:
       if (!Outlives || !*Outlives || isReleasedIn(Place, *L) ||
           !isTraining(*L))
         continue;
-      if (How == Retention::Chains && isRecurrence(*L))
+      if (How != Retention::Grows && isRecurrence(*L))
         continue;
       Retention Result = {How, &Store, Place, L, nullptr, false};
       for (OriginId Id : Store.Result.Origins)
@@ -59,12 +61,15 @@ public:
   }
 
 private:
-  bool isMember(PlaceId P) const {
-    const PlaceTable &Places = Way.places();
-    if (Places.rootKind(P) == Root::Global)
-      return true;
-    return !Places.isRoot(P) && Places.step(P).Of == Step::Field &&
-           Places.rootKind(P) != Root::Object;
+  /// A variable or a member, not the result of an expression.
+  static bool isNamed(const Expr *E) {
+    if (!E)
+      return false;
+    E = strip(E);
+    if (const auto *Copy = dyn_cast<CXXConstructExpr>(E);
+        Copy && Copy->getNumArgs() == 1)
+      E = strip(Copy->getArg(0));
+    return isa<DeclRefExpr, MemberExpr>(E);
   }
 
   /// Time steps and layers: what a forward pass keeps while it runs.

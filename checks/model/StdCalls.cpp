@@ -244,6 +244,18 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
   case Std::Unknown:
     break;
   }
+  if (ObjectKind == TypeKind::Callable && Op == OO_Call) {
+    // A callback that cannot be seen may reach all that comes from outside.
+    Event E;
+    E.Kind = EventKind::Escape;
+    E.Site = Call;
+    for (const Expr *Argument : Arguments)
+      E.Result.join(deepValue(Argument));
+    E.Places = outside();
+    emit(std::move(E));
+    Result.Own.History = history::Unknown;
+    return Result;
+  }
   // Anything else reads what it is given.
   if (Object)
     Result.Own.join(deepValue(Object));
@@ -297,7 +309,8 @@ void Interpreter::scatter(const PlaceSet &To, const Expr *From) {
   }
 }
 
-bool Interpreter::isAdditionTo(const Expr *E, const PlaceSet &Targets) {
+bool Interpreter::isAdditionTo(const Expr *E, const PlaceSet &Targets,
+                               bool IsSummand) {
   const auto *Call = dyn_cast<CallExpr>(strip(E));
   if (!Call)
     return false;
@@ -305,9 +318,10 @@ bool Interpreter::isAdditionTo(const Expr *E, const PlaceSet &Targets) {
   if (Kind.Kind != Api::Operation || !Kind.Op)
     return false;
   StringRef Name = Kind.Op->Name;
+  const bool Scales = Name == "mul" || Name == "div";
   const bool Joins = Name == "cat" || Name == "stack" || Name == "concat" ||
                      Name == "hstack" || Name == "vstack";
-  if (!Joins && Name != "add" && Name != "sub")
+  if (!Joins && Name != "add" && Name != "sub" && !(Scales && IsSummand))
     return false;
   llvm::SmallVector<const Expr *, 4> Operands = argumentsOf(Call);
   if (const Expr *Object = objectOf(Call))
@@ -323,7 +337,7 @@ bool Interpreter::isAdditionTo(const Expr *E, const PlaceSet &Targets) {
     if (Mentions(Operand))
       return true;
     // (total + a) + b; cat({total, x}).
-    if (isa<CallExpr>(strip(Operand)) && isAdditionTo(Operand, Targets))
+    if (isa<CallExpr>(strip(Operand)) && isAdditionTo(Operand, Targets, true))
       return true;
     if (!Joins)
       continue;
@@ -363,6 +377,10 @@ static bool isVaryingElement(const Expr *To) {
       break;
     Index = strip(Construct->getArg(0));
   }
+  // ring[i % 8] comes back to the elements it has.
+  if (const auto *Binary = dyn_cast<BinaryOperator>(Index))
+    if (Binary->getOpcode() == BO_Rem)
+      return false;
   return !isa<IntegerLiteral, StringLiteral>(Index);
 }
 

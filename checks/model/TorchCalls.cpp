@@ -1,6 +1,7 @@
 // The meaning of LibTorch's calls.
 #include "model/Interpreter.h"
 #include "torch/Types.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace clang;
 using torchtidy::torch::Api;
@@ -86,6 +87,18 @@ static bool replacesContent(StringRef Name) {
   return Name == "zero_" || Name == "fill_" || Name == "copy_" ||
          Name == "set_" || Name == "normal_" || Name == "uniform_" ||
          Name == "random_";
+}
+
+/// Operations whose second output is not differentiable (derivatives.yaml:
+/// output_differentiability [True, False]).
+static bool returnsIndices(StringRef Name) {
+  return llvm::StringSwitch<bool>(Name)
+      .Cases("max", "min", "topk", "sort", "kthvalue", "mode", "median", true)
+      .Cases("nanmedian", "cummax", "cummin", true)
+      .Cases("max_pool1d_with_indices", "max_pool2d_with_indices",
+             "max_pool3d_with_indices", "adaptive_max_pool1d",
+             "adaptive_max_pool2d", "adaptive_max_pool3d", true)
+      .Default(false);
 }
 
 Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
@@ -177,11 +190,14 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
     const Expr *Target = Operands.front();
     PlaceSet Written = identity(Target);
     if (isGradient(Written)) {
-      if (replacesContent(Op->Name) || Op->Name == "detach_")
-        if (Op->Name != "detach_")
-          clearGradients(Call, Written);
+      if (replacesContent(Op->Name))
+        clearGradients(Call, Written);
       return denote(Target);
     }
+    // These write what belongs to the tensor, not its data.
+    if (Op->Name == "retain_grad" || Op->Name == "set_data" ||
+        Op->Name == "rename_")
+      return denote(Target);
     if (Op->Name == "detach_") {
       for (PlaceId P : denote(Target).Objects) {
         Value V = load(P);
@@ -210,6 +226,17 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
   }
   if (Op->Returns == op::Scalar || Op->Returns == op::Nothing)
     return Result;
+
+  // Of max(dim), topk and their like the second result holds indices.
+  if (torch::kindOf(Call->getType()) == TypeKind::Aggregate &&
+      returnsIndices(Op->Name)) {
+    PlaceId Pair = Places.root(Root::Object, F->Id, Call);
+    erase(Pair);
+    store(Places.index(Pair, 0), Combined);
+    store(Places.index(Pair, 1), Value::withHistory(history::None));
+    Result.Objects = {Pair};
+    return Result;
+  }
 
   // What a view or a detached alias designates, it still designates.
   if (Op->View != Tri::No && !Operands.empty()) {
@@ -388,6 +415,10 @@ Denotation Interpreter::torchCall(const CallExpr *Call,
       E.Places = identity(Object);
     else
       E.Places = thisObject();
+    // Another optimizer over the same parameters clears for this one.
+    for (PlaceId P : E.Places)
+      if (const Value *Trained = S->find(Places.parameters(P)))
+        insert(E.Result.Refs, Trained->Refs);
     emit(std::move(E));
     return Result;
   case Api::OptimizerAdd:

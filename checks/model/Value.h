@@ -25,8 +25,10 @@ enum : uint8_t {
 
 /// Possibilities of a mode: grad mode (On, Off) and module mode (On: train,
 /// Off: eval). Inherited: whatever the caller, who lies elsewhere, has set.
+/// Inference: in InferenceMode, where switching grad mode on records nothing
+/// either.
 namespace mode {
-enum : uint8_t { On = 1, Off = 2, Inherited = 4 };
+enum : uint8_t { On = 1, Off = 2, Inherited = 4, Inference = 8 };
 } // namespace mode
 
 /// A flat lattice: nothing yet, one known constant, or more than one.

@@ -151,14 +151,16 @@ Call classify(const FunctionDecl *Callee) {
   if (isStd(Callee))
     return {Api::Std};
   if (!isLibTorch(Callee)) {
-    // A user's module: its forward() and operator() are the user's functions,
-    // its other members may be inherited.
-    if (const auto *Method = dyn_cast<CXXMethodDecl>(Callee))
-      if (kindOf(Method->getParent()) == TypeKind::Module) {
-        std::string Name = nameOf(Method);
-        if (Name == "forward" || Name == "operator()")
-          return {Api::ModuleForward};
-      }
+    // A user's module or optimizer: what it overrides is what it is.
+    if (const auto *Method = dyn_cast<CXXMethodDecl>(Callee)) {
+      std::string Name = nameOf(Method);
+      TypeKind Kind = kindOf(Method->getParent());
+      if (Kind == TypeKind::Module &&
+          (Name == "forward" || Name == "operator()"))
+        return {Api::ModuleForward};
+      if (Kind == TypeKind::Optimizer && Name == "step")
+        return {Api::OptimizerStep};
+    }
     return {Api::Foreign};
   }
   if (const auto *Method = dyn_cast<CXXMethodDecl>(Callee))
@@ -202,6 +204,7 @@ Call classify(const CallExpr *Expression) {
     return {llvm::StringSwitch<Api>(Name)
                 .Case("zero_grad", Api::ModuleZeroGrad)
                 .Case("backward", Api::Backward)
+                .Case("forward", Api::ModuleForward)
                 .Default(Api::Foreign)};
   }
   return {Api::Foreign};

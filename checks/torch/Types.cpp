@@ -42,7 +42,11 @@ bool isLibTorch(const Decl *D) {
          isLibraryPath(SM.getFilename(Location));
 }
 
-bool isStd(const Decl *D) { return outermostNamespace(D) == "std"; }
+bool isStd(const Decl *D) {
+  StringRef Namespace = outermostNamespace(D);
+  // libstdc++ keeps the iterators of its containers in a namespace of its own.
+  return Namespace == "std" || Namespace == "__gnu_cxx";
+}
 
 static const CXXRecordDecl *strip(QualType Type) {
   if (Type.isNull())
