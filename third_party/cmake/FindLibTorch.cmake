@@ -65,6 +65,12 @@ else()
   set(_lt_places "")
   if(EXISTS "${_lt_cache}/${_lt_pin}/.torch-tidy-stamp")
     list(APPEND _lt_places "${_lt_cache}/${_lt_pin}/torch")
+    set(LibTorch_FETCHED "${_lt_cache}/${_lt_pin}/torch" CACHE INTERNAL "")
+  endif()
+  # TORCH_TIDY_CACHE may be set in the shell that configured, and not in the one
+  # that builds and so configures again.
+  if(LibTorch_FETCHED)
+    list(APPEND _lt_places "${LibTorch_FETCHED}")
   endif()
   foreach(_lt_place IN LISTS _lt_places CMAKE_PREFIX_PATH ITEMS /usr)
     _libtorch_root(_lt_root "${_lt_place}")
@@ -130,6 +136,24 @@ if(LibTorch_FOUND)
     endif()
   endif()
 
+  # LibTorch's LOG and flags are macros of these libraries where it was built with
+  # them, as Debian's is.
+  set(_lt_libraries "${LibTorch_CPU_LIBRARY}" "${LibTorch_C10_LIBRARY}")
+  if(EXISTS "${_lt_root}/include/c10/macros/cmake_macros.h")
+    file(STRINGS "${_lt_root}/include/c10/macros/cmake_macros.h" _lt_lines
+      REGEX "^#define C10_USE_(GLOG|GFLAGS)")
+    foreach(_lt_name glog gflags)
+      string(TOUPPER "C10_USE_${_lt_name}" _lt_macro)
+      if(_lt_lines MATCHES "${_lt_macro}")
+        find_library(LibTorch_${_lt_name}_LIBRARY ${_lt_name})
+        mark_as_advanced(LibTorch_${_lt_name}_LIBRARY)
+        if(LibTorch_${_lt_name}_LIBRARY)
+          list(APPEND _lt_libraries "${LibTorch_${_lt_name}_LIBRARY}")
+        endif()
+      endif()
+    endforeach()
+  endif()
+
   set(LibTorch_FLAGS "")
   foreach(_lt_folder IN LISTS LibTorch_INCLUDE_DIRS)
     list(APPEND LibTorch_FLAGS -isystem "${_lt_folder}")
@@ -151,7 +175,6 @@ if(LibTorch_FOUND)
       INTERFACE_COMPILE_DEFINITIONS "${_lt_definitions}"
       INTERFACE_COMPILE_FEATURES cxx_std_17
       INTERFACE_LINK_OPTIONS "-Wl,--allow-shlib-undefined;-Wl,-rpath,${_lt_lib}"
-      INTERFACE_LINK_LIBRARIES
-      "${LibTorch_CPU_LIBRARY};${LibTorch_C10_LIBRARY};Threads::Threads")
+      INTERFACE_LINK_LIBRARIES"${_lt_libraries};Threads::Threads")
   endif()
 endif()
