@@ -175,6 +175,6 @@ if(LibTorch_FOUND)
       INTERFACE_COMPILE_DEFINITIONS "${_lt_definitions}"
       INTERFACE_COMPILE_FEATURES cxx_std_17
       INTERFACE_LINK_OPTIONS "-Wl,--allow-shlib-undefined;-Wl,-rpath,${_lt_lib}"
-      INTERFACE_LINK_LIBRARIES"${_lt_libraries};Threads::Threads")
+      INTERFACE_LINK_LIBRARIES "${_lt_libraries};Threads::Threads")
   endif()
 endif()
