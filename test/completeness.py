@@ -16,6 +16,8 @@ sys.dont_write_bytecode = True
 import registry  # noqa: E402
 
 UNFINISHED = "FIXME(new-check)"
+SECTIONS = ["Why", "Example", "When it is quiet", "How to silence it", "Options",
+            "Known limits", "Evidence"]
 
 
 def missing_parts(check):
@@ -41,6 +43,17 @@ def unfinished_parts(check):
     for path in places:
         if (ROOT / path).is_file() and UNFINISHED in (ROOT / path).read_text():
             yield f"{path} still says {UNFINISHED}"
+
+
+def page_sections(check):
+    path = ROOT / check.page()
+    if path.is_file():
+        lines = path.read_text().splitlines()
+        if lines[:1] != [f"# {check.name}"]:
+            yield f"{check.page()} does not begin with '# {check.name}'"
+        for section in SECTIONS:
+            if f"## {section}" not in lines:
+                yield f"{check.page()} has no section '{section}'"
 
 
 def marked_scenarios(check):
@@ -102,6 +115,7 @@ def main():
     for check in checks:
         tests += [(f"{check.name}: parts", missing_parts(check)),
                   (f"{check.name}: finished", unfinished_parts(check)),
+                  (f"{check.name}: page", page_sections(check)),
                   (f"{check.name}: marks", marked_scenarios(check))]
     failed = 0
     for name, problems in tests:
