@@ -53,6 +53,8 @@ struct Event {
   const clang::Expr *Site = nullptr;
   PlaceSet Places;
   Value Result;
+  /// For a forward: what it is given.
+  Value Input;
   uint8_t GradMode = 0;
   uint8_t Mode = 0;
   StoreKind How = StoreKind::Rebind;

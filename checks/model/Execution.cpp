@@ -123,7 +123,11 @@ bool Execution::mayAlias(PlaceId A, PlaceId B) const {
   // Two members of one object are two objects.
   if (RootA == RootB)
     return false;
-  return isFromOutside(A) && isFromOutside(B);
+  // Two parameters are taken to be two objects. What is a member here may be a
+  // parameter elsewhere.
+  const bool AreParameters = Places.rootKind(RootA) == Root::Local &&
+                             Places.rootKind(RootB) == Root::Local;
+  return !AreParameters && isFromOutside(A) && isFromOutside(B);
 }
 
 bool Execution::mayAlias(const PlaceSet &A, const PlaceSet &B) const {

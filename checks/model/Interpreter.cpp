@@ -39,14 +39,18 @@ State Interpreter::initialState() const {
 bool Interpreter::join(State &Into, const State &From) {
   bool Changed = (Into.GradMode | From.GradMode) != Into.GradMode;
   Into.GradMode |= From.GradMode;
-  // A place that one side never wrote still holds what it held at first.
+  // A place that one side never wrote still holds what it held at first. A loop
+  // over the parameters of a network is taken to run.
+  auto IsSetInLoop = [&](PlaceId P) {
+    return Places.hasStep(P, Step::Parameters);
+  };
   for (auto &[P, V] : Into.Places)
-    if (!From.Places.count(P) && isFromOutside(P))
+    if (!From.Places.count(P) && isFromOutside(P) && !IsSetInLoop(P))
       Changed |= V.join(initial(P));
   for (const auto &[P, V] : From.Places) {
     auto [It, Inserted] = Into.Places.try_emplace(P, V);
     if (Inserted) {
-      if (isFromOutside(P))
+      if (isFromOutside(P) && !IsSetInLoop(P))
         It->second.join(initial(P));
       Changed = true;
     } else {

@@ -327,8 +327,15 @@ Value Interpreter::deepValue(const Expr *E) {
   for (PlaceId P : D.Objects)
     Result.join(deepLoad(P));
   // A leaf that is handed on by name ({weight, bias}) is known by its place.
-  if (Result.Refs.empty() && (Result.History & history::Leaf) &&
-      torch::isTensor(E->getType()))
+  // So is what a holder or a pointer shares.
+  const QualType Type = E->getType();
+  const TypeKind Kind = torch::kindOf(Type);
+  const bool IsHandle =
+      Kind == TypeKind::ModuleHolder || Kind == TypeKind::ScriptModule ||
+      Kind == TypeKind::Pointer || Type->isPointerType();
+  if (Result.Refs.empty() &&
+      (IsHandle || (Kind == TypeKind::Tensor &&
+                    (Result.History & history::Leaf))))
     Result.Refs = D.Objects;
   return Result;
 }

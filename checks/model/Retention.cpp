@@ -123,7 +123,7 @@ private:
   bool isRecurrence(const Loop &L) const {
     for (const Event &E : Way.events())
       if (E.Kind == EventKind::Forward && L.contains(E.Point) &&
-          E.Result.hasOrigin(Store.Origin))
+          E.Input.hasOrigin(Store.Origin))
         return true;
     return false;
   }

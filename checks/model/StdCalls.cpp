@@ -233,6 +233,9 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
           if (!Places.isSummary(P))
             erase(P);
       }
+      if (Name == "swap")
+        for (const Expr *Argument : Arguments)
+          insert(Released, objects(Argument));
       ReleaseObject(Released);
     } else {
       for (const Expr *Argument : Arguments)
@@ -245,6 +248,8 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
     break;
   }
   if (ObjectKind == TypeKind::Callable && Op == OO_Call) {
+    if (Graph.expansion(F, Call))
+      return Result;
     // A callback that cannot be seen may reach all that comes from outside.
     Event E;
     E.Kind = EventKind::Escape;
@@ -311,7 +316,15 @@ void Interpreter::scatter(const PlaceSet &To, const Expr *From) {
 
 bool Interpreter::isAdditionTo(const Expr *E, const PlaceSet &Targets,
                                bool IsSummand) {
-  const auto *Call = dyn_cast<CallExpr>(strip(E));
+  E = strip(E);
+  if (const auto *Copy = dyn_cast<CXXConstructExpr>(E);
+      Copy && Copy->getNumArgs() == 1)
+    return isAdditionTo(Copy->getArg(0), Targets, IsSummand);
+  // t.defined() ? cat({t, x}) : x
+  if (const auto *Choice = dyn_cast<ConditionalOperator>(E))
+    return isAdditionTo(Choice->getTrueExpr(), Targets, IsSummand) ||
+           isAdditionTo(Choice->getFalseExpr(), Targets, IsSummand);
+  const auto *Call = dyn_cast<CallExpr>(E);
   if (!Call)
     return false;
   torch::Call Kind = torch::classify(Call);

@@ -260,7 +260,7 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
       Object ? torch::moduleClass(Object->getType()) : nullptr;
 
   llvm::SmallVector<uint8_t, 4> Histories;
-  Value V;
+  Value V, Input;
   for (const Expr *Argument : Arguments) {
     Value Passed = deepValue(Argument);
     if (torch::mayHoldTensor(Argument->getType()))
@@ -269,6 +269,7 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
       V.addOrigin(Id);
     V.ManyOrigins |= Passed.ManyOrigins;
     V.OnDevice.join(Passed.OnDevice);
+    Input.join(Passed);
   }
   const bool HasParameters =
       torch::parametersOf(Class) != torch::Parameters::None ||
@@ -310,6 +311,7 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
   E.Site = Call;
   E.Places = Modules;
   E.Result = V;
+  E.Input = std::move(Input);
   E.Origin = Here;
   for (PlaceId Module : Modules)
     E.Mode |= moduleMode(Module);
