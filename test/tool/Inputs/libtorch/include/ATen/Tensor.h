@@ -5,6 +5,8 @@ class Tensor {
 public:
   Tensor();
   Tensor mul(const Tensor &other) const;
+  Tensor detach() const;
   void backward() const;
+  template <class T> T item() const;
 };
 } // namespace at
