@@ -1,0 +1,35 @@
+// A plugin for tests. Under the name of one of the project's checks it reports every
+// function declaration it is shown, so that a test sees what a check is shown.
+#include "clang-tidy/ClangTidyCheck.h"
+#include "clang-tidy/ClangTidyModule.h"
+#include "clang-tidy/ClangTidyModuleRegistry.h"
+#include "clang/ASTMatchers/ASTMatchFinder.h"
+
+using namespace clang;
+
+namespace {
+
+class EveryFunction : public tidy::ClangTidyCheck {
+public:
+  using ClangTidyCheck::ClangTidyCheck;
+  void registerMatchers(ast_matchers::MatchFinder *Finder) override {
+    Finder->addMatcher(ast_matchers::functionDecl().bind("function"), this);
+  }
+  void check(const ast_matchers::MatchFinder::MatchResult &Result) override {
+    const auto *Function = Result.Nodes.getNodeAs<FunctionDecl>("function");
+    diag(Function->getLocation(), "shown %0") << Function;
+  }
+};
+
+class Module : public tidy::ClangTidyModule {
+public:
+  void addCheckFactories(tidy::ClangTidyCheckFactories &Factories) override {
+    Factories.registerCheck<EveryFunction>("torch-missing-zero-grad");
+    Factories.registerCheck<EveryFunction>("test-every-function");
+  }
+};
+
+// Modules are asked in the order of their registration: this one comes last.
+tidy::ClangTidyModuleRegistry::Add<Module> Registered("every-function", "For tests.");
+
+} // namespace
