@@ -73,12 +73,11 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   Settings.FixesFromNotes = Line.FixNotes;
   Settings.CheckProfile = Line.CheckProfile;
   Settings.ProfilePrefix = absolutePath(Line.ProfilePrefix);
-  auto [All, NotParsed] =
+  auto [All, Failures] =
       runChecks(Context, *Commands.Database, Sources, FS, Settings);
-  for (StringRef Source : NotParsed)
-    error() << "cannot analyse '" << Source
-            << "': Clang does not accept its compile command\n";
-  AllAnalysed &= NotParsed.empty();
+  for (const auto &[Source, Reason] : Failures)
+    error() << "cannot analyse '" << Source << "': " << Reason << '\n';
+  AllAnalysed &= Failures.empty();
 
   bool CompileErrors = hasCompileErrors(All);
   bool WantsFixes = Line.Fix || Line.FixErrors || Line.FixNotes;

@@ -7,6 +7,7 @@
 #include "clang/Lex/PreprocessorOptions.h"
 #include "clang/Tooling/ArgumentsAdjusters.h"
 #include "clang/Tooling/Tooling.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 
 using namespace clang;
 using namespace llvm;
@@ -87,6 +88,33 @@ configuredArguments(const tidy::ClangTidyContext &Context) {
   };
 }
 
+/// False where Clang or a check crashed.
+bool runOnFile(const std::string &Source,
+               const tooling::CompilationDatabase &Database,
+               const tidy::ClangTidyContext &Context,
+               IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS,
+               DiagnosticConsumer &Consumer, CheckActionFactory &Factory) {
+  // One tool per file: the headers of a file are not kept in memory for the
+  // next, and the numbers of errors and warnings are its own.
+  auto Tool = std::make_unique<tooling::ClangTool>(
+      Database, Source, std::make_shared<PCHContainerOperations>(), FS);
+  Tool->appendArgumentsAdjuster(configuredArguments(Context));
+  Tool->appendArgumentsAdjuster(tooling::getStripPluginsAdjuster());
+  Tool->setDiagnosticConsumer(&Consumer);
+
+  ErrorOr<std::string> Folder = FS->getCurrentWorkingDirectory();
+  CrashRecoveryContext Recovery;
+  Recovery.DumpStackAndCleanupOnFailure = true;
+  if (Recovery.RunSafely([&] { Tool->run(&Factory); }))
+    return true;
+  // Nothing of what it was in the middle of can be destroyed; and it had gone
+  // to the folder of the compile command.
+  Tool.release();
+  if (Folder)
+    FS->setCurrentWorkingDirectory(*Folder);
+  return false;
+}
+
 } // namespace
 
 RunResult runChecks(tidy::ClangTidyContext &Context,
@@ -103,6 +131,9 @@ RunResult runChecks(tidy::ClangTidyContext &Context,
   Context.setEnableProfiling(Settings.CheckProfile);
   Context.setProfileStoragePrefix(Settings.ProfilePrefix);
 
+  // The findings of a run are printed at its end: a crash in one file must not
+  // take those of the others with it.
+  CrashRecoveryContext::Enable();
   RunResult Result;
   CheckActionFactory Factory(Context, FS);
   for (size_t I = 0; I < Sources.size(); ++I) {
@@ -112,18 +143,13 @@ RunResult runChecks(tidy::ClangTidyContext &Context,
       errs() << '[' << I + 1 << '/' << Sources.size() << "] Processing file "
              << Path << ".\n";
     }
-    // One tool per file: the headers of a file are not kept in memory for the
-    // next, and the numbers of errors and warnings are its own.
-    tooling::ClangTool Tool(Database, Sources[I],
-                            std::make_shared<PCHContainerOperations>(), FS);
-    Tool.appendArgumentsAdjuster(configuredArguments(Context));
-    Tool.appendArgumentsAdjuster(tooling::getStripPluginsAdjuster());
-    Tool.setDiagnosticConsumer(&Consumer);
     Consumer.clear();
     Factory.CameToParse = false;
-    Tool.run(&Factory);
-    if (!Factory.CameToParse)
-      Result.NotParsed.push_back(Sources[I]);
+    if (!runOnFile(Sources[I], Database, Context, FS, Consumer, Factory))
+      Result.Failures.push_back({Sources[I], "the analysis crashed"});
+    else if (!Factory.CameToParse)
+      Result.Failures.push_back(
+          {Sources[I], "Clang does not accept its compile command"});
   }
   Result.Findings = Consumer.take();
   return Result;

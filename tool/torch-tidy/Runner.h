@@ -19,8 +19,12 @@ struct RunSettings {
 struct RunResult {
   /// What is shown: after NOLINT and the filters, each once.
   std::vector<clang::tidy::ClangTidyError> Findings;
-  /// Sources that Clang did not come to parse.
-  std::vector<std::string> NotParsed;
+  struct Failure {
+    std::string Source;
+    std::string Reason;
+  };
+  /// Sources that were not analysed.
+  std::vector<Failure> Failures;
 };
 
 /// clang-tidy's own runClangTidy does not let anyone come between the compiler

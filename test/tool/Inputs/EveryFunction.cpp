@@ -1,5 +1,6 @@
-// A plugin for tests. Under the name of one of the project's checks it reports every
-// function declaration it is shown, so that a test sees what a check is shown.
+// A plugin for tests. Under the name of one of the project's checks it reports
+// every function declaration it is shown, so that a test sees what a check is
+// shown. At a function of the name crashHere it crashes.
 #include "clang-tidy/ClangTidyCheck.h"
 #include "clang-tidy/ClangTidyModule.h"
 #include "clang-tidy/ClangTidyModuleRegistry.h"
@@ -17,6 +18,8 @@ public:
   }
   void check(const ast_matchers::MatchFinder::MatchResult &Result) override {
     const auto *Function = Result.Nodes.getNodeAs<FunctionDecl>("function");
+    if (Function->getDeclName().getAsString() == "crashHere")
+      __builtin_trap();
     diag(Function->getLocation(), "shown %0") << Function;
   }
 };
@@ -30,6 +33,7 @@ public:
 };
 
 // Modules are asked in the order of their registration: this one comes last.
-tidy::ClangTidyModuleRegistry::Add<Module> Registered("every-function", "For tests.");
+tidy::ClangTidyModuleRegistry::Add<Module> Registered("every-function",
+                                                      "For tests.");
 
 } // namespace
