@@ -1,0 +1,113 @@
+// What is known of modules: parameters to train, dependence on train() and
+// eval().
+#include "torch/Types.h"
+#include "torch/Variables.h"
+
+using namespace clang;
+using namespace torchtidy::torch;
+using namespace torchtidy::test;
+
+namespace {
+
+struct Case {
+  const char *Type;
+  Parameters Trains;
+  Parameters Depends;
+};
+
+constexpr Parameters None = Parameters::None, Some = Parameters::Some,
+                     Unknown = Parameters::Unknown;
+
+const char Before[] = R"cpp(
+struct Plain : torch::nn::Module { int size; };
+struct WithLinear : torch::nn::Module { torch::nn::Linear fc{nullptr}; };
+struct WithDropout : torch::nn::Module { torch::nn::Dropout drop; };
+struct WithNorm : torch::nn::Module { torch::nn::BatchNorm2d norm{nullptr}; };
+struct Activations : torch::nn::Module { torch::nn::ReLU a; torch::nn::Tanh b; };
+struct WithSequential : torch::nn::Module { torch::nn::Sequential layers; };
+struct WithTensor : torch::nn::Module { torch::Tensor weight; };
+struct Inner : torch::nn::Module {
+  std::vector<torch::nn::Linear> layers;
+  torch::nn::Dropout drop;
+};
+struct Outer : torch::nn::Module { std::shared_ptr<Inner> inner; };
+struct Derived : WithNorm {};
+struct Tree : torch::nn::Module { std::shared_ptr<Tree> left, right; };
+struct TreeOfLinear : torch::nn::Module {
+  std::vector<std::shared_ptr<TreeOfLinear>> children;
+  torch::nn::Linear fc{nullptr};
+};
+)cpp";
+
+const Case Cases[] = {
+    {"torch::nn::LinearImpl", Some, None},
+    {"torch::nn::BilinearImpl", Some, None},
+    {"torch::nn::Conv2dImpl", Some, None},
+    {"torch::nn::ConvTranspose2dImpl", Some, None},
+    {"torch::nn::EmbeddingImpl", Some, None},
+    {"torch::nn::LayerNormImpl", Some, None},
+    {"torch::nn::LSTMImpl", Some, Unknown},
+    {"torch::nn::GRUCellImpl", Some, Unknown},
+    {"torch::nn::BatchNorm2dImpl", Some, Some},
+    {"torch::nn::TransformerEncoderImpl", Some, Unknown},
+    {"torch::nn::DropoutImpl", None, Some},
+    {"torch::nn::AlphaDropoutImpl", None, Some},
+    {"torch::nn::ReLUImpl", None, None},
+    {"torch::nn::MSELossImpl", None, None},
+    {"torch::nn::CrossEntropyLossImpl", None, None},
+    {"torch::nn::MaxPool2dImpl", None, None},
+    {"torch::nn::FlattenImpl", None, None},
+    {"torch::nn::SequentialImpl", Unknown, Unknown},
+    {"torch::nn::ModuleListImpl", Unknown, Unknown},
+    {"torch::nn::Module", Unknown, Unknown},
+    {"torch::jit::Module", Unknown, Unknown},
+    {"Plain", None, None},
+    {"WithLinear", Some, None},
+    {"WithDropout", None, Some},
+    {"WithNorm", Some, Some},
+    {"Activations", None, None},
+    {"WithSequential", Unknown, Unknown},
+    {"Outer", Some, Some},
+    {"Derived", Some, Some},
+    {"Tree", None, None},
+    {"TreeOfLinear", Some, None},
+};
+
+} // namespace
+
+TEST(Modules, ParametersAndModeDependence) {
+  std::string Code = Before;
+  unsigned Number = 0;
+  for (const Case &C : Cases)
+    Code += "extern " + std::string(C.Type) + " v" + std::to_string(Number++) +
+            ";\n";
+  Variables Declared(Code);
+  ASSERT_TRUE(Declared.isRead());
+  Number = 0;
+  for (const Case &C : Cases) {
+    const CXXRecordDecl *Record =
+        moduleClass(Declared.type("v" + std::to_string(Number++)));
+    ASSERT_TRUE(Record) << C.Type;
+    EXPECT_EQ(static_cast<int>(parametersOf(Record)),
+              static_cast<int>(C.Trains))
+        << C.Type;
+    EXPECT_EQ(static_cast<int>(modeDependence(Record)),
+              static_cast<int>(C.Depends))
+        << C.Type;
+  }
+}
+
+TEST(Modules, TensorMemberMayBeAParameter) {
+  Variables Declared(std::string(Before) + "extern WithTensor net;");
+  ASSERT_TRUE(Declared.isRead());
+  EXPECT_EQ(parametersOf(Declared.record("WithTensor")), Unknown);
+}
+
+TEST(Modules, WhatCannotBeSeen) {
+  Variables Declared("struct NotDefined;");
+  ASSERT_TRUE(Declared.isRead());
+  EXPECT_EQ(parametersOf(nullptr), Unknown);
+  EXPECT_EQ(modeDependence(nullptr), Unknown);
+  EXPECT_EQ(parametersOf(Declared.record("NotDefined")), Unknown);
+  EXPECT_EQ(modeDependence(Declared.record("NotDefined")), Unknown);
+}
