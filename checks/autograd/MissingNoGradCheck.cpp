@@ -24,6 +24,8 @@ static std::string evidence(const Event &Sign) {
     return "eval mode is set here";
   case EventKind::Load:
     return "the model is loaded here";
+  case EventKind::Backward:
+    return "grad mode is on: training runs here";
   default:
     return "the model is built here";
   }

@@ -21,6 +21,12 @@ public:
   void visit(const Decl *D) {
     if (!D || D->isInvalidDecl() || !Seen.insert(D).second)
       return;
+    // Members of class templates are reached through the template, which knows
+    // what is instantiated.
+    if (isa<ClassTemplatePartialSpecializationDecl>(D) ||
+        (isa<FunctionDecl, FunctionTemplateDecl>(D) && D->isOutOfLine() &&
+         D->getDeclContext()->isDependentContext()))
+      return;
     if (const auto *Template = dyn_cast<FunctionTemplateDecl>(D))
       return visitFunctionTemplate(Template);
     if (const auto *Template = dyn_cast<ClassTemplateDecl>(D))
@@ -62,6 +68,10 @@ private:
 
   void visitFunctionTemplate(const FunctionTemplateDecl *Template) {
     for (const FunctionDecl *Specialization : Template->specializations()) {
+      // An explicit specialization is a function of its own.
+      if (Specialization->getTemplateSpecializationKind() ==
+          TSK_ExplicitSpecialization)
+        continue;
       const FunctionDecl *Definition = nullptr;
       if (Specialization->isDefined(Definition) && hasUsableBody(Definition)) {
         visit(Definition);
@@ -69,35 +79,70 @@ private:
       }
     }
     // A definition that follows a declaration shares its specializations.
-    visit(Template->getTemplatedDecl());
+    if (const FunctionDecl *Pattern =
+            Template->getTemplatedDecl()->getDefinition())
+      if (Seen.insert(Pattern).second)
+        visitFunction(Pattern);
   }
 
   void visitClassTemplate(const ClassTemplateDecl *Template) {
-    llvm::SmallPtrSet<const FunctionDecl *, 8> Instantiated;
+    llvm::SmallPtrSet<const Decl *, 8> Instantiated;
     for (const ClassTemplateSpecializationDecl *Specialization :
-         Template->specializations()) {
-      for (const Decl *Member : Specialization->decls()) {
-        const auto *F = dyn_cast<FunctionDecl>(Member);
-        if (!F) {
-          if (isa<FunctionTemplateDecl>(Member))
-            visit(Member);
-          continue;
-        }
+         Template->specializations())
+      if (Specialization->getSpecializationKind() != TSK_ExplicitSpecialization)
+        visitInstantiation(Specialization, Instantiated);
+    visitPattern(Template->getTemplatedDecl()->getDefinition(), Instantiated);
+    SmallVector<ClassTemplatePartialSpecializationDecl *, 4> Partial;
+    const_cast<ClassTemplateDecl *>(Template)->getPartialSpecializations(
+        Partial);
+    for (const ClassTemplatePartialSpecializationDecl *Record : Partial)
+      visitPattern(Record->getDefinition(), Instantiated);
+  }
+
+  /// One instantiation of each member stands for all.
+  void visitInstantiation(const CXXRecordDecl *Record,
+                          llvm::SmallPtrSetImpl<const Decl *> &Instantiated) {
+    for (const Decl *Member : Record->decls()) {
+      if (const auto *F = dyn_cast<FunctionDecl>(Member)) {
         const FunctionDecl *Definition = nullptr;
         const FunctionDecl *Pattern = F->getTemplateInstantiationPattern();
         if (Pattern && F->isDefined(Definition) && hasUsableBody(Definition) &&
             Instantiated.insert(Pattern->getCanonicalDecl()).second)
           visit(Definition);
+      } else if (const auto *F = dyn_cast<FunctionTemplateDecl>(Member)) {
+        const FunctionTemplateDecl *Pattern =
+            F->getInstantiatedFromMemberTemplate();
+        const bool IsUsed =
+            llvm::any_of(F->specializations(), hasUsableBody);
+        if (Pattern && IsUsed &&
+            Instantiated.insert(Pattern->getCanonicalDecl()).second)
+          visitFunctionTemplate(F);
+      } else if (const auto *Inner = dyn_cast<CXXRecordDecl>(Member)) {
+        if (const CXXRecordDecl *Definition = Inner->getDefinition();
+            Definition && !Inner->isInjectedClassName())
+          visitInstantiation(Definition, Instantiated);
       }
     }
-    const CXXRecordDecl *Record = Template->getTemplatedDecl()->getDefinition();
+  }
+
+  /// What no instantiation stands for.
+  void visitPattern(const CXXRecordDecl *Record,
+                    const llvm::SmallPtrSetImpl<const Decl *> &Instantiated) {
     if (!Record)
       return;
     for (const Decl *Member : Record->decls()) {
-      const auto *F = dyn_cast<FunctionDecl>(Member);
-      if (F && !Instantiated.count(F->getCanonicalDecl()))
-        if (const FunctionDecl *Definition = F->getDefinition())
-          visit(Definition);
+      if (Instantiated.count(Member->getCanonicalDecl()))
+        continue;
+      if (const auto *F = dyn_cast<FunctionDecl>(Member)) {
+        if (const FunctionDecl *Definition = F->getDefinition();
+            Definition && Seen.insert(Definition).second)
+          visitFunction(Definition);
+      } else if (const auto *F = dyn_cast<FunctionTemplateDecl>(Member)) {
+        visitFunctionTemplate(F);
+      } else if (const auto *Inner = dyn_cast<CXXRecordDecl>(Member);
+                 Inner && !Inner->isInjectedClassName()) {
+        visitPattern(Inner->getDefinition(), Instantiated);
+      }
     }
   }
 

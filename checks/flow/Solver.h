@@ -21,14 +21,21 @@ template <class State> struct Solution {
   bool Complete = true;
 };
 
+struct NoCost {
+  template <class State> unsigned long operator()(const State &) const {
+    return 1;
+  }
+};
+
 /// Solves a monotone problem. Transfer: State(Node, State). Join: bool(State
 /// &Into, const State &From, Node), true when Into changed. Nodes are worked on
-/// in reverse post-order. At most MaxVisits visits per node on average.
-template <class State, class Transfer, class Join>
+/// in reverse post-order. A visit costs what Cost says of the state before it;
+/// the run ends when Budget is spent, or after 50 visits per node on average.
+template <class State, class Transfer, class Join, class CostOf = NoCost>
 Solution<State> solve(const Digraph &Graph, Digraph::Node Start, State Initial,
                       Transfer TransferNode, Join JoinInto,
                       Direction Way = Direction::Forward,
-                      unsigned MaxVisits = 50) {
+                      unsigned long Budget = ~0ul, CostOf Cost = CostOf()) {
   Solution<State> Result;
   Result.Before.resize(Graph.size());
   if (Graph.size() == 0)
@@ -56,14 +63,16 @@ Solution<State> solve(const Digraph &Graph, Digraph::Node Start, State Initial,
 
   Result.Before[Start] = std::move(Initial);
   Enqueue(Start);
-  unsigned long Budget = static_cast<unsigned long>(MaxVisits) * Graph.size();
+  unsigned long Visits = 50ul * Graph.size();
   while (!Work.empty()) {
-    if (Budget-- == 0) {
+    Digraph::Node N = Work.top().second;
+    Work.pop();
+    const unsigned long Price = Cost(*Result.Before[N]);
+    if (Visits-- == 0 || Budget < Price) {
       Result.Complete = false;
       return Result;
     }
-    Digraph::Node N = Work.top().second;
-    Work.pop();
+    Budget -= Price;
     Queued.reset(N);
     State After = TransferNode(N, *Result.Before[N]);
     for (Digraph::Node Next : Way == Direction::Forward

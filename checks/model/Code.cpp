@@ -8,7 +8,7 @@ namespace torchtidy::model {
 
 namespace {
 
-/// Whether a body mentions LibTorch, or calls something it was given.
+/// Whether a body mentions LibTorch.
 class TorchMention : public RecursiveASTVisitor<TorchMention> {
 public:
   bool Found = false;
@@ -29,10 +29,8 @@ private:
   bool checkType(QualType Type) {
     if (Type.isNull() || Type->isDependentType())
       return true;
-    Found |= torch::kindOf(Type) == torch::TypeKind::Callable;
     const CXXRecordDecl *Record = torch::recordOf(Type);
-    Found |= Record && (Record->isLambda() || torch::isLibTorch(Record) ||
-                        torch::mayHoldTensor(Type));
+    Found |= Record && torch::isLibTorch(Record);
     return !Found;
   }
 };
@@ -48,14 +46,10 @@ Code::Code(ASTContext &Context)
     for (const FunctionDecl *F : Calls.bottomUp()) {
       if (TorchFunctions.count(F))
         continue;
-      bool Concerns = llvm::any_of(
-          F->parameters(), [](const ParmVarDecl *P) {
-            return torch::mayHoldTensor(P->getType());
+      bool Concerns =
+          llvm::any_of(Calls.callees(F), [&](const FunctionDecl *G) {
+            return TorchFunctions.count(G);
           });
-      if (!Concerns)
-        Concerns = llvm::any_of(Calls.callees(F), [&](const FunctionDecl *G) {
-          return TorchFunctions.count(G);
-        });
       if (!Concerns) {
         TorchMention Mention;
         Mention.TraverseStmt(F->getBody());
@@ -76,9 +70,21 @@ const flow::ControlFlow *Code::controlFlow(const FunctionDecl *F) {
   return It->second.get();
 }
 
+bool Code::mentionsTorch(const FunctionDecl *F) const {
+  return TorchFunctions.count(F);
+}
+
 bool Code::concernsTorch(const FunctionDecl *F) const {
   // A second instantiation of a template has no summary of its own.
-  return TorchFunctions.count(F) || F->isTemplateInstantiation();
+  if (TorchFunctions.count(F) || F->isTemplateInstantiation())
+    return true;
+  // What it is given may be a tensor, or a callback that uses some.
+  return llvm::any_of(F->parameters(), [](const ParmVarDecl *P) {
+    const CXXRecordDecl *Record = torch::recordOf(P->getType());
+    return !P->getType()->isDependentType() &&
+           (torch::mayHoldTensor(P->getType()) ||
+            (Record && Record->isLambda()));
+  });
 }
 
 } // namespace torchtidy::model

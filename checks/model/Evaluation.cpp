@@ -76,6 +76,14 @@ private:
     return Found;
   }
 
+  const Event *trainingBeside(const Event &Forward) const {
+    for (const Event &E : Way.events())
+      if (E.Kind == EventKind::Backward && E.In == Forward.In &&
+          !(E.GradMode & mode::Off) && !(Forward.GradMode & mode::Off))
+        return &E;
+    return nullptr;
+  }
+
   std::optional<UnusedGraph> ask(const Event &Forward) const {
     if (!Forward.Result.mayHaveGraph() || (Forward.GradMode & mode::Off) ||
         isUsed(Forward))
@@ -93,6 +101,12 @@ private:
       Result.Evidence = find(EventKind::Create, Forward);
       const bool IsWhole = Way.root().Function->isMain() || Result.Evidence;
       Result.IsStrictOnly = Escapes || !IsWhole;
+      // Whoever calls a function that trains has left grad mode on.
+      if (!Escapes && !IsWhole)
+        if (const Event *Training = trainingBeside(Forward)) {
+          Result.Evidence = Training;
+          Result.IsStrictOnly = false;
+        }
     }
     // Others use the graph that this line makes: the mistake is in the caller.
     while (UsedSites.count(Result.Site)) {

@@ -20,7 +20,9 @@ Execution::Execution(Code &Program, const FunctionDecl *Root, bool IsThread)
     return Meaning.join(Into, From);
   };
   flow::Solution<State> Solved = flow::solve(
-      Graph.graph(), Graph.entry(), Meaning.initialState(), Transfer, Join);
+      Graph.graph(), Graph.entry(), Meaning.initialState(), Transfer, Join,
+      flow::Direction::Forward, MaxWork,
+      [](const State &Before) { return 1 + Before.Places.size(); });
   Complete = Solved.Complete;
 
   // Once more over the solved states, now taking down what happens.
@@ -205,7 +207,10 @@ void Execution::print(llvm::raw_ostream &Out) const {
       "forward", "backward", "grad",  "step",    "zero-grad", "mode-change",
       "load",    "create",   "store", "release", "escape"};
   const SourceManager &SM = Program.context().getSourceManager();
-  Out << "execution of " << root().Function->getNameAsString() << '\n';
+  Out << "execution of " << root().Function->getNameAsString() << ", "
+      << Graph.graph().size() << " segments, " << Graph.frames().size()
+      << " frames, " << Places.size() << " places"
+      << (Complete ? "" : ", incomplete") << '\n';
   for (const Event &E : Events) {
     Out << "  " << E.Point << ' ' << Names[static_cast<unsigned>(E.Kind)]
         << " frame " << E.In->Id;

@@ -21,6 +21,10 @@ public:
   Execution(Code &Program, const clang::FunctionDecl *Root,
             bool IsThread = false);
 
+  /// How many places are read, summed over all visits of all segments. About
+  /// two seconds; found programs take a hundredth of it.
+  static constexpr unsigned long MaxWork = 10'000'000;
+
   /// False when a bound was met: what may happen is then not all known, and
   /// findings are not drawn from it.
   bool isComplete() const { return Complete; }

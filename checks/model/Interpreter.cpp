@@ -1,6 +1,7 @@
 #include "model/Interpreter.h"
 #include "torch/Types.h"
 #include "clang/AST/StmtCXX.h"
+#include <set>
 
 using namespace clang;
 using torchtidy::torch::TypeKind;
@@ -157,14 +158,50 @@ void Interpreter::visitLeave(const Frame *Callee) {
     if (const Value *V = S->find(Saved))
       S->GradMode = V->Mode;
   }
-  // The activation's own places end, except what it returns.
-  PlaceId Result = returned(Callee);
-  for (auto It = S->Places.begin(); It != S->Places.end();) {
-    PlaceId RootPlace = Places.rootOf(It->first);
-    bool Ends = Places.frame(RootPlace) == Callee->Id && RootPlace != Result &&
-                Places.rootKind(RootPlace) == Root::Local;
-    It = Ends ? S->Places.erase(It) : std::next(It);
+  dropUnreachable(Callee);
+}
+
+/// The activation's own places end, except what it returns and the objects that
+/// something else leads to.
+void Interpreter::dropUnreachable(const Frame *Callee) {
+  auto IsOwn = [&](PlaceId RootPlace) {
+    return Places.frame(RootPlace) == Callee->Id &&
+           (Places.rootKind(RootPlace) == Root::Local ||
+            Places.rootKind(RootPlace) == Root::Object);
+  };
+  std::map<PlaceId, llvm::SmallVector<PlaceId, 8>> Own;
+  llvm::SmallVector<PlaceId, 16> Work;
+  std::set<PlaceId> Kept;
+  auto Keep = [&](const Value &V) {
+    for (const PlaceSet *Leads : {&V.Refs, &V.ViewOf})
+      for (PlaceId P : *Leads) {
+        PlaceId RootPlace = Places.rootOf(P);
+        if (IsOwn(RootPlace) &&
+            Places.rootKind(RootPlace) == Root::Object &&
+            Kept.insert(RootPlace).second)
+          Work.push_back(RootPlace);
+      }
+  };
+  const PlaceId Result = returned(Callee);
+  for (const auto &[P, V] : S->Places) {
+    PlaceId RootPlace = Places.rootOf(P);
+    if (IsOwn(RootPlace) && RootPlace != Result)
+      Own[RootPlace].push_back(P);
+    else
+      Keep(V);
   }
+  while (!Work.empty()) {
+    PlaceId RootPlace = Work.pop_back_val();
+    auto It = Own.find(RootPlace);
+    if (It == Own.end())
+      continue;
+    for (PlaceId P : It->second)
+      Keep(S->Places[P]);
+  }
+  for (const auto &[RootPlace, Members] : Own)
+    if (!Kept.count(RootPlace))
+      for (PlaceId P : Members)
+        S->Places.erase(P);
 }
 
 void Interpreter::visit(const CFGElement &Element) {

@@ -53,6 +53,7 @@ private:
   // Elements.
   void visitEnter(const Frame *F);
   void visitLeave(const Frame *F);
+  void dropUnreachable(const Frame *F);
   void visit(const clang::CFGElement &Element);
   void visitStmt(const clang::Stmt *S);
   void visitDecl(const clang::VarDecl *V);

@@ -15,7 +15,7 @@ llvm::ArrayRef<std::unique_ptr<Execution>> Program::executions() {
   User = std::make_unique<Code>(Context);
   std::set<const FunctionDecl *> Covered;
   auto Run = [&](const FunctionDecl *Root) {
-    if (!User->concernsTorch(Root) || !User->controlFlow(Root))
+    if (!User->mentionsTorch(Root) || !User->controlFlow(Root))
       return;
     auto Way = std::make_unique<Execution>(*User, Root);
     Covered.insert(Way->graph().covered().begin(), Way->graph().covered().end());

@@ -23,8 +23,11 @@ public:
   const flow::CallGraph &calls() const { return Calls; }
   /// Null where there is no graph to be had.
   const flow::ControlFlow *controlFlow(const clang::FunctionDecl *F);
-  /// A summary, made bottom-up: F, or something that it calls, has to do with
-  /// LibTorch. What has not is never expanded.
+  /// A summary, made bottom-up: F, or something that it calls, mentions LibTorch.
+  /// Without that there is nothing to see from F on.
+  bool mentionsTorch(const clang::FunctionDecl *F) const;
+  /// That, or what F is given may. What does not concern LibTorch is never
+  /// expanded.
   bool concernsTorch(const clang::FunctionDecl *F) const;
 
 private:

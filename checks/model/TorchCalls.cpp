@@ -278,14 +278,16 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
     uint8_t Trainable = 0;
     for (PlaceId Module : Modules)
       Trainable |= trainability(Module);
-    Histories.push_back(Trainable ? Trainable : history::Leaf);
+    Histories.push_back(Trainable ? Trainable : uint8_t(history::Leaf));
   }
   if (Expanded) {
     // The body was seen: it knows better than its class.
     Value Computed;
     for (PlaceId P : Expanded->Objects)
       Computed.join(deepLoad(P));
-    V.History = Computed.History ? Computed.History : recorded(Histories);
+    V.History = Computed.History;
+    if (!V.History)
+      V.History = recorded(Histories);
     for (OriginId Id : Computed.Origins)
       V.addOrigin(Id);
   } else {

@@ -226,79 +226,107 @@ const CXXRecordDecl *moduleClass(QualType Type) {
   return nullptr;
 }
 
-static Parameters anyMember(const CXXRecordDecl *Module,
-                            Parameters (*Ask)(const CXXRecordDecl *)) {
-  const CXXRecordDecl *Definition = Module->getDefinition();
-  if (!Definition)
-    return Parameters::Unknown;
-  Parameters Result = Parameters::None;
-  for (const FieldDecl *Field : Definition->fields()) {
-    QualType Type = Field->getType();
-    if (QualType Element = elementType(Type); !Element.isNull())
-      Type = Element;
-    if (const CXXRecordDecl *Member = moduleClass(Type)) {
-      if (Member->getCanonicalDecl() == Module->getCanonicalDecl())
-        continue;
-      Parameters Answer = Ask(Member);
-      if (Answer == Parameters::Some)
-        return Answer;
-      if (Answer == Parameters::Unknown)
-        Result = Answer;
-    } else if (isTensor(Type)) {
-      Result = Parameters::Unknown;
+namespace {
+
+/// Asks a question of a module class and, for a user's class, of its members and
+/// bases. Modules may hold each other.
+class ModuleQuestion {
+public:
+  using Answer = Parameters (*)(StringRef Name);
+
+  explicit ModuleQuestion(Answer OfLibrary) : OfLibrary(OfLibrary) {}
+
+  Parameters ask(const CXXRecordDecl *Module) {
+    if (!Module)
+      return Parameters::Unknown;
+    if (isLibTorch(Module)) {
+      StringRef Name = nameOf(Module);
+      Name.consume_back("Impl");
+      return OfLibrary(Name);
     }
+    const CXXRecordDecl *Definition = Module->getDefinition();
+    if (!Definition)
+      return Parameters::Unknown;
+    if (!Asked.insert(Definition).second)
+      return Parameters::None;
+    Parameters Result = Parameters::None;
+    auto Add = [&](Parameters Part) {
+      if (Result != Parameters::Some && Part != Parameters::None)
+        Result = Part;
+    };
+    for (const FieldDecl *Field : Definition->fields()) {
+      QualType Type = Field->getType();
+      if (QualType Element = elementType(Type); !Element.isNull())
+        Type = Element;
+      if (const CXXRecordDecl *Member = moduleClass(Type))
+        Add(ask(Member));
+      else if (isTensor(Type))
+        Add(Parameters::Unknown);
+    }
+    for (const CXXBaseSpecifier &Base : Definition->bases()) {
+      const CXXRecordDecl *Record = strip(Base.getType());
+      if (Record && !isLibTorch(Record) && kindOf(Record) == TypeKind::Module)
+        Add(ask(Record));
+    }
+    return Result;
   }
-  for (const CXXBaseSpecifier &Base : Definition->bases()) {
-    const CXXRecordDecl *Record = strip(Base.getType());
-    if (!Record || isLibTorch(Record) || kindOf(Record) != TypeKind::Module)
-      continue;
-    Parameters Answer = Ask(Record);
-    if (Answer == Parameters::Some)
-      return Answer;
-    if (Answer == Parameters::Unknown)
-      Result = Answer;
-  }
-  return Result;
+
+private:
+  Answer OfLibrary;
+  llvm::SmallPtrSet<const CXXRecordDecl *, 8> Asked;
+};
+
+} // namespace
+
+static bool startsWithAny(StringRef Name,
+                          std::initializer_list<StringRef> Prefixes) {
+  return llvm::any_of(
+      Prefixes, [&](StringRef Prefix) { return Name.starts_with(Prefix); });
 }
 
 Parameters parametersOf(const CXXRecordDecl *Module) {
-  if (!Module)
-    return Parameters::Unknown;
-  StringRef Name = nameOf(Module);
-  if (isLibTorch(Module)) {
-    Name.consume_back("Impl");
-    for (StringRef Prefix :
-         {"Linear", "Bilinear", "Conv", "Embedding", "LSTM", "GRU", "RNN",
-          "BatchNorm", "LayerNorm", "GroupNorm", "MultiheadAttention",
-          "Transformer", "PReLU", "AdaptiveLogSoftmaxWithLoss"})
-      if (Name.starts_with(Prefix))
-        return Parameters::Some;
-    // Containers, torch::jit::Module and the base class could hold anything.
-    for (StringRef Prefix : {"Sequential", "Module", "Any", "ParameterList",
-                             "ParameterDict", "InstanceNorm"})
-      if (Name.starts_with(Prefix))
-        return Parameters::Unknown;
-    return Parameters::None;
-  }
-  return anyMember(Module, parametersOf);
+  return ModuleQuestion([](StringRef Name) {
+           if (startsWithAny(Name, {"Linear", "Bilinear", "Conv", "Embedding",
+                                    "LSTM", "GRU", "RNN", "BatchNorm",
+                                    "LayerNorm", "GroupNorm",
+                                    "MultiheadAttention", "Transformer",
+                                    "PReLU", "AdaptiveLogSoftmaxWithLoss"}))
+             return Parameters::Some;
+           // Containers, torch::jit::Module and the base class could hold
+           // anything.
+           if (startsWithAny(Name, {"Sequential", "Module", "Any",
+                                    "ParameterList", "ParameterDict",
+                                    "InstanceNorm"}))
+             return Parameters::Unknown;
+           return Parameters::None;
+         })
+      .ask(Module);
 }
 
 Parameters modeDependence(const CXXRecordDecl *Module) {
-  if (!Module)
-    return Parameters::Unknown;
-  StringRef Name = nameOf(Module);
-  if (isLibTorch(Module)) {
-    Name.consume_back("Impl");
-    if (Name.contains("Dropout") || Name.starts_with("BatchNorm") ||
-        Name.starts_with("InstanceNorm") || Name == "RReLU")
-      return Parameters::Some;
-    for (StringRef Prefix : {"Sequential", "Module", "Any", "LSTM", "GRU",
-                             "RNN", "Transformer", "MultiheadAttention"})
-      if (Name.starts_with(Prefix))
-        return Parameters::Unknown;
-    return Parameters::None;
-  }
-  return anyMember(Module, modeDependence);
+  return ModuleQuestion([](StringRef Name) {
+           if (Name.contains("Dropout") || Name == "RReLU" ||
+               startsWithAny(Name, {"BatchNorm", "InstanceNorm"}))
+             return Parameters::Some;
+           if (startsWithAny(Name, {"Sequential", "Module", "Any", "LSTM",
+                                    "GRU", "RNN", "Transformer",
+                                    "MultiheadAttention"}))
+             return Parameters::Unknown;
+           return Parameters::None;
+         })
+      .ask(Module);
+}
+
+static bool mayHold(QualType Type, unsigned Depth);
+
+static bool anyArgumentMayHold(llvm::ArrayRef<TemplateArgument> Arguments,
+                               unsigned Depth) {
+  return llvm::any_of(Arguments, [&](const TemplateArgument &Argument) {
+    if (Argument.getKind() == TemplateArgument::Type)
+      return mayHold(Argument.getAsType(), Depth + 1);
+    return Argument.getKind() == TemplateArgument::Pack &&
+           anyArgumentMayHold(Argument.pack_elements(), Depth);
+  });
 }
 
 static bool mayHold(QualType Type, unsigned Depth) {
@@ -326,26 +354,28 @@ static bool mayHold(QualType Type, unsigned Depth) {
   case TypeKind::Aggregate:
   case TypeKind::Pointer:
     if (const auto *Specialization =
-            dyn_cast<ClassTemplateSpecializationDecl>(Record)) {
-      for (const TemplateArgument &Argument :
-           Specialization->getTemplateArgs().asArray()) {
-        if (Argument.getKind() == TemplateArgument::Type &&
-            mayHold(Argument.getAsType(), Depth + 1))
-          return true;
-        if (Argument.getKind() == TemplateArgument::Pack)
-          for (const TemplateArgument &Element : Argument.pack_elements())
-            if (Element.getKind() == TemplateArgument::Type &&
-                mayHold(Element.getAsType(), Depth + 1))
-              return true;
-      }
-      return false;
-    }
+            dyn_cast<ClassTemplateSpecializationDecl>(Record))
+      return anyArgumentMayHold(Specialization->getTemplateArgs().asArray(),
+                                Depth);
     return true;
   default:
     break;
   }
-  if (isStd(Record))
-    return false;
+  if (isStd(Record)) {
+    StringRef Name = nameOf(Record);
+    if (Name == "any")
+      return true;
+    const auto *Specialization =
+        dyn_cast<ClassTemplateSpecializationDecl>(Record);
+    const bool CarriesItsArguments =
+        llvm::StringSwitch<bool>(Name)
+            .Cases("variant", "initializer_list", "promise", true)
+            .Cases("future", "shared_future", true)
+            .Default(false);
+    return Specialization && CarriesItsArguments &&
+           anyArgumentMayHold(Specialization->getTemplateArgs().asArray(),
+                              Depth);
+  }
   const CXXRecordDecl *Definition = Record->getDefinition();
   if (!Definition)
     return true;
