@@ -29,7 +29,9 @@ std::vector<Node> reversePostOrder(const Digraph &Graph, Node Entry) {
       Stack.pop_back();
       continue;
     }
-    Node Successor = Successors[Next++];
+    // Last to first: the body of a loop, its first successor, then comes before
+    // what is behind the loop.
+    Node Successor = Successors[Successors.size() - 1 - Next++];
     if (!Seen.test(Successor)) {
       Seen.set(Successor);
       Stack.push_back({Successor, 0});

@@ -17,6 +17,10 @@ static std::string shortName(const Program &Program, const clang::Expr *E) {
   if (const auto *Copy = llvm::dyn_cast<clang::CXXConstructExpr>(Stripped))
     if (Copy->getNumArgs() == 1)
       Stripped = strip(Copy->getArg(0));
+  // std::move(loss)
+  if (const auto *Call = llvm::dyn_cast<clang::CallExpr>(Stripped))
+    if (Call->isCallToStdMove())
+      Stripped = strip(Call->getArg(0));
   if (!llvm::isa<clang::DeclRefExpr, clang::MemberExpr>(Stripped))
     return "";
   return Program.text(Stripped);
@@ -79,12 +83,14 @@ static Finding describe(const Program &Program, const Execution &Way,
   Finding Result;
   Result.Location = Store.Site->getBeginLoc();
   Result.Range = Store.Site->getSourceRange();
-  Result.Message = message(Kept, shortName(Program, Operand),
-                           Way.places().name(Kept.Place));
+  std::string Place = targetName(Program.context(), Store.Site);
+  if (Place.empty())
+    Place = Way.places().name(Kept.Place);
+  Result.Message = message(Kept, shortName(Program, Operand), Place);
   if (Kept.Built)
     Result.Notes.push_back(
         {Kept.Built->Site->getBeginLoc(), "the graph is built here"});
-  addLoop(Result, Way, Kept.Around);
+  addLoop(Result, Way, Store.In, Kept.Around);
   if (Operand && Kept.How != Retention::Overwrites)
     Result.Fixes = appendCall(Program.context(), Operand, ".detach()");
   if (Kept.Built)

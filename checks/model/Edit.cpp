@@ -1,4 +1,5 @@
 #include "model/Edit.h"
+#include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
 #include "clang/Basic/SourceManager.h"
@@ -70,7 +71,7 @@ std::vector<FixItHint> insertFirst(const ASTContext &Context,
 
 std::vector<FixItHint> appendCall(const ASTContext &Context, const Expr *E,
                                   StringRef Call) {
-  if (!E)
+  if (!E || !torch::isTensor(E->getType()))
     return {};
   E = E->IgnoreImplicit();
   // What is written, not the copy that is made of it.

@@ -23,8 +23,8 @@ std::vector<clang::FixItHint> insertFirst(const clang::ASTContext &Context,
                                           const clang::CompoundStmt *Block,
                                           llvm::StringRef Code);
 
-/// Appends a member call (".detach()") to an expression, in parentheses where
-/// they are needed.
+/// Appends a member call (".detach()") to a tensor, in parentheses where they are
+/// needed. Nothing for what only has a tensor in it.
 std::vector<clang::FixItHint> appendCall(const clang::ASTContext &Context,
                                          const clang::Expr *E,
                                          llvm::StringRef Call);

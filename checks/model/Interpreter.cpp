@@ -470,6 +470,10 @@ bool Interpreter::literalBool(const Expr *E, bool Default,
   if (!E || isa<CXXDefaultArgExpr>(E))
     return Default;
   const Expr *Inner = strip(E);
+  // std::optional<bool>(true)
+  if (const auto *Construct = dyn_cast<CXXConstructExpr>(Inner);
+      Construct && Construct->getNumArgs() == 1)
+    return literalBool(Construct->getArg(0), Default, IsKnown);
   if (const auto *Literal = dyn_cast<CXXBoolLiteralExpr>(Inner))
     return Literal->getValue();
   if (const auto *Literal = dyn_cast<IntegerLiteral>(Inner))

@@ -7,15 +7,20 @@ using namespace clang;
 
 namespace torchtidy::model {
 
-static std::string sourceText(const ASTContext &Context, SourceRange Range) {
+/// As it is written; as Clang would write it where a macro wrote it.
+static std::string sourceText(const ASTContext &Context, const Expr *E) {
+  E = E->IgnoreImplicit();
   CharSourceRange File = Lexer::makeFileCharRange(
-      CharSourceRange::getTokenRange(Range), Context.getSourceManager(),
-      Context.getLangOpts());
-  if (File.isInvalid())
-    return "";
-  return Lexer::getSourceText(File, Context.getSourceManager(),
-                              Context.getLangOpts())
-      .str();
+      CharSourceRange::getTokenRange(E->getSourceRange()),
+      Context.getSourceManager(), Context.getLangOpts());
+  std::string Result;
+  if (File.isValid())
+    return Lexer::getSourceText(File, Context.getSourceManager(),
+                                Context.getLangOpts())
+        .str();
+  llvm::raw_string_ostream Out(Result);
+  E->printPretty(Out, nullptr, PrintingPolicy(Context.getLangOpts()));
+  return Result;
 }
 
 std::string memberPrefix(const ASTContext &Context, const Expr *Call) {
@@ -36,7 +41,7 @@ std::string memberPrefix(const ASTContext &Context, const Expr *Call) {
       Base = Operator->getArg(0);
       IsArrow = true;
     }
-  std::string Text = sourceText(Context, Base->getSourceRange());
+  std::string Text = sourceText(Context, Base);
   return Text.empty() ? "" : Text + (IsArrow ? "->" : ".");
 }
 
@@ -45,23 +50,55 @@ std::string objectName(const ASTContext &Context, const Expr *Call) {
   llvm::StringRef Name = Prefix;
   if (!Name.consume_back("->"))
     Name.consume_back(".");
+  if (Name.consume_front("(*"))
+    Name.consume_back(")");
   if (!Name.empty())
     return Name.str();
   if (const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call))
     if (Operator->getNumArgs() > 0)
-      return sourceText(Context, Operator->getArg(0)->getSourceRange());
+      return sourceText(Context, Operator->getArg(0));
   return "";
 }
 
-void addLoop(Finding &Result, const Execution &Way, const flow::Loop *L) {
+std::string targetName(const ASTContext &Context, const Expr *Store) {
+  const Expr *Target = nullptr;
+  if (const auto *Binary = dyn_cast<BinaryOperator>(Store))
+    Target = Binary->getLHS();
+  else if (const auto *Call = dyn_cast<CallExpr>(Store))
+    Target = objectOf(Call);
+  // The container of an element.
+  while (Target) {
+    Target = strip(Target);
+    if (const auto *Subscript = dyn_cast<ArraySubscriptExpr>(Target)) {
+      Target = Subscript->getBase();
+      continue;
+    }
+    const auto *Call = dyn_cast<CallExpr>(Target);
+    if (!Call || !objectOf(Call))
+      break;
+    Target = objectOf(Call);
+  }
+  if (!Target || isa<CXXConstructExpr, CallExpr>(Target))
+    return "";
+  std::string Text = sourceText(Context, Target);
+  StringRef Name = Text;
+  Name.consume_front("this->");
+  return Name.str();
+}
+
+void addLoop(Finding &Result, const Execution &Way, const Frame *In,
+             const flow::Loop *L) {
   const Stmt *Statement = L ? Way.loopStatement(*L) : nullptr;
   if (!Statement)
     return;
   Result.Loop = Statement->getSourceRange();
-  const bool IsCall = isa<Expr>(Statement);
-  Result.Notes.push_back({Statement->getBeginLoc(),
-                          IsCall ? "called in every iteration from here"
-                                 : "in every iteration of this loop"});
+  const char *Message = "called in every iteration of this loop";
+  if (isa<Expr>(Statement))
+    Message = "called again and again from here";
+  else if (In->Flow &&
+           In->Flow->isInside(Statement, In->Function->getBody()))
+    Message = "in every iteration of this loop";
+  Result.Notes.push_back({Statement->getBeginLoc(), Message});
 }
 
 void addCallers(Finding &Result, const Frame *In) {

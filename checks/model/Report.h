@@ -15,9 +15,15 @@ std::string memberPrefix(const clang::ASTContext &Context,
 std::string objectName(const clang::ASTContext &Context,
                        const clang::Expr *Call);
 
-/// "in every iteration of this loop", or of a call that is repeated; nothing for
-/// a goto.
-void addLoop(Finding &Result, const Execution &Way, const flow::Loop *L);
+/// What a store stores into, as it is written there: "losses" of
+/// losses.push_back(x) and of losses[i] = x. Empty where it has no name.
+std::string targetName(const clang::ASTContext &Context,
+                       const clang::Expr *Store);
+
+/// "in every iteration of this loop", or that the function of frame In is called
+/// in it; nothing for a goto.
+void addLoop(Finding &Result, const Execution &Way, const Frame *In,
+             const flow::Loop *L);
 
 /// Where a site in a function that others call is reached from.
 void addCallers(Finding &Result, const Frame *In);

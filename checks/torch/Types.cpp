@@ -22,6 +22,12 @@ static StringRef nameOf(const NamedDecl *D) {
 }
 
 bool isLibraryPath(StringRef Path) {
+  // Headers that were found through -I include have a path that is relative.
+  std::string Relative;
+  if (!Path.starts_with("/")) {
+    Relative = ("/" + Path).str();
+    Path = Relative;
+  }
   for (StringRef Folder : {"/torch/include/", "/include/torch/",
                            "/include/ATen/", "/include/c10/",
                            "/include/caffe2/", "/torch/csrc/"})

@@ -26,7 +26,7 @@ static Finding describe(const Program &Program, const Execution &Way,
                    Clear + "' after this step()";
   Result.Notes.push_back(
       {Missed.Backward->Site->getBeginLoc(), "gradients are added here"});
-  addLoop(Result, Way, Missed.Around);
+  addLoop(Result, Way, Step.In, Missed.Around);
   if (Step.In->Flow)
     Result.Fixes =
         insertAfter(Context, *Step.In->Flow, Step.Site, Clear + ";");
