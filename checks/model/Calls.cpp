@@ -129,7 +129,7 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
       if (IsInference && Mode == mode::Off)
         Mode |= mode::Inference;
       for (PlaceId P : Target)
-        enterGuard(P, Mode);
+        enterGuard(P, Mode, IsInference);
     }
     D.Objects = Target;
     return finish(Construct, std::move(D));

@@ -423,12 +423,14 @@ void Interpreter::endOfLife(const VarDecl *V) {
     erase(P);
 }
 
-void Interpreter::enterGuard(PlaceId Guard, uint8_t Mode) {
+void Interpreter::enterGuard(PlaceId Guard, uint8_t Mode, bool IsInference) {
   Value Saved;
   Saved.Mode = S->GradMode;
   store(Guard, Saved);
-  S->GradMode =
-      S->GradMode & mode::Inference ? mode::Off | mode::Inference : Mode;
+  // Only InferenceMode(false) ends InferenceMode.
+  if ((S->GradMode & mode::Inference) && !IsInference)
+    Mode = mode::Off | mode::Inference;
+  S->GradMode = Mode;
 }
 
 void Interpreter::restoreGuards(PlaceId P) {

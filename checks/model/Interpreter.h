@@ -61,7 +61,7 @@ private:
   void visitReturn(const clang::ReturnStmt *Return);
   void endOfLife(const clang::VarDecl *V);
 
-  // Calls; TorchCalls.cpp, StdCalls.cpp, Calls.cpp.
+  // Calls: Calls.cpp, OperationCalls.cpp, TorchCalls.cpp, StdCalls.cpp.
   void visitCall(const clang::CallExpr *Call);
   void visitConstruct(const clang::CXXConstructExpr *Construct);
   Denotation torchCall(const clang::CallExpr *Call, const torch::Call &Kind,
@@ -70,6 +70,9 @@ private:
   Denotation operation(const clang::CallExpr *Call, const torch::Operation *Op,
                        const clang::Expr *Object,
                        llvm::ArrayRef<const clang::Expr *> Arguments);
+  /// Device, dtype, layout and storage of what an operation returns.
+  void describeResult(Value &Result, const torch::Operation *Op,
+                      llvm::ArrayRef<const clang::Expr *> Operands);
   Denotation forward(const clang::CallExpr *Call, const clang::Expr *Object,
                      llvm::ArrayRef<const clang::Expr *> Arguments,
                      std::optional<Denotation> Expanded);
@@ -83,7 +86,7 @@ private:
               const clang::Expr *From);
   void append(const clang::Expr *Site, const PlaceSet &Containers,
               llvm::ArrayRef<const clang::Expr *> Elements);
-  void enterGuard(PlaceId Guard, uint8_t Mode);
+  void enterGuard(PlaceId Guard, uint8_t Mode, bool IsInference = false);
   void restoreGuards(PlaceId P);
   void constructOptimizer(PlaceId P,
                           llvm::ArrayRef<const clang::Expr *> Arguments);

@@ -237,6 +237,15 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
         for (const Expr *Argument : Arguments)
           insert(Released, objects(Argument));
       ReleaseObject(Released);
+    } else if (Name == "swap" && Arguments.size() == 2) {
+      PlaceSet A = objects(Arguments[0]), B = objects(Arguments[1]);
+      Value OfA = deepValue(Arguments[0]), OfB = deepValue(Arguments[1]);
+      ReleaseObject(A);
+      ReleaseObject(B);
+      for (PlaceId P : A)
+        storeWeak(P, OfB);
+      for (PlaceId P : B)
+        storeWeak(P, OfA);
     } else {
       for (const Expr *Argument : Arguments)
         ReleaseObject(objects(Argument));
