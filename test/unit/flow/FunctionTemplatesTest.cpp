@@ -26,6 +26,19 @@ static Names functionsOf(llvm::StringRef Code) {
               : Names();
 }
 
+/// The same with patterns marked.
+static Names kindsOf(llvm::StringRef Code) {
+  auto Unit = parse(Code);
+  if (!Unit)
+    return Names();
+  UserFunctions Functions(Unit->getASTContext(), noLibrary);
+  Names Result = names(Functions);
+  for (unsigned I = 0; I < Result.size(); ++I)
+    if (Functions.all()[I]->isDependentContext())
+      Result[I] += " (pattern)";
+  return Result;
+}
+
 TEST(FunctionTemplates, GenericLambda) {
   auto Unit = parse(R"cpp(
     int use() {
@@ -124,4 +137,57 @@ TEST(FunctionTemplates, LambdaInside) {
     Lambdas += Functions.lambda(F) != nullptr;
   EXPECT_EQ(Lambdas, 2u);
   EXPECT_EQ(Functions.all().size(), 5u);
+}
+
+TEST(FunctionTemplates, ExplicitSpecializationDoesNotStandForThePattern) {
+  EXPECT_EQ(kindsOf(R"cpp(
+    template <class T> void save(T V) {}
+    template <> void save<int>(int V) {}
+    void use() { save(1); save(1.0); }
+  )cpp"),
+            (Names{"save", "save", "use"}));
+}
+
+TEST(FunctionTemplates, ExplicitSpecializationAndPatternNeverInstantiated) {
+  EXPECT_EQ(kindsOf(R"cpp(
+    template <class T> void save(T V) {}
+    template <> void save<int>(int V) {}
+    void use() { save(1); }
+  )cpp"),
+            (Names{"save (pattern)", "save", "use"}));
+}
+
+TEST(FunctionTemplates, MemberOfAClassTemplateDefinedOutside) {
+  EXPECT_EQ(kindsOf(R"cpp(
+    template <class T> struct Trainer { void epoch(); void unused(); };
+    template <class T> void Trainer<T>::epoch() {}
+    template <class T> void Trainer<T>::unused() {}
+    void use() { Trainer<int>().epoch(); }
+  )cpp"),
+            (Names{"Trainer<int>::epoch", "Trainer::unused (pattern)", "use"}));
+}
+
+TEST(FunctionTemplates, NestedClassOfAClassTemplate) {
+  EXPECT_EQ(kindsOf(R"cpp(
+    template <class T> struct Trainer { struct State { void load() {} }; State S; };
+    void use() { Trainer<int>().S.load(); }
+  )cpp"),
+            (Names{"Trainer<int>::State::load", "use"}));
+}
+
+TEST(FunctionTemplates, MemberTemplateOfAClassTemplateNotInstantiated) {
+  EXPECT_EQ(kindsOf(R"cpp(
+    template <class T> struct Trainer { template <class U> void epoch(U) {} };
+    void use() { Trainer<int>(); }
+  )cpp"),
+            (Names{"Trainer::epoch (pattern)", "use"}));
+}
+
+TEST(FunctionTemplates, PartialSpecialization) {
+  EXPECT_EQ(kindsOf(R"cpp(
+    template <class T> struct Trainer { void epoch() {} };
+    template <class T> struct Trainer<T *> { void other() {} };
+    void use() { Trainer<int>().epoch(); Trainer<int *>().other(); }
+  )cpp"),
+            (Names{"Trainer<int>::epoch", "Trainer<int *>::other", "use"}));
 }

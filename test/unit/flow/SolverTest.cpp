@@ -83,25 +83,45 @@ TEST(Solver, JoinToldWhichNodeItIsFor) {
   EXPECT_EQ(*Result.Before[2], Top);
 }
 
-TEST(Solver, BoundOnVisits) {
-  // A counter in a loop has no fixed point.
-  Digraph G = graph(3, {{0, 1}, {1, 1}, {1, 2}});
+/// A counter in a loop has no fixed point.
+class Endless : public testing::Test {
+protected:
+  template <class... Bounds> bool run(Bounds... Rest) {
+    auto Count = [&](Node, unsigned Before) {
+      ++Visits;
+      return Before + 1;
+    };
+    auto Greater = [](unsigned &Into, unsigned From, Node) {
+      if (From <= Into)
+        return false;
+      Into = From;
+      return true;
+    };
+    return solve(graph(3, {{0, 1}, {1, 1}, {1, 2}}), 0, 0u, Count, Greater,
+                 Rest...)
+        .Complete;
+  }
+
   unsigned Visits = 0;
-  auto Count = [&](Node, unsigned Before) {
-    ++Visits;
-    return Before + 1;
-  };
-  auto Greater = [](unsigned &Into, unsigned From, Node) {
-    if (From <= Into)
-      return false;
-    Into = From;
-    return true;
-  };
-  auto Result =
-      solve(G, 0, 0u, Count, Greater, Direction::Forward, /*MaxVisits=*/10);
-  EXPECT_FALSE(Result.Complete);
-  EXPECT_LE(Visits, 30u);
-  EXPECT_GE(Visits, 20u);
+};
+
+TEST_F(Endless, BoundOnVisits) {
+  EXPECT_FALSE(run());
+  EXPECT_GE(Visits, 100u);
+  EXPECT_LE(Visits, 150u) << "50 for each node on average";
+}
+
+TEST_F(Endless, Budget) {
+  EXPECT_FALSE(run(Direction::Forward, 10ul));
+  EXPECT_LE(Visits, 11u);
+}
+
+TEST_F(Endless, CostOfAVisit) {
+  // The cost of a visit is that of the state before it.
+  auto Cost = [](unsigned State) -> unsigned long { return State; };
+  EXPECT_FALSE(run(Direction::Forward, 100ul, Cost));
+  EXPECT_GT(Visits, 5u);
+  EXPECT_LT(Visits, 20u);
 }
 
 TEST(Solver, EmptyGraph) {

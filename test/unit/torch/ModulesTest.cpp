@@ -111,3 +111,22 @@ TEST(Modules, WhatCannotBeSeen) {
   EXPECT_EQ(parametersOf(Declared.record("NotDefined")), Unknown);
   EXPECT_EQ(modeDependence(Declared.record("NotDefined")), Unknown);
 }
+
+TEST(Modules, ModulesThatHoldEachOther) {
+  Variables Declared(R"cpp(
+    struct Decoder;
+    struct Encoder : torch::nn::Module { std::shared_ptr<Decoder> decoder; };
+    struct Decoder : torch::nn::Module {
+      std::weak_ptr<Encoder> encoder;
+      torch::nn::Linear fc{nullptr};
+    };
+    struct Second;
+    struct First : torch::nn::Module { std::shared_ptr<Second> second; };
+    struct Second : torch::nn::Module { std::weak_ptr<First> first; };
+  )cpp");
+  ASSERT_TRUE(Declared.isRead());
+  EXPECT_EQ(parametersOf(Declared.record("Encoder")), Some);
+  EXPECT_EQ(parametersOf(Declared.record("Decoder")), Some);
+  EXPECT_EQ(parametersOf(Declared.record("First")), None);
+  EXPECT_EQ(modeDependence(Declared.record("First")), None);
+}

@@ -186,6 +186,25 @@ TEST_F(PartsTest, MayHoldTensor) {
   EXPECT_TRUE(mayHoldTensor(QualType()));
 }
 
+TEST_F(PartsTest, MayHoldTensorThroughTheRestOfTheStandardLibrary) {
+  read(R"cpp(
+    #include <any>
+    #include <future>
+    #include <variant>
+    extern std::variant<int, torch::Tensor> yes_variant;
+    extern std::any yes_any;
+    extern std::future<torch::Tensor> yes_future;
+    extern std::initializer_list<torch::Tensor> yes_list;
+    extern std::variant<int, float> no_variant;
+    extern std::future<int> no_future;
+    extern std::initializer_list<int> no_list;
+  )cpp");
+  for (auto *Name : {"yes_variant", "yes_any", "yes_future", "yes_list"})
+    EXPECT_TRUE(mayHoldTensor(Declared->type(Name))) << Name;
+  for (auto *Name : {"no_variant", "no_future", "no_list"})
+    EXPECT_FALSE(mayHoldTensor(Declared->type(Name))) << Name;
+}
+
 TEST_F(PartsTest, MayHoldTensorEndsOnRecursiveTypes) {
   read(R"cpp(
     struct Node { int value; std::vector<std::shared_ptr<Node>> children; };

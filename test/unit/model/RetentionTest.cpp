@@ -1,0 +1,152 @@
+// Queries about graphs that are kept. The tests of torch-retained-graph
+// (test/checks) have many more programs.
+#include "model/Retention.h"
+#include "model/Model.h"
+
+using namespace torchtidy::model;
+using namespace torchtidy::test;
+
+namespace {
+
+struct Retained : ModelTest<Retained> {
+  static const char Code[];
+  static std::vector<Retention> ask(llvm::StringRef Root) {
+    return retentions(*way(Root));
+  }
+};
+
+const char Retained::Code[] = R"cpp(
+#include <deque>
+using torch::Tensor;
+using torch::nn::Linear;
+
+void grows(Linear net, Tensor x) {
+  std::vector<Tensor> losses;
+  for (int i = 0; i < 3; ++i) {
+    Tensor loss = net->forward(x).sum();
+    loss.backward();
+    losses.push_back(loss);
+  }
+}
+void detached(Linear net, Tensor x) {
+  std::vector<Tensor> losses;
+  for (int i = 0; i < 3; ++i) {
+    Tensor loss = net->forward(x).sum();
+    loss.backward();
+    losses.push_back(loss.detach());
+  }
+}
+void chains(Linear net, Tensor x) {
+  Tensor total = torch::zeros({1});
+  for (int i = 0; i < 3; ++i) {
+    Tensor loss = net->forward(x).sum();
+    loss.backward();
+    total += loss;
+  }
+}
+void numbers(Linear net, Tensor x) {
+  double total = 0;
+  for (int i = 0; i < 3; ++i) {
+    Tensor loss = net->forward(x).sum();
+    loss.backward();
+    total += loss.item<double>();
+  }
+}
+void overwrites(Linear net, Tensor x) {
+  Tensor last;
+  for (int i = 0; i < 3; ++i) {
+    Tensor loss = net->forward(x).sum();
+    loss.backward();
+    last = loss;
+  }
+}
+void cleared(Linear net, Tensor x) {
+  std::vector<Tensor> losses;
+  for (int i = 0; i < 3; ++i) {
+    losses.push_back(net->forward(x).sum());
+    torch::stack(losses).detach();
+    losses.clear();
+  }
+}
+void backwarded(Linear net, Tensor x) {
+  std::vector<Tensor> losses;
+  for (int i = 0; i < 3; ++i)
+    losses.push_back(net->forward(x).sum());
+  torch::stack(losses).sum().backward();
+}
+void guarded(Linear net, Tensor x) {
+  torch::NoGradGuard no_grad;
+  std::vector<Tensor> outputs;
+  for (int i = 0; i < 3; ++i)
+    outputs.push_back(net->forward(x));
+}
+void inIteration(Linear net, Tensor x) {
+  for (int i = 0; i < 3; ++i) {
+    std::vector<Tensor> parts;
+    parts.push_back(net->forward(x));
+    parts.back().sum().backward();
+  }
+}
+std::vector<Tensor> returned(Linear net, Tensor x) {
+  std::vector<Tensor> losses;
+  for (int i = 0; i < 3; ++i)
+    losses.push_back(net->forward(x));
+  return losses;
+}
+struct Log { std::vector<Tensor> losses; void add(Tensor loss) { losses.push_back(loss); } };
+void byMethod(Linear net, Tensor x) {
+  Log log;
+  for (int i = 0; i < 3; ++i)
+    log.add(net->forward(x).sum());
+}
+)cpp";
+
+} // namespace
+
+TEST_F(Retained, Grows) {
+  Way W = way("grows");
+  auto Kept = retentions(*W);
+  ASSERT_EQ(Kept.size(), 1u);
+  EXPECT_EQ(Kept[0].How, Retention::Grows);
+  EXPECT_EQ(W->places().name(Kept[0].Place), "losses");
+  EXPECT_TRUE(Kept[0].IsBackwarded);
+  ASSERT_TRUE(Kept[0].Built);
+  EXPECT_EQ(Kept[0].Built->Of, Origin::Forward);
+  ASSERT_TRUE(Kept[0].Around);
+  EXPECT_TRUE(Kept[0].Around->contains(Kept[0].Store->Point));
+}
+
+TEST_F(Retained, Chains) {
+  auto Kept = ask("chains");
+  ASSERT_EQ(Kept.size(), 1u);
+  EXPECT_EQ(Kept[0].How, Retention::Chains);
+}
+
+TEST_F(Retained, Overwrites) {
+  auto Kept = ask("overwrites");
+  ASSERT_EQ(Kept.size(), 1u);
+  EXPECT_EQ(Kept[0].How, Retention::Overwrites);
+}
+
+TEST_F(Retained, ThroughAMethod) {
+  auto Kept = ask("byMethod");
+  ASSERT_EQ(Kept.size(), 1u);
+  EXPECT_FALSE(Kept[0].IsBackwarded);
+  EXPECT_EQ(way("byMethod")->places().name(Kept[0].Place), "log.losses");
+}
+
+TEST_F(Retained, WithoutHistory) {
+  EXPECT_TRUE(ask("detached").empty());
+  EXPECT_TRUE(ask("numbers").empty());
+  EXPECT_TRUE(ask("guarded").empty());
+}
+
+TEST_F(Retained, LetGo) {
+  EXPECT_TRUE(ask("cleared").empty());
+  EXPECT_TRUE(ask("inIteration").empty());
+}
+
+TEST_F(Retained, Used) {
+  EXPECT_TRUE(ask("backwarded").empty());
+  EXPECT_TRUE(ask("returned").empty()) << "whoever gets them may use them";
+}
