@@ -46,6 +46,8 @@ void inference(Tensor x) {
   observe("inference", x);
   torch::AutoGradMode on(true);
   observe("inference stays", x);
+  c10::InferenceMode no_inference(false);
+  observe("inference left", x);
 }
 
 void noInference(Tensor x) {
@@ -175,6 +177,7 @@ TEST_F(GradMode, InferenceMode) {
   EXPECT_TRUE(way("inference").gradMode("inference stays") & Off)
       << "an enabled grad mode records nothing in there";
   EXPECT_FALSE(way("inference").gradMode("inference stays") & On);
+  EXPECT_EQ(way("inference").gradMode("inference left"), On);
   EXPECT_FALSE(way("noInference").gradMode("no inference") & Off);
 }
 

@@ -37,6 +37,32 @@ void devices(bool gpu) {
   observe("element", batches[0]);
 }
 
+struct Run { torch::Device device{torch::kCPU}; };
+void notConstant(torch::Device given, Run &run, torch::Dtype dtype, bool integral) {
+  Tensor host = torch::zeros({2}, torch::kFloat);
+  Tensor gpu = torch::zeros({2}, torch::kCUDA);
+  observe("given", host.to(given));
+  observe("member", host.to(run.device));
+  observe("factory given", torch::zeros({2}, given));
+  observe("factory options", torch::zeros({2}, torch::TensorOptions().device(given)));
+  observe("like device", host.to(gpu.device()));
+  observe("like tensor", host.to(gpu));
+  observe("like options", torch::zeros({2}, gpu.options()));
+  observe("like", torch::zeros_like(gpu));
+  observe("new", gpu.new_zeros({2}));
+  observe("either type", host.to(integral ? torch::kLong : torch::kFloat));
+  observe("given type", host.to(dtype));
+  observe("compared", host > 0);
+  observe("isnan", torch::isnan(host));
+  observe("argmax", host.argmax(0));
+  observe("nonzero", host.nonzero());
+  observe("sum", host.sum());
+  Tensor labels = torch::zeros({2}, torch::kLong);
+  observe("mixed", labels * host);
+  observe("type as", labels.type_as(host));
+  observe("mean", labels.to(torch::kFloat).mean());
+}
+
 void types() {
   Tensor x = torch::zeros({2}, torch::kFloat32);
   observe("float", x);
@@ -65,6 +91,8 @@ void storages(float *memory) {
   observe("same blob", same);
   observe("fresh layout", x);
   observe("contiguous", x.t().contiguous());
+  observe("cloned", x.t().clone());
+  observe("elementwise", torch::relu(x.t()));
 }
 )cpp";
 
@@ -91,6 +119,29 @@ TEST_F(TensorState, DataType) {
   EXPECT_EQ(W.observed("bool").OfType.get(), DType::Bool);
 }
 
+TEST_F(TensorState, DeviceThatIsNoConstant) {
+  Way W = way("notConstant");
+  for (const char *Name :
+       {"given", "member", "factory given", "factory options"})
+    EXPECT_EQ(W.observed(Name).OnDevice.get(), std::nullopt) << Name;
+  for (const char *Name : {"like device", "like tensor", "like options"})
+    EXPECT_NE(W.observed(Name).OnDevice.get(), Device::CPU) << Name;
+  for (const char *Name : {"like", "new"})
+    EXPECT_EQ(W.observed(Name).OnDevice.get(), Device::CUDA) << Name;
+}
+
+TEST_F(TensorState, DataTypeThatIsNoConstant) {
+  Way W = way("notConstant");
+  for (const char *Name : {"either type", "given type"})
+    EXPECT_EQ(W.observed(Name).OfType.get(), std::nullopt) << Name;
+  for (const char *Name : {"compared", "isnan", "argmax", "nonzero"})
+    EXPECT_NE(W.observed(Name).OfType.get(), DType::Floating) << Name;
+  for (const char *Name : {"mixed", "type as"})
+    EXPECT_NE(W.observed(Name).OfType.get(), DType::Integral) << Name;
+  for (const char *Name : {"sum", "mean"})
+    EXPECT_EQ(W.observed(Name).OfType.get(), DType::Floating) << Name;
+}
+
 TEST_F(TensorState, Storage) {
   Way W = way("storages");
   for (const char *Name : {"owned", "computed", "copy of blob"})
@@ -109,5 +160,7 @@ TEST_F(TensorState, Layout) {
   Way W = way("storages");
   for (const char *Name : {"fresh layout", "contiguous"})
     EXPECT_EQ(W.observed(Name).InLayout.get(), Layout::Contiguous) << Name;
-  EXPECT_NE(W.observed("transposed").InLayout.get(), Layout::Contiguous);
+  for (const char *Name : {"transposed", "cloned", "elementwise"})
+    EXPECT_NE(W.observed(Name).InLayout.get(), Layout::Contiguous)
+        << Name << ": operations keep the strides of what they are given";
 }

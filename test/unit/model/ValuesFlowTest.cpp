@@ -125,6 +125,9 @@ void pointers(bool some) {
   Tensor &alias = moved;
   alias = x;
   observe("through alias", moved);
+  Tensor first = net->forward(x), second = x;
+  std::swap(first, second);
+  observe("swapped", second);
 }
 
 struct Trainer {
@@ -189,6 +192,7 @@ TEST_F(ValuesFlow, Pointers) {
   expect(W, Graph, {"shared", "moved"});
   expect(W, None, {"through alias"});
   EXPECT_TRUE(W.observed("optional").mayHaveGraph());
+  EXPECT_TRUE(W.observed("swapped").mayHaveGraph());
 }
 
 TEST_F(ValuesFlow, ThisAndGlobals) {
