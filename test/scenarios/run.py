@@ -83,7 +83,25 @@ def peak_bytes(wrong, fixed):
         yield key, ">= 1, 0", wrong[key] >= 1 and fixed[key] == 0
 
 
+def allocations_per_iteration(wrong, fixed):
+    """Tensors are allocated anew in each iteration that could be used again."""
+    for key in keys_of(wrong, "allocations"):
+        yield key, "1 more or more", wrong[key] >= fixed[key] + 1
+    for key in keys_of(wrong, "allocated_bytes"):
+        yield key, "more", wrong[key] > fixed[key]
+
+
+def copies_per_iteration(wrong, fixed):
+    """What does not change is copied or converted in each iteration."""
+    for key in keys_of(wrong, "copies"):
+        yield key, "1 more or more", wrong[key] >= fixed[key] + 1
+    for key in keys_of(wrong, "copied_bytes"):
+        yield key, "more", wrong[key] > fixed[key]
+
+
 EVIDENCE = {
+    "allocations-per-iteration": allocations_per_iteration,
+    "copies-per-iteration": copies_per_iteration,
     "gradient-accumulation": gradient_accumulation,
     "graph-nodes-per-iteration": graph_nodes_per_iteration,
     "peak-bytes": peak_bytes,

@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <memory>
 #include <mutex>
@@ -30,7 +31,8 @@ namespace {
 
 using torch::autograd::Node;
 
-// Living tensor bytes of one kind of device, and their peak.
+// Tensor bytes of one kind of device: those alive, their peak, and what was
+// allocated in all.
 class Memory : public c10::MemoryReportingInfoBase {
 public:
   explicit Memory(c10::DeviceType type) : type_(type) {}
@@ -44,6 +46,10 @@ public:
                          c10::Device device) override {
     if (device.type() != type_)
       return;
+    if (size > 0) {
+      ++allocations_;
+      allocated_ += size;
+    }
     const int64_t live = live_ += size;
     int64_t peak = peak_;
     while (live > peak && !peak_.compare_exchange_weak(peak, live))
@@ -53,12 +59,45 @@ public:
 
   int64_t live() const { return live_; }
   int64_t peak() const { return peak_; }
+  int64_t allocations() const { return allocations_; }
+  int64_t allocated() const { return allocated_; }
   void reset_peak() { peak_ = live_.load(); }
 
 private:
   c10::DeviceType type_;
   std::atomic<int64_t> live_{0};
   std::atomic<int64_t> peak_{0};
+  std::atomic<int64_t> allocations_{0};
+  std::atomic<int64_t> allocated_{0};
+};
+
+// Copies between devices or between element types. Every transfer and every
+// conversion ends in a copy_; a copy_ that changes neither is no transfer.
+class Copies {
+public:
+  void see(const at::RecordFunction &function) {
+    if (std::strcmp(function.name(), "aten::copy_") != 0)
+      return;
+    const auto inputs = function.inputs();
+    if (inputs.size() < 2 || !inputs[0].isTensor() || !inputs[1].isTensor())
+      return;
+    const torch::Tensor target = inputs[0].toTensor();
+    const torch::Tensor source = inputs[1].toTensor();
+    // A number in an expression becomes a tensor of the type that is needed.
+    if (source.unsafeGetTensorImpl()->is_wrapped_number() ||
+        (target.device() == source.device() &&
+         target.scalar_type() == source.scalar_type()))
+      return;
+    ++count_;
+    bytes_ += source.numel() * static_cast<int64_t>(source.element_size());
+  }
+
+  int64_t count() const { return count_; }
+  int64_t bytes() const { return bytes_; }
+
+private:
+  std::atomic<int64_t> count_{0};
+  std::atomic<int64_t> bytes_{0};
 };
 
 // The graph nodes that operations have made and that are still alive.
@@ -111,6 +150,7 @@ struct Observer {
             c10::DebugInfoKind::PROFILER_STATE, memory)) {}
 
   Graph graph;
+  Copies copies;
   std::shared_ptr<Memory> memory;
   std::unique_ptr<c10::DebugInfoGuard> guard;
   at::CallbackHandle handle = 0;
@@ -118,7 +158,9 @@ struct Observer {
 };
 Observer *observer = nullptr;
 
-std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction &) {
+std::unique_ptr<at::ObserverContext>
+on_start(const at::RecordFunction &function) {
+  observer->copies.see(function);
   return nullptr;
 }
 
@@ -195,10 +237,11 @@ torch::Device start(int argc, char **argv) {
   // The same sums in the same order on every machine with enough cores.
   at::set_num_threads(1);
   observer = new Observer(device.type());
-  observer->handle = at::addGlobalCallback(
-      at::RecordFunctionCallback(on_start, on_end)
-          .needsOutputs(true)
-          .scopes({at::RecordScope::FUNCTION}));
+  observer->handle =
+      at::addGlobalCallback(at::RecordFunctionCallback(on_start, on_end)
+                                .needsInputs(true)
+                                .needsOutputs(true)
+                                .scopes({at::RecordScope::FUNCTION}));
   observer->line << "torch=" << TORCH_VERSION << " device=" << device.str();
   return device;
 }
@@ -219,8 +262,7 @@ void value(const std::string &name, double number) {
 Loop::Loop(std::string name) : name_(std::move(name)) {
   bytes_before_ = static_cast<double>(observer->memory->live());
   observer->memory->reset_peak();
-  made_.push_back(static_cast<double>(observer->graph.made()));
-  seconds_.push_back(now());
+  count();
 }
 
 Loop::~Loop() {
@@ -235,6 +277,10 @@ Loop::~Loop() {
   measure::value(name_ + ".bytes_per_iteration", slope(bytes_));
   measure::value(name_ + ".new_nodes", slope(made_));
   measure::value(name_ + ".peak_bytes", peak);
+  measure::value(name_ + ".allocations", slope(allocations_));
+  measure::value(name_ + ".allocated_bytes", slope(allocated_));
+  measure::value(name_ + ".copies", slope(copies_));
+  measure::value(name_ + ".copied_bytes", slope(copied_));
   for (const auto &[key, series] : values_)
     measure::value(name_ + "." + key, mean(series));
   measure::value(name_ + ".milliseconds", median(times));
@@ -243,7 +289,16 @@ Loop::~Loop() {
 void Loop::iteration() {
   nodes_.push_back(static_cast<double>(observer->graph.live()));
   bytes_.push_back(static_cast<double>(observer->memory->live()));
+  count();
+}
+
+// What only ever grows.
+void Loop::count() {
   made_.push_back(static_cast<double>(observer->graph.made()));
+  allocations_.push_back(static_cast<double>(observer->memory->allocations()));
+  allocated_.push_back(static_cast<double>(observer->memory->allocated()));
+  copies_.push_back(static_cast<double>(observer->copies.count()));
+  copied_.push_back(static_cast<double>(observer->copies.bytes()));
   seconds_.push_back(now());
 }
 

@@ -27,6 +27,11 @@ void value(const std::string &name, double number);
 //   <name>.bytes_per_iteration   growth of the living tensor bytes
 //   <name>.new_nodes             graph nodes made in one iteration
 //   <name>.peak_bytes            most tensor bytes above those before the loop
+//   <name>.allocations           tensor allocations in one iteration
+//   <name>.allocated_bytes       their bytes
+//   <name>.copies                copies to another device or element type, in
+//                                one iteration
+//   <name>.copied_bytes          the bytes that they read
 //   <name>.milliseconds          wall time of one iteration
 class Loop {
 public:
@@ -42,8 +47,11 @@ public:
   void value(const std::string &key, double number);
 
 private:
+  void count();
+
   std::string name_;
   std::vector<double> nodes_, bytes_, made_, seconds_;
+  std::vector<double> allocations_, allocated_, copies_, copied_;
   std::map<std::string, std::vector<double>> values_;
   double bytes_before_;
 };
