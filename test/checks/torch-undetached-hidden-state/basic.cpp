@@ -1,9 +1,0 @@
-// RUN: %check_torch %s torch-undetached-hidden-state %t
-
-#include <torch/torch.h>
-
-void wrong(torch::Tensor x) {
-  x.sum();
-  // FIXME(new-check): replace this by the mistake and its message.
-  // CHECK-MESSAGES: :[[@LINE-2]]:3: warning: FIXME(new-check) [torch-undetached-hidden-state]
-}
