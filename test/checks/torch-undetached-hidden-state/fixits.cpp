@@ -152,8 +152,7 @@ void lambda(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
 // CHECK-FIXES-NEXT: {{^    h = h.detach\(\);$}}
 // CHECK-FIXES-NEXT: opt.step();
 
-void retained(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
-              Tensor y) {
+void retained(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   auto h = torch::zeros({4, 8});
   for (const auto &x : xs) {
     opt.zero_grad();

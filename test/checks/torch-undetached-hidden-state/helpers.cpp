@@ -50,8 +50,7 @@ static Tensor advanced(GRUCell cell, const Tensor &x, const Tensor &h) {
   return cell->forward(x, h);
 }
 
-void byResult(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
-              Tensor y) {
+void byResult(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   auto state = torch::zeros({4, 8});
   for (const auto &x : xs) {
     opt.zero_grad();

@@ -36,8 +36,7 @@ void doLoop(GRUCell cell, SGD &opt, Tensor x, Tensor y) {
   } while (++steps < 10);
 }
 
-void gotoLoop(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
-              Tensor y) {
+void gotoLoop(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   auto h = torch::zeros({4, 8});
   size_t i = 0;
 next:

@@ -105,8 +105,7 @@ void lstm(LSTM layer, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
 }
 
 // Taken apart in one go.
-void lstmNested(LSTM layer, SGD &opt, const std::vector<Tensor> &xs,
-                Tensor y) {
+void lstmNested(LSTM layer, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   auto h = torch::zeros({1, 4, 8});
   auto c = torch::zeros({1, 4, 8});
   for (const auto &x : xs) {

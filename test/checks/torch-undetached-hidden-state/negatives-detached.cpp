@@ -13,8 +13,7 @@ using torch::nn::LSTM;
 using torch::nn::LSTMCell;
 using torch::optim::SGD;
 
-void atTheEnd(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
-              Tensor y) {
+void atTheEnd(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   auto h = torch::zeros({4, 8}), g = torch::zeros({4, 8});
   for (const auto &x : xs) {
     opt.zero_grad();
@@ -50,8 +49,7 @@ void asArgument(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
   }
 }
 
-void whereStored(GRU layer, SGD &opt, const std::vector<Tensor> &xs,
-                 Tensor y) {
+void whereStored(GRU layer, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   auto state = torch::zeros({1, 4, 8});
   for (const auto &x : xs) {
     opt.zero_grad();

@@ -138,7 +138,8 @@ void learnedInitialState(GRU layer, const std::vector<Tensor> &xs, Tensor y) {
 }
 
 // Made again from itself, by a function that only takes its shape.
-void zerosLike(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
+void zerosLike(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
+               Tensor y) {
   Tensor h = torch::zeros({4, 8});
   for (int epoch = 0; epoch < 3; ++epoch) {
     h = torch::zeros_like(h);

@@ -17,8 +17,7 @@ using torch::optim::SGD;
 
 // ----- retain_graph -----
 
-void retained(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
-              Tensor y) {
+void retained(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   auto h = torch::zeros({4, 8});
   for (const auto &x : xs) {
     opt.zero_grad();
@@ -128,8 +127,8 @@ static void forEach(GRUCell cell, const std::vector<Tensor> &xs) {
 }
 
 // Trained before, with a state of its own for each batch: that is another loop.
-static void trainAndServe(GRUCell cell, SGD &opt,
-                          const std::vector<Tensor> &xs, Tensor y) {
+static void trainAndServe(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
+                          Tensor y) {
   for (const auto &x : xs) {
     opt.zero_grad();
     torch::mse_loss(cell->forward(x), y).backward();
