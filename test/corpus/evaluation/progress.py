@@ -1,0 +1,34 @@
+"""How far a long run is: one line that changes on a terminal, plain lines elsewhere."""
+
+import shutil
+import sys
+import threading
+
+
+class Progress:
+    def __init__(self, total, verb, stream=sys.stderr):
+        self.total, self.verb, self.stream = total, verb, stream
+        self.done = 0
+        self.lock = threading.Lock()
+        self.terminal = stream.isatty()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.terminal and self.total:
+            self.stream.write("\r\033[K")
+            self.stream.flush()
+
+    def step(self, name, remark=""):
+        with self.lock:
+            self.done += 1
+            line = f"[{self.done}/{self.total}] {self.verb} {name}"
+            if remark:
+                line += f": {remark}"
+            if self.terminal:
+                width = max(shutil.get_terminal_size().columns - 1, 20)
+                self.stream.write("\r\033[K" + line[:width])
+            else:
+                self.stream.write(line + "\n")
+            self.stream.flush()

@@ -1,0 +1,121 @@
+"""What a build of torch-tidy offers: the program, LibTorch's flags, system folders."""
+
+import fnmatch
+import hashlib
+import json
+import os
+import subprocess
+from pathlib import Path
+
+# Packages that install their headers below a folder of their own.
+PACKAGE_FOLDERS = ["/usr/include/opencv4", "/usr/include/eigen3", "/usr/include/jsoncpp",
+                   "/usr/include/hdf5/serial", "/usr/include/python3.11"]
+
+
+class ToolchainError(Exception):
+    """The build cannot be used; the text says what to do."""
+
+
+class Toolchain:
+    def __init__(self, build, torch_tidy, stubs, use_pch):
+        site_file = build / "test" / "site.json"
+        try:
+            site = json.loads(site_file.read_text())
+            self.torch_tidy = Path(torch_tidy or site["torch_tidy"]).absolute()
+            self.torch_flags = [flag for flag in site["torch_flags"] if not flag.startswith("-std=")]
+            self.clang = site["clang"]
+            pch = Path(site["pch"])
+        except OSError as error:
+            raise ToolchainError(f"no '{site_file}': configure and build the project first, or "
+                                 "name its build folder with --build") from error
+        except (ValueError, KeyError) as error:
+            raise ToolchainError(f"'{site_file}' is damaged ({error}): configure anew") from error
+        if not os.access(self.torch_tidy, os.X_OK):
+            raise ToolchainError(f"no program '{self.torch_tidy}': build it, or name one with "
+                                 "--torch-tidy")
+        self.pch = pch if use_pch and pch.exists() else None
+        self.stubs = stubs
+        self.package_folders = [folder for folder in PACKAGE_FOLDERS if os.path.isdir(folder)]
+        self.system_folders = self._system_folders()
+        self.all_checks = self._list_checks()
+        self._program = hashlib.sha256(self.torch_tidy.read_bytes()).hexdigest()
+        self._stub_contents = self._digest_stubs()
+
+    def checks(self, globs):
+        """The registered checks that a comma-separated list selects, in order."""
+        chosen = set()
+        for glob in globs.split(","):
+            glob = glob.strip()
+            removes = glob.startswith("-")
+            found = set(fnmatch.filter(self.all_checks, glob.lstrip("-")))
+            if not found:
+                raise ToolchainError(f"no check of torch-tidy matches '{glob}'; there are "
+                                     + ", ".join(self.all_checks))
+            chosen = chosen - found if removes else chosen | found
+        if not chosen:
+            raise ToolchainError(f"'{globs}' leaves no check")
+        return sorted(chosen)
+
+    def flags(self, standard, with_stubs, with_pch):
+        """Compiler flags that do not depend on the checkout."""
+        flags = [f"-std=c++{standard}"]
+        if with_pch and self.pch:
+            flags += ["-include-pch", str(self.pch)]
+        flags += self.torch_flags
+        for folder in self.package_folders:
+            flags += ["-isystem", folder]
+        if with_stubs:
+            # Behind all others: a stub stands in only for what is not there.
+            flags += ["-idirafter", str(self.stubs), "-include", str(self.stubs / "std_fix.h")]
+        return flags
+
+    def finds(self, name):
+        """Whether <name> is a header of the system, a package, or LibTorch."""
+        return any(os.path.isfile(os.path.join(folder, name)) for folder in self.system_folders)
+
+    def _system_folders(self):
+        run = self._output([self.clang, "-E", "-v", "-x", "c++", "/dev/null", *self.torch_flags],
+                           "clang++ cannot be run")
+        folders, listed = [], False
+        for line in run.stderr.splitlines():
+            if line.startswith("#include "):
+                listed = True
+            elif line.startswith("End of search list"):
+                listed = False
+            elif listed:
+                folders.append(line.strip())
+        return folders + self.package_folders
+
+    def _list_checks(self):
+        run = self._output([str(self.torch_tidy), "--list-checks", "--config={}",
+                            "--checks=-*,torch-*"], "torch-tidy cannot list its checks")
+        return sorted(line.strip() for line in run.stdout.splitlines() if line.startswith("    "))
+
+    def identity(self, with_stubs, with_pch):
+        """What results depend on beside the checkout and the command."""
+        parts = [self._program]
+        if with_pch and self.pch:
+            stat = self.pch.stat()
+            parts.append(f"{stat.st_size} {stat.st_mtime_ns}")
+        if with_stubs:
+            parts.append(self._stub_contents)
+        return " ".join(parts)
+
+    def _digest_stubs(self):
+        digest = hashlib.sha256()
+        for stub in sorted(self.stubs.rglob("*")):
+            if stub.is_file():
+                digest.update(str(stub.relative_to(self.stubs)).encode() + stub.read_bytes())
+        return digest.hexdigest()
+
+    @staticmethod
+    def _output(command, what):
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                                 timeout=120, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise ToolchainError(f"{what}: {error}") from error
+        if run.returncode != 0:
+            raise ToolchainError(f"{what}: {' '.join(command)}: exit code {run.returncode}: "
+                                 + run.stderr.strip()[-400:])
+        return run

@@ -1,0 +1,13 @@
+#include <atomic>
+#include <cfloat>
+#include <climits>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <sstream>
+#include <thread>
+#include <variant>
