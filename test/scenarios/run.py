@@ -163,7 +163,7 @@ def main():
     for check in checks:
         print(f"{check}: {evidence[check]} on {arguments.device}: wrong, fixed")
         try:
-            program = arguments.build / check
+            program = arguments.build.resolve() / check
             wrong, fixed = (measure(program.with_name(f"{check}-{variant}"),
                                     arguments.device) for variant in ("wrong", "fixed"))
             compare_pair(evidence[check], wrong, fixed)
