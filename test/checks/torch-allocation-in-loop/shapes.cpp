@@ -108,6 +108,19 @@ void likeInvariant(Tensor weight, const std::vector<Tensor> &xs) {
   }
 }
 
+void likeOthers(Tensor weight, const std::vector<Tensor> &xs) {
+  for (const auto &x : xs) {
+    auto noise = torch::randn_like(weight);
+    // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: 'torch::randn_like' allocates a tensor of the same shape in every iteration; create 'noise' once before the loop and refill it with 'normal_()'
+    auto half = torch::full_like(weight, 0.5);
+    // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'torch::full_like' makes the same tensor in every iteration; create 'half' once before the loop
+    auto sum = torch::empty_like(weight);
+    // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: 'torch::empty_like' allocates a tensor of the same shape in every iteration; create 'sum' once before the loop [torch-allocation-in-loop]
+    torch::add_out(sum, x, noise);
+    std::cout << (sum * half).max().item<float>() << '\n';
+  }
+}
+
 void newOfInvariant(Tensor weight, const std::vector<Tensor> &xs, int64_t n) {
   for (const auto &x : xs) {
     auto sum = weight.new_zeros({n, n});
