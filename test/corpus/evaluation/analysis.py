@@ -71,12 +71,10 @@ class Analyser:
 
     def _attempts(self, checkout, unit):
         """(language standard, stubs, precompiled headers), the plainest first."""
-        pch = bool(self.toolchain.pch) and checkout.reached(unit).precompiled
-        yield 17, False, pch
-        yield 17, True, pch
-        if checkout.new_standard:
-            yield 20, False, False
-            yield 20, True, False
+        pch = checkout.reached(unit).precompiled
+        for standard in [17, 20] if checkout.new_standard else [17]:
+            yield standard, False, pch
+            yield standard, True, pch
         if pch:
             yield 17, True, None
 
@@ -88,7 +86,7 @@ class Analyser:
         if is_header(unit):
             command += ["-x", "c++"]
         command += self.toolchain.flags(standard, stubs, pch) + checkout.include_flags(unit)
-        identity = self.toolchain.identity(stubs, pch)
+        identity = self.toolchain.identity(standard, stubs, pch)
         stored = self._cache_file(checkout, unit, [identity, *command])
         if stored and stored.exists():
             return Outcome(**json.loads(stored.read_text()))

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 # Packages that install their headers below a folder of their own.
@@ -33,7 +34,9 @@ class Toolchain:
         if not os.access(self.torch_tidy, os.X_OK):
             raise ToolchainError(f"no program '{self.torch_tidy}': build it, or name one with "
                                  "--torch-tidy")
-        self.pch = pch if use_pch and pch.exists() else None
+        self._header = Path(site["source"]) / "support" / "TorchPch.h"
+        self._pch = {17: pch} if use_pch and pch.exists() else {}
+        self._pch_lock = threading.Lock()
         self.stubs = stubs
         self.package_folders = [folder for folder in PACKAGE_FOLDERS if os.path.isdir(folder)]
         self.system_folders = self._system_folders()
@@ -59,8 +62,9 @@ class Toolchain:
     def flags(self, standard, with_stubs, with_pch):
         """Compiler flags that do not depend on the checkout."""
         flags = [f"-std=c++{standard}"]
-        if with_pch and self.pch:
-            flags += ["-include-pch", str(self.pch)]
+        pch = self.pch(standard) if with_pch else None
+        if pch:
+            flags += ["-include-pch", str(pch)]
         flags += self.torch_flags
         for folder in self.package_folders:
             flags += ["-isystem", folder]
@@ -91,11 +95,30 @@ class Toolchain:
                             "--checks=-*,torch-*"], "torch-tidy cannot list its checks")
         return sorted(line.strip() for line in run.stdout.splitlines() if line.startswith("    "))
 
-    def identity(self, with_stubs, with_pch):
+    def pch(self, standard):
+        """The precompiled headers for this standard, or None. The build has C++17's."""
+        with self._pch_lock:
+            if self._pch and standard not in self._pch:
+                self._pch[standard] = self._precompile(standard)
+            return self._pch.get(standard)
+
+    def _precompile(self, standard):
+        base = self._pch[17]
+        file = base.with_name(f"torch-c++{standard}.pch")
+        if not file.exists() or file.stat().st_mtime < base.stat().st_mtime:
+            temporary = file.with_suffix(f".{os.getpid()}")
+            self._output([self.clang, f"-std=c++{standard}", *self.torch_flags,
+                          "-fpch-instantiate-templates", "-x", "c++-header", str(self._header),
+                          "-o", str(temporary)], "LibTorch cannot be precompiled", 900)
+            temporary.replace(file)
+        return file
+
+    def identity(self, standard, with_stubs, with_pch):
         """What results depend on beside the checkout and the command."""
         parts = [self._program]
-        if with_pch and self.pch:
-            stat = self.pch.stat()
+        pch = self.pch(standard) if with_pch else None
+        if pch:
+            stat = pch.stat()
             parts.append(f"{stat.st_size} {stat.st_mtime_ns}")
         if with_stubs:
             parts.append(self._stub_contents)
@@ -109,10 +132,10 @@ class Toolchain:
         return digest.hexdigest()
 
     @staticmethod
-    def _output(command, what):
+    def _output(command, what, timeout=120):
         try:
             run = subprocess.run(command, capture_output=True, text=True, errors="replace",
-                                 timeout=120, check=False)
+                                 timeout=timeout, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise ToolchainError(f"{what}: {error}") from error
         if run.returncode != 0:

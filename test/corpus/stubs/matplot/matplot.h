@@ -1,3 +1,5 @@
+// Stands in for matplot++: whatever is plotted, and however, nothing of it concerns
+// LibTorch. Every function takes every argument, braced lists included.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,53 +12,68 @@
 #include <string>
 #include <thread>
 #include <vector>
+
 namespace matplot {
 using std::vector;
 using vector_1d = std::vector<double>;
 using vector_2d = std::vector<std::vector<double>>;
 using color_array = std::initializer_list<double>;
-struct stub_arg {
-  template <class T> stub_arg(const T &) {}
-  stub_arg(std::initializer_list<double>) {}
-  stub_arg(std::initializer_list<const char *>) {}
+
+struct stub_any {
+  template <class T> stub_any(const T &) {}
 };
-struct stub_obj {
-  stub_obj *operator->() { return this; }
-  operator double() const { return 0; }
-#define M(n)                                                                   \
-  template <class... A> stub_obj n(A &&...) { return {}; }                     \
-  stub_obj n(std::initializer_list<float>) { return {}; }                      \
-  stub_obj n(std::initializer_list<const char *>) { return {}; }
-  M(num_bins)
-  M(bin_width) M(x_position) M(y_position) M(x_width) M(size) M(position)
-      M(add_axes) M(reactive_mode) M(tiledlayout) M(nexttile) M(line_width)
-          M(marker_color) M(marker_face) M(marker_face_color) M(marker_size)
-              M(marker) M(display_name) M(color) M(title) M(xlabel) M(ylabel)
-                  M(xlim) M(ylim) M(draw) M(show) M(face_color) M(edge_color)
-                      M(face_alpha) M(font_size) M(width) M(height) M(x_axis)
-                          M(y_axis) M(visible) M(name) M(label_color)
-                              M(bar_width) M(hist_count) M(normalization)
-                                  M(fill) M(save) M(label) M(use_y2)
-                                      M(line_style)
-#undef M
+struct stub_list {
+  stub_list() {}
+  stub_list(double, double) {}
+  template <class T> stub_list(std::initializer_list<T>) {}
 };
-using figure_handle = stub_obj;
-using axes_handle = stub_obj;
-using line_handle = stub_obj;
+
+#define STUB(Specifier, Name)                                                  \
+  template <class... A> Specifier stub_object Name(A &&...);                   \
+  Specifier stub_object Name(stub_list);                                       \
+  Specifier stub_object Name(stub_any, stub_list);                             \
+  Specifier stub_object Name(stub_any, stub_list, stub_list);                  \
+  Specifier stub_object Name(stub_any, stub_any, stub_list);                   \
+  Specifier stub_object Name(stub_list, stub_list);
+
+struct stub_object;
+struct stub_object {
+  stub_object *operator->();
+  operator double() const;
+#define METHOD(Name) STUB(, Name)
+  METHOD(add_axes) METHOD(axis) METHOD(bar_width) METHOD(bin_width)
+  METHOD(color) METHOD(display_name) METHOD(draw) METHOD(edge_color)
+  METHOD(face_alpha) METHOD(face_color) METHOD(fill) METHOD(font_size)
+  METHOD(height) METHOD(hist_count) METHOD(label) METHOD(label_color)
+  METHOD(line_style) METHOD(line_width) METHOD(marker) METHOD(marker_color)
+  METHOD(marker_face) METHOD(marker_face_color) METHOD(marker_size)
+  METHOD(name) METHOD(nexttile) METHOD(normalization) METHOD(num_bins)
+  METHOD(position) METHOD(reactive_mode) METHOD(save) METHOD(show)
+  METHOD(size) METHOD(tiledlayout) METHOD(title) METHOD(use_y2)
+  METHOD(visible) METHOD(width) METHOD(x_axis) METHOD(x_position)
+  METHOD(x_width) METHOD(xlabel) METHOD(xlim) METHOD(y_axis)
+  METHOD(y_position) METHOD(ylabel) METHOD(ylim)
+#undef METHOD
+};
+using figure_handle = stub_object;
+using axes_handle = stub_object;
+using line_handle = stub_object;
 enum on_off { off, on };
-#define F(n)                                                                   \
-  template <class... A> stub_obj n(A &&...) { return {}; }                     \
-  inline stub_obj n(std::initializer_list<double>) { return {}; }              \
-  inline stub_obj n(std::initializer_list<const char *>) { return {}; }
-F(figure)
-F(plot) F(scatter) F(hist) F(imshow) F(show) F(hold) F(legend) F(xlabel)
-    F(ylabel) F(zlabel) F(title) F(subplot) F(xlim) F(ylim) F(xticks) F(yticks)
-        F(gca) F(gcf) F(bar) F(image) F(rectangle) F(text) F(axis) F(colorbar)
-            F(colormap) F(heatmap) F(grid) F(cla) F(save) F(sgtitle)
-                F(xtickangle) F(line) F(contour) F(surf) F(imread)
-                    F(tiledlayout) F(nexttile)
-#undef F
-                        inline vector_1d linspace(double, double, int = 100) {
-  return {};
-}
+
+#define FUNCTION(Name) STUB(extern, Name)
+FUNCTION(area) FUNCTION(axis) FUNCTION(bar) FUNCTION(cla) FUNCTION(colorbar)
+FUNCTION(colormap) FUNCTION(contour) FUNCTION(figure) FUNCTION(gca)
+FUNCTION(gcf) FUNCTION(grid) FUNCTION(heatmap) FUNCTION(hist) FUNCTION(hold)
+FUNCTION(image) FUNCTION(imread) FUNCTION(imshow) FUNCTION(legend)
+FUNCTION(line) FUNCTION(loglog) FUNCTION(nexttile) FUNCTION(plot)
+FUNCTION(rectangle) FUNCTION(save) FUNCTION(scatter) FUNCTION(semilogy)
+FUNCTION(sgtitle) FUNCTION(show) FUNCTION(stem) FUNCTION(subplot)
+FUNCTION(surf) FUNCTION(text) FUNCTION(textarrow) FUNCTION(tiledlayout)
+FUNCTION(title) FUNCTION(xlabel) FUNCTION(xlim) FUNCTION(xticks)
+FUNCTION(xtickangle) FUNCTION(ylabel) FUNCTION(ylim) FUNCTION(yticks)
+FUNCTION(zlabel)
+#undef FUNCTION
+#undef STUB
+
+vector_1d linspace(double, double, int = 100);
 } // namespace matplot
