@@ -82,6 +82,21 @@ void functionalCell(const std::vector<Tensor> &xs, Tensor y) {
   }
 }
 
+void functionalPair(const std::vector<Tensor> &xs, Tensor y) {
+  auto wih = torch::randn({32, 8}, torch::requires_grad());
+  auto whh = torch::randn({32, 8}, torch::requires_grad());
+  SGD opt({wih, whh}, 0.1);
+  auto state = std::make_tuple(torch::zeros({4, 8}), torch::zeros({4, 8}));
+  for (const auto &x : xs) {
+    opt.zero_grad();
+    state =
+        torch::lstm_cell(x, {std::get<0>(state), std::get<1>(state)}, wih, whh);
+    // CHECK-MESSAGES: :[[@LINE-2]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: {{.*}} throws; detach its tensors
+    torch::mse_loss(std::get<0>(state), y).backward();
+    opt.step();
+  }
+}
+
 // A member of a module without any layer, its own parameter and its own state.
 class Integrator : public torch::nn::Module {
 public:

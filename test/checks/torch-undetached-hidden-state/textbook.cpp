@@ -96,6 +96,45 @@ static float evaluate(Network &net, const std::vector<Tensor> &xs,
   return sum;
 }
 
+// Quiet inside, where the window is unrolled; the state goes from window to window
+// outside.
+static Tensor lastState(const Tensor &window, Tensor state,
+                        const Tensor &weight) {
+  for (int64_t t = 0; t < window.size(0); ++t)
+    state = torch::tanh(torch::mm(window[t] + state, weight));
+  return state;
+}
+
+static float watch(const std::vector<Tensor> &windows) {
+  const auto weight = torch::randn({8, 8}, torch::requires_grad());
+  auto state = torch::zeros({4, 8});
+  float sum = 0;
+  for (const auto &window : windows) {
+    state = lastState(window, state, weight);
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: no backward() frees it, so memory grows
+    sum += state.mean().item<float>();
+  }
+  return sum;
+}
+
+// Quiet at both places: what goes on is detached.
+static Tensor lastOf(const Tensor &window, Tensor state, const Tensor &weight) {
+  for (int64_t t = 0; t < window.size(0); ++t)
+    state = torch::tanh(torch::mm(window[t] + state, weight));
+  return state;
+}
+
+static float watchDetached(const std::vector<Tensor> &windows) {
+  const auto weight = torch::randn({8, 8}, torch::requires_grad());
+  auto state = torch::zeros({4, 8});
+  float sum = 0;
+  for (const auto &window : windows) {
+    state = lastOf(window, state, weight).detach();
+    sum += state.mean().item<float>();
+  }
+  return sum;
+}
+
 // The same of a module.
 struct EncoderImpl : torch::nn::Module {
   EncoderImpl() { cell = register_module("cell", LSTMCell(8, 8)); }
@@ -127,5 +166,5 @@ int main() {
   trainDetached(net, opt, xs, y, false);
   train(net, opt, xs, y);
   std::cout << predict(net, 100) << evaluate(net, xs, y) << evaluateEncoder(xs)
-            << '\n';
+            << watch(xs) << watchDetached(xs) << '\n';
 }
