@@ -57,7 +57,10 @@ private:
   void visitFunction(const FunctionDecl *F) {
     if (!hasUsableBody(F))
       return;
-    if (F->isImplicit() && !isLambdaCallOperator(F))
+    // An implicit constructor runs the initializers of the members.
+    const auto *Made = dyn_cast<CXXConstructorDecl>(F);
+    if (F->isImplicit() && !isLambdaCallOperator(F) &&
+        !(Made && Made->isDefaultConstructor()))
       return;
     Owner.Functions.push_back(F);
     visitBody(F->getBody());

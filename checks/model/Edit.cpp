@@ -45,11 +45,17 @@ std::vector<FixItHint> insertAfter(const ASTContext &Context,
     return {};
   const std::string Indent = indentation(SM, Statement->getBeginLoc());
   const Stmt *Parent = Flow.parent(Statement);
-  if (isa_and_nonnull<CompoundStmt, SwitchCase, LabelStmt>(Parent))
-    return {FixItHint::CreateInsertion(End, ("\n" + Indent + Code).str())};
+  const bool IsInBlock =
+      isa_and_nonnull<CompoundStmt, SwitchCase, LabelStmt>(Parent);
+  // Several statements come on lines of their own.
+  std::string Lines;
+  for (char C : Code)
+    Lines += C != '\n' ? std::string(1, C) : IsInBlock ? "\n" + Indent : " ";
+  if (IsInBlock)
+    return {FixItHint::CreateInsertion(End, "\n" + Indent + Lines)};
   return {
       FixItHint::CreateInsertion(Statement->getBeginLoc(), "{ "),
-      FixItHint::CreateInsertion(End, (" " + Code + " }").str()),
+      FixItHint::CreateInsertion(End, " " + Lines + " }"),
   };
 }
 

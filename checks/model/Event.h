@@ -33,6 +33,18 @@ enum class EventKind : uint8_t {
   /// Code that cannot be seen gets Places and may do anything with them, or
   /// Result leaves what is analysed.
   Escape,
+  /// A factory makes a tensor, whose memory is known as Origin. Places: what
+  /// holds a tensor that the same call made before; Savers: what has a graph that
+  /// may have saved one.
+  Allocate,
+  /// to(), cuda(), cpu(), toType(). Places: the tensor. Input: the tensor, Result:
+  /// what comes of it.
+  Transfer,
+  /// The data of a tensor is, or may be, written. Places: the tensor. Result: what
+  /// it is.
+  Write,
+  /// Tensors become one: stack(), cat(). Places: the list.
+  Combine,
 };
 
 enum class StoreKind : uint8_t {
@@ -53,17 +65,25 @@ struct Event {
   const clang::Expr *Site = nullptr;
   PlaceSet Places;
   Value Result;
-  /// For a forward: what it is given.
+  /// For a forward or a transfer: what it is given.
   Value Input;
   uint8_t GradMode = 0;
   uint8_t Mode = 0;
   StoreKind How = StoreKind::Rebind;
   /// What is stored.
   const clang::Expr *Operand = nullptr;
+  /// Where, as it is written, when the site stores into several places: std::tie.
+  const clang::Expr *Target = nullptr;
   /// Step with a closure, backward with a list of inputs.
   bool IsRestricted = false;
-  /// For a store: the origin that values read from there carry. For a forward:
-  /// the origin of its result.
+  /// Backward: with retain_graph or create_graph, or with a condition for one.
+  bool RetainsGraph = false;
+  /// Transfer: what it asks for.
+  bool MovesDevice = false, ConvertsType = false;
+  PlaceSet Savers;
+  /// For a store: the origin that values read from there carry. For a forward or
+  /// an allocation: the origin of its result. For a backward: the origin of values
+  /// whose graph it has gone through.
   OriginId Origin = 0;
   /// Its node in Execution::points().
   unsigned Point = 0;

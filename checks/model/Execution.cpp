@@ -51,8 +51,10 @@ Execution::Execution(Code &Program, const FunctionDecl *Root, bool IsThread)
       Events.push_back(std::move(E));
     };
     const Interpreter::Recorder Record = Take;
-    Meaning.transfer(Current, *Solved.Before[N], &Record);
+    State After = Meaning.transfer(Current, *Solved.Before[N], &Record);
     Append(Add(-1, true));
+    if (Graph.graph().successors(N).empty())
+      Meaning.join(AtEnd, After);
   }
   for (Digraph::Node N = 0; N < Graph.graph().size(); ++N)
     for (Digraph::Node Next : Graph.graph().successors(N))
@@ -60,6 +62,14 @@ Execution::Execution(Code &Program, const FunctionDecl *Root, bool IsThread)
   Loops.emplace(Points, First[Graph.entry()]);
   Places = Meaning.places();
   Origins = Meaning.origins();
+}
+
+Value Execution::heldAtEnd(PlaceId P) const {
+  Value Result;
+  for (const auto &[Held, V] : AtEnd.Places)
+    if (Places.isWithin(Held, P))
+      Result.join(V);
+  return Result;
 }
 
 bool Execution::beginsIn(const Frame *F, const Loop &L) const {
@@ -205,7 +215,8 @@ static std::string describe(const PlaceTable &Places, const PlaceSet &Set) {
 void Execution::print(llvm::raw_ostream &Out) const {
   static const char *const Names[] = {
       "forward", "backward", "grad",  "step",    "zero-grad", "mode-change",
-      "load",    "create",   "store", "release", "escape"};
+      "load",    "create",   "store", "release", "escape",
+      "allocate", "transfer", "write", "combine"};
   const SourceManager &SM = Program.context().getSourceManager();
   Out << "execution of " << root().Function->getNameAsString() << ", "
       << Graph.graph().size() << " segments, " << Graph.frames().size()

@@ -47,6 +47,9 @@ public:
   const PlaceTable &places() const { return Places; }
   const Origin &origin(OriginId Id) const { return Origins[Id]; }
 
+  /// What P, with everything in it, holds when the way ends.
+  Value heldAtEnd(PlaceId P) const;
+
   /// Frame F begins inside the loop: each iteration has an activation of its
   /// own.
   bool beginsIn(const Frame *F, const flow::Loop &L) const;
@@ -84,6 +87,7 @@ private:
   /// Where each activation begins.
   llvm::DenseMap<const Frame *, flow::Digraph::Node> Begins;
   std::set<std::pair<const Frame *, const clang::Stmt *>> ForwardSites;
+  State AtEnd;
   bool Complete = true;
 };
 

@@ -83,8 +83,15 @@ State Interpreter::transfer(const Segment &Current, State Before,
 }
 
 void Interpreter::visitEnter(const Frame *Callee) {
-  if (!Callee->Caller)
+  if (!Callee->Caller) {
+    // Members are what the constructor made of them, or what an earlier call did.
+    if (Callee == &Graph.root())
+      for (auto &[P, V] : S->Places)
+        if (Places.rootKind(P) == Root::This && V.History)
+          if (std::optional<OriginId> Entry = entryOrigin(P))
+            V.addOrigin(*Entry);
     return;
+  }
   // The arguments are read in the caller.
   F = Callee->Caller;
   const FunctionDecl *Function = Callee->Function;
@@ -220,6 +227,8 @@ void Interpreter::visitStmt(const Stmt *Statement) {
     for (const Decl *D : Declaration->decls())
       if (const auto *V = dyn_cast<VarDecl>(D))
         visitDecl(V);
+    if (F->Flow)
+      visitLoopStart(Declaration, F->Flow->parent(Declaration));
     return;
   }
   if (const auto *Return = dyn_cast<ReturnStmt>(Statement))
@@ -227,6 +236,10 @@ void Interpreter::visitStmt(const Stmt *Statement) {
   const auto *E = dyn_cast<Expr>(Statement);
   if (!E)
     return;
+  if (const auto *If =
+          F->Flow ? dyn_cast_or_null<IfStmt>(F->Flow->parent(E)) : nullptr;
+      If && If->getCond() == E)
+    visitCondition(If);
   if (const auto *Call = dyn_cast<CallExpr>(E))
     return visitCall(Call);
   if (const auto *Construct = dyn_cast<CXXConstructExpr>(E))

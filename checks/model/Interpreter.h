@@ -18,9 +18,17 @@ struct Origin {
     Operation,
     /// The value was stored, and read again.
     Through,
+    /// What a member or a global variable held when the way in was entered.
+    Entry,
+    /// A backward() has gone through the graph of the value.
+    Backwarded,
+    /// Memory: a factory made it. Never among a value's Origins.
+    Allocation,
   } Of;
   const Frame *In;
   const clang::Expr *Site;
+  /// For Entry.
+  PlaceId Place = 0;
 };
 
 /// What an expression denotes: the objects, for a glvalue or an object of class
@@ -56,6 +64,10 @@ private:
   void dropUnreachable(const Frame *F);
   void visit(const clang::CFGElement &Element);
   void visitStmt(const clang::Stmt *S);
+  void visitCondition(const clang::IfStmt *If);
+  void discardHistory(PlaceId P, bool Deep);
+  PlaceSet named(const clang::Expr *E);
+  void visitLoopStart(const clang::DeclStmt *Start, const clang::Stmt *Loop);
   void visitDecl(const clang::VarDecl *V);
   void visitInitializer(const clang::CXXCtorInitializer *Init);
   void visitReturn(const clang::ReturnStmt *Return);
@@ -108,11 +120,14 @@ private:
 
   // The state.
   Value load(PlaceId P);
+  Value loadHeld(PlaceId P);
   Value load(const PlaceSet &Set);
   /// With everything that lies in it: a container's elements, a tuple's parts.
   Value deepLoad(PlaceId P);
   Value deepValue(const clang::Expr *E);
   Value initial(PlaceId P);
+  std::optional<OriginId> entryOrigin(PlaceId P);
+  void split(PlaceId Whole);
   bool isFromOutside(PlaceId P);
   /// All objects from outside that have been met.
   PlaceSet outside();
@@ -132,10 +147,17 @@ private:
   /// The history of what is computed from operands with these histories.
   uint8_t recorded(llvm::ArrayRef<uint8_t> Operands) const;
   void finish(const clang::Expr *E, Denotation D);
-  void scatter(const PlaceSet &To, const clang::Expr *From);
+  void scatter(const clang::Expr *Site, const clang::CallExpr *Tie,
+               const clang::Expr *From, const Denotation &Source);
   /// E adds something to what lies at Targets: t + x, 0.9 * t + x, cat({t, x}).
   bool isAdditionTo(const clang::Expr *E, const PlaceSet &Targets,
                     bool IsSummand = false);
+  bool hasSource(const Value &V) const;
+  void tellOfMemory(const clang::CallExpr *Call, const torch::Operation *Op,
+                    llvm::ArrayRef<const clang::Expr *> Operands,
+                    const Value &Self, Value &Result);
+  void writeEvent(const clang::Expr *Site, const clang::Expr *Target);
+  void markBackwarded(const clang::Expr *Site, const Value &Root);
   void clearGradients(const clang::Expr *Site, const PlaceSet &Gradients);
   bool isGradient(const PlaceSet &Set);
   void writeInPlace(const clang::Expr *Site, const clang::Expr *Target,
@@ -145,7 +167,8 @@ private:
   bool literalBool(const clang::Expr *E, bool Default, bool &IsKnown) const;
   void emit(Event E);
   void storeEvent(const clang::Expr *Site, const PlaceSet &To, Value &V,
-                  StoreKind How, const clang::Expr *Operand);
+                  StoreKind How, const clang::Expr *Operand,
+                  const clang::Expr *Target = nullptr);
 
   const Supergraph &Graph;
   Code &Program;
@@ -154,6 +177,7 @@ private:
   llvm::DenseMap<std::pair<std::pair<unsigned, unsigned>, const clang::Expr *>,
                  OriginId>
       OriginIds;
+  llvm::DenseMap<PlaceId, OriginId> EntryIds;
   /// What expressions denote, by frame: the join over all visits.
   llvm::DenseMap<std::pair<unsigned, const clang::Expr *>, Denotation>
       Denotations;
@@ -164,6 +188,8 @@ private:
   const Recorder *Record = nullptr;
 };
 
+/// I of std::get<I>; nothing for others.
+std::optional<unsigned> tupleIndex(const clang::FunctionDecl *Callee);
 /// The arguments of a call that were written, without its object: member
 /// operators and methods alike.
 const clang::Expr *objectOf(const clang::CallExpr *Call);

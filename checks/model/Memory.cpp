@@ -109,8 +109,13 @@ Denotation Interpreter::denote(const Expr *E) {
     PlaceSet Base = objects(Member->getBase());
     if (Member->isArrow())
       Base = pointees(Base);
+    const CXXRecordDecl *Owner = dyn_cast<CXXRecordDecl>(Field->getParent());
+    const bool IsPair = Owner && torch::isStd(Owner) && Owner->getIdentifier() &&
+                        Owner->getName() == "pair";
     for (PlaceId Object : Base) {
-      PlaceId P = Places.field(Object, Field);
+      // first is std::get<0>.
+      PlaceId P = IsPair ? Places.index(Object, Field->getFieldIndex())
+                         : Places.field(Object, Field);
       if (Field->getType()->isReferenceType())
         if (const Value *Held = S->find(P))
           if (!Held->Refs.empty()) {
@@ -242,12 +247,43 @@ Value Interpreter::initial(PlaceId P) {
     Result.History = history::None;
     return Result;
   }
-  if (isFromOutside(P))
+  if (isFromOutside(P)) {
     Result.History = history::Unknown;
+    if (std::optional<OriginId> Entry = entryOrigin(P))
+      Result.addOrigin(*Entry);
+  }
   return Result;
 }
 
+/// Tensors of members and of global variables are told apart: what is computed
+/// from one may be stored there for the next call.
+std::optional<OriginId> Interpreter::entryOrigin(PlaceId P) {
+  const Root Kind = Places.rootKind(P);
+  if (Kind != Root::This && Kind != Root::Global)
+    return std::nullopt;
+  PlaceId Whole = P;
+  while (!Places.isRoot(Whole) && !Places.isRoot(Places.parent(Whole)))
+    Whole = Places.parent(Whole);
+  if (Kind == Root::Global)
+    Whole = Places.rootOf(P);
+  const QualType Type = Places.typeOf(Whole);
+  if (Type.isNull() || torch::isModule(Type) || !torch::mayHoldTensor(Type))
+    return std::nullopt;
+  auto [It, Inserted] = EntryIds.try_emplace(Whole, Origins.size());
+  if (Inserted)
+    Origins.push_back({Origin::Entry, &Graph.root(), nullptr, Whole});
+  return It->second;
+}
+
 Value Interpreter::load(PlaceId P) {
+  Value V = loadHeld(P);
+  // A variable of type torch::Device stands for the device that it names.
+  if (V.DeviceFrom.isEmpty() && torch::isDevice(Places.typeOf(P)))
+    V.DeviceFrom = Known<PlaceId>(P);
+  return V;
+}
+
+Value Interpreter::loadHeld(PlaceId P) {
   if (const Value *V = S->find(P))
     return *V;
   if (Places.isRoot(P))
@@ -346,11 +382,50 @@ void Interpreter::erase(PlaceId P) {
     erase(Child);
 }
 
+/// What is known of a tuple or a structure as a whole becomes knowledge of its
+/// parts, so that one part can change: std::get<0>(state).detach_().
+void Interpreter::split(PlaceId Whole) {
+  if (!Places.isRoot(Whole))
+    split(Places.parent(Whole));
+  if (Places.isSummary(Whole))
+    return;
+  const Value *Held = S->find(Whole);
+  if (Held ? !Held->History : !isFromOutside(Whole))
+    return;
+  llvm::SmallVector<PlaceId, 4> Parts;
+  const QualType Type = Places.typeOf(Whole);
+  if (Type.isNull() || Type->isReferenceType() || Type->isPointerType())
+    return;
+  if (const unsigned Size = torch::tupleTypes(Type).size()) {
+    for (unsigned I = 0; I < Size; ++I)
+      Parts.push_back(Places.index(Whole, I));
+  } else if (const CXXRecordDecl *Record = torch::recordOf(Type);
+             Record && torch::kindOf(Record) == TypeKind::Other &&
+             !torch::isStd(Record) && !torch::isLibTorch(Record) &&
+             Record->hasDefinition()) {
+    for (const FieldDecl *Field : Record->fields())
+      Parts.push_back(Places.field(Whole, Field));
+  }
+  if (Parts.empty())
+    return;
+  for (PlaceId Part : Parts)
+    if (Part != Whole && !S->find(Part)) {
+      Value V = load(Part);
+      S->Places[Part] = std::move(V);
+    }
+  Value &Rest = S->Places[Whole];
+  const uint8_t Mode = Rest.Mode;
+  Rest = Value();
+  Rest.Mode = Mode;
+}
+
 void Interpreter::store(PlaceId P, const Value &V) {
   if (Places.isSummary(P)) {
     storeWeak(P, V);
     return;
   }
+  if (!Places.isRoot(P))
+    split(Places.parent(P));
   erase(P);
   S->Places[P] = V;
 }

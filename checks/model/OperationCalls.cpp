@@ -26,13 +26,15 @@ void Interpreter::clearGradients(const Expr *Site, const PlaceSet &Gradients) {
 }
 
 void Interpreter::storeEvent(const Expr *Site, const PlaceSet &To, Value &V,
-                             StoreKind How, const Expr *Operand) {
+                             StoreKind How, const Expr *Operand,
+                             const Expr *Target) {
   Event E;
   E.Site = Site;
+  E.Target = Target;
   E.Places = To;
   E.Operand = Operand;
   if (V.History & (history::Graph | history::Unknown)) {
-    E.Origin = origin(Origin::Through, Site);
+    E.Origin = origin(Origin::Through, Target ? Target : Site);
     E.Kind = EventKind::Store;
     E.How = How;
     E.Result = V;
@@ -69,6 +71,7 @@ void Interpreter::writeInPlace(const Expr *Site, const Expr *Target,
       New.History |= Event.History;
     for (OriginId Id : Event.Origins)
       New.addOrigin(Id);
+    insert(New.Saved, Event.Saved);
     if (IsWhole && !Places.isSummary(P))
       S->Places[P] = New;
     else
@@ -111,6 +114,7 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
   const bool Moves = IsFactory || Op->has(op::LikeFactory) ||
                      Op->has(op::ChangesDevice) || Op->has(op::ChangesDtype);
   Known<Device> Where, WhereSaid;
+  Known<PlaceId> From, FromSaid;
   Known<DType> Kind, KindSaid;
   Known<Layout> Order;
   bool IsSaid = false;
@@ -120,11 +124,14 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
         !(Moves && Operand != Operands.front())) {
       // What is not known of one operand is not known of the result.
       Where.join(V.OnDevice.isEmpty() ? Known<Device>::unknown() : V.OnDevice);
+      From.join(V.DeviceFrom.isEmpty() ? Known<PlaceId>::unknown()
+                                       : V.DeviceFrom);
       Kind.join(V.OfType.isEmpty() ? Known<DType>::unknown() : V.OfType);
       Order.join(V.InLayout.isEmpty() ? Known<Layout>::unknown() : V.InLayout);
       continue;
     }
     WhereSaid.join(V.OnDevice);
+    FromSaid.join(V.DeviceFrom);
     KindSaid.join(V.OfType);
     IsSaid |= torch::isTensor(Operand->getType()) ||
               saysWhere(Operand->getType());
@@ -134,7 +141,10 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
   if (Moves && IsSaid) {
     Result.OnDevice = WhereSaid.get() ? WhereSaid : Known<Device>::unknown();
     Result.OfType = KindSaid.get() ? KindSaid : Known<DType>::unknown();
+    Result.DeviceFrom = FromSaid;
     // x.to(torch::kInt64) stays where it is.
+    if (!WhereSaid.get() && FromSaid.isEmpty() && KindSaid.get() && !IsFactory)
+      Result.DeviceFrom = From;
     if (!WhereSaid.get() && KindSaid.get() && !IsFactory)
       Result.OnDevice = Where;
     if (!KindSaid.get() && WhereSaid.get() && !IsFactory)
@@ -147,6 +157,7 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
     Result.OfType = Kind;
   } else {
     Result.OnDevice = Where;
+    Result.DeviceFrom = From;
     Result.OfType =
         Op->Differentiable == Tri::Yes ? Kind : Known<DType>::unknown();
   }
@@ -165,6 +176,98 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
     Result.InStorage = Known<Storage>(Storage::View);
   else
     Result.InStorage = Known<Storage>::unknown();
+}
+
+/// The value comes from a forward pass or an operation on a leaf that was seen.
+bool Interpreter::hasSource(const Value &V) const {
+  return llvm::any_of(V.Origins, [&](OriginId Id) {
+    return Origins[Id].Of != Origin::Entry;
+  });
+}
+
+/// What a transfer is asked for: a device, a type, or both.
+static void describeTransfer(Event &E, const CallExpr *Call,
+                             const Operation *Op) {
+  E.MovesDevice = Op->Name == "cuda" || Op->Name == "cpu";
+  E.ConvertsType = Op->Name == "toType";
+  const FunctionDecl *Callee = Call->getDirectCallee();
+  if (Op->Name != "to")
+    return;
+  if (!Callee)
+    E.MovesDevice = true;
+  for (unsigned I = 0; Callee && I < Call->getNumArgs() &&
+                       I < Callee->getNumParams() && I < 2;
+       ++I) {
+    if (isa<CXXDefaultArgExpr>(Call->getArg(I)))
+      continue;
+    const QualType Type =
+        Callee->getParamDecl(I)->getType().getNonReferenceType();
+    if (const auto *Enum = Type->getAs<EnumType>()) {
+      E.ConvertsType |= Enum->getDecl()->getName() == "ScalarType";
+      continue;
+    }
+    // Device, TensorOptions, optional<ScalarType> of the long overload, Tensor.
+    E.MovesDevice |= torch::recordOf(Type) != nullptr;
+  }
+}
+
+/// Events about the memory behind tensors: who makes it, copies it, joins it.
+void Interpreter::tellOfMemory(const CallExpr *Call, const Operation *Op,
+                               llvm::ArrayRef<const Expr *> Operands,
+                               const Value &Self, Value &Result) {
+  if (Op->has(op::Factory) || Op->has(op::LikeFactory)) {
+    Event E;
+    E.Kind = EventKind::Allocate;
+    E.Site = Call;
+    E.Origin = origin(Origin::Allocation, Call);
+    Result.Memory = {E.Origin};
+    if (Record)
+      for (const auto &[P, V] : S->Places) {
+        if (V.uses(E.Origin))
+          insert(E.Places, P);
+        if (V.mayHaveSaved(E.Origin))
+          insert(E.Savers, P);
+      }
+    E.Result = Result;
+    emit(std::move(E));
+    return;
+  }
+  if (Op->View != Tri::No)
+    Result.Memory = Self.Memory;
+  const bool IsTransfer = Op->Name == "to" || Op->Name == "cuda" ||
+                          Op->Name == "cpu" || Op->Name == "toType";
+  if (IsTransfer && !Operands.empty()) {
+    Event E;
+    E.Kind = EventKind::Transfer;
+    E.Site = Call;
+    E.Places = denote(Operands.front()).Objects;
+    E.Input = Self;
+    E.Result = Result;
+    describeTransfer(E, Call, Op);
+    emit(std::move(E));
+  }
+  const bool Combines = Op->Name == "stack" || Op->Name == "cat" ||
+                        Op->Name == "concat" || Op->Name == "vstack" ||
+                        Op->Name == "hstack";
+  if (Combines && !Operands.empty()) {
+    Event E;
+    E.Kind = EventKind::Combine;
+    E.Site = Call;
+    E.Places = objects(Operands.front());
+    emit(std::move(E));
+  }
+}
+
+void Interpreter::writeEvent(const Expr *Site, const Expr *Target) {
+  if (!Record)
+    return;
+  Event E;
+  E.Kind = EventKind::Write;
+  E.Site = Site;
+  Denotation D = denote(Target);
+  E.Places = D.Objects.empty() ? D.Own.ViewOf : D.Objects;
+  E.Result = deepValue(Target);
+  emit(std::move(E));
 }
 
 Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
@@ -199,6 +302,9 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
     for (OriginId Id : V.Origins)
       Combined.addOrigin(Id);
     Combined.ManyOrigins |= V.ManyOrigins;
+    // Which operands an operation saves is its own affair: any.
+    insert(Combined.Saved, V.Memory);
+    insert(Combined.Saved, V.Saved);
   }
   const bool IsFactory = Op->has(op::Factory) || Op->has(op::LikeFactory);
   if (Op->has(op::DiscardsHistory))
@@ -215,11 +321,13 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
   if (!(Combined.History & (history::Graph | history::Unknown))) {
     Combined.Origins.clear();
     Combined.ManyOrigins = false;
-  } else if ((Combined.History & history::Graph) && Combined.Origins.empty()) {
+    Combined.Saved.clear();
+  } else if ((Combined.History & history::Graph) && !hasSource(Combined)) {
     Combined.addOrigin(origin(Origin::Operation, Call));
   }
 
   describeResult(Combined, Op, Operands);
+  tellOfMemory(Call, Op, Operands, Self, Combined);
 
   // Writes.
   if (Op->Writes == op::Self && !Operands.empty()) {
@@ -234,11 +342,15 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
     if (Op->Name == "retain_grad" || Op->Name == "set_data" ||
         Op->Name == "rename_")
       return denote(Target);
+    if (Op->Name != "detach_" && Op->Name != "requires_grad_")
+      writeEvent(Call, Target);
     if (Op->Name == "detach_") {
       for (PlaceId P : denote(Target).Objects) {
         Value V = load(P);
         V.History = history::None;
         V.Origins.clear();
+        V.ManyOrigins = false;
+        V.Saved.clear();
         store(P, V);
       }
       return denote(Target);
@@ -256,6 +368,7 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
     const Expr *Target = Op->Name.ends_with("_outf") ? Arguments.back()
                                                      : Arguments.front();
     Combined.History = history::None; // out= refuses to be recorded
+    writeEvent(Call, Target);
     for (PlaceId P : denote(Target).Objects)
       storeWeak(P, Combined);
     return denote(Target);

@@ -1,5 +1,6 @@
 #include "model/Place.h"
 #include "llvm/ADT/STLExtras.h"
+#include "torch/Types.h"
 
 using namespace clang;
 
@@ -59,6 +60,30 @@ PlaceId PlaceTable::owner(PlaceId P) const {
                         Places[P].S.Of == Step::Gradient))
     P = Places[P].Parent;
   return P;
+}
+
+QualType PlaceTable::typeOf(PlaceId P) const {
+  const Place &Here = Places[P];
+  if (isRoot(P)) {
+    if (Here.Kind == Root::Local || Here.Kind == Root::Global ||
+        Here.Kind == Root::Outer)
+      return static_cast<const VarDecl *>(Here.Key)->getType();
+    return QualType();
+  }
+  switch (Here.S.Of) {
+  case Step::Field:
+    return Here.S.Member->getType();
+  case Step::Index: {
+    auto Types = torch::tupleTypes(typeOf(Here.Parent));
+    return Here.S.Number < Types.size() ? Types[Here.S.Number] : QualType();
+  }
+  case Step::Element:
+    return torch::elementType(typeOf(Here.Parent));
+  case Step::Parameters:
+  case Step::Gradient:
+    break;
+  }
+  return QualType();
 }
 
 std::string PlaceTable::name(PlaceId P) const {

@@ -96,6 +96,9 @@ public:
     return hasStep(P, Step::Element) || hasStep(P, Step::Parameters);
   }
 
+  /// Null where it is not known.
+  clang::QualType typeOf(PlaceId P) const;
+
   /// As a developer would write it ("trainer.optimizer"), for messages; empty
   /// where there is no name.
   std::string name(PlaceId P) const;

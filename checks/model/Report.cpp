@@ -2,6 +2,7 @@
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
 #include "clang/Lex/Lexer.h"
+#include "torch/Types.h"
 
 using namespace clang;
 
@@ -84,6 +85,53 @@ std::string targetName(const ASTContext &Context, const Expr *Store) {
   StringRef Name = Text;
   Name.consume_front("this->");
   return Name.str();
+}
+
+const Expr *storedInto(const Event &Store) {
+  if (Store.Target)
+    return Store.Target;
+  if (const auto *Binary = dyn_cast<BinaryOperator>(Store.Site))
+    return Binary->getLHS();
+  // h.copy_(next)
+  if (const auto *Member = dyn_cast<CXXMemberCallExpr>(Store.Site))
+    return Member->getImplicitObjectArgument();
+  const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Store.Site);
+  return Operator && Operator->getNumArgs() == 2 ? Operator->getArg(0)
+                                                 : nullptr;
+}
+
+std::string storedName(const ASTContext &Context, const Event &Store) {
+  if (!Store.Target)
+    return targetName(Context, Store.Site);
+  const std::string Text = sourceText(Context, Store.Target);
+  StringRef Name = Text;
+  Name.consume_front("this->");
+  return Name.str();
+}
+
+bool isTensor(const Expr *E) { return torch::isTensor(E->getType()); }
+
+std::string detachStatement(const ASTContext &Context, const Event &Store) {
+  const Expr *Into = storedInto(Store);
+  if (!Into || !isa<DeclRefExpr, MemberExpr>(strip(Into)) ||
+      Into->getBeginLoc().isMacroID())
+    return "";
+  const std::string Name = sourceText(Context, Into);
+  if (torch::isTensor(Into->getType()))
+    return Name + " = " + Name + ".detach();";
+  const llvm::SmallVector<QualType, 4> Types =
+      torch::tupleTypes(Into->getType());
+  if (Types.empty() || !llvm::all_of(Types, torch::isTensor))
+    return "";
+  const CXXRecordDecl *Record = torch::recordOf(Into->getType());
+  const std::string Class = Record->getNameAsString();
+  std::string Parts;
+  for (unsigned I = 0; I < Types.size(); ++I)
+    Parts += (I ? ", " : "") + ("std::get<" + std::to_string(I) + ">(" + Name) +
+             ").detach()";
+  if (Class == "array")
+    return Name + " = {" + Parts + "};";
+  return Name + " = std::make_" + Class + "(" + Parts + ");";
 }
 
 void addLoop(Finding &Result, const Execution &Way, const Frame *In,

@@ -20,6 +20,17 @@ std::string objectName(const clang::ASTContext &Context,
 std::string targetName(const clang::ASTContext &Context,
                        const clang::Expr *Store);
 
+/// What a store stores into, as an expression: the variable of a std::tie, the
+/// left side of an assignment; null for others.
+const clang::Expr *storedInto(const Event &Store);
+/// The same as it is written, without "this->"; empty where it has no name.
+std::string storedName(const clang::ASTContext &Context, const Event &Store);
+bool isTensor(const clang::Expr *E);
+/// "h = h.detach();" for a tensor, the same by parts for a tuple of tensors; empty
+/// for others.
+std::string detachStatement(const clang::ASTContext &Context,
+                            const Event &Store);
+
 /// "in every iteration of this loop", or that the function of frame In is called
 /// in it; nothing for a goto.
 void addLoop(Finding &Result, const Execution &Way, const Frame *In,

@@ -37,8 +37,8 @@ Std meaning(StringRef Name) {
       .Cases("move", "forward", "ref", "cref", "as_const", Std::Same)
       .Cases("static_pointer_cast", "dynamic_pointer_cast", Std::Same)
       .Cases("make_shared", "make_unique", "make_intrusive", Std::Make)
-      .Cases("make_tuple", "make_pair", "forward_as_tuple", Std::Tuple)
-      .Case("tie", Std::Tie)
+      .Cases("make_tuple", "make_pair", Std::Tuple)
+      .Cases("tie", "forward_as_tuple", Std::Tie)
       .Case("get", Std::Get)
       .Cases("value", "lock", Std::Dereference)
       .Cases("begin", "end", "cbegin", "cend", "rbegin", Std::Iterator)
@@ -59,7 +59,7 @@ Std meaning(StringRef Name) {
 
 } // namespace
 
-static std::optional<unsigned> tupleIndex(const FunctionDecl *Callee) {
+std::optional<unsigned> tupleIndex(const FunctionDecl *Callee) {
   const TemplateArgumentList *Arguments =
       Callee->getTemplateSpecializationArgs();
   if (!Arguments || Arguments->size() == 0 ||
@@ -137,9 +137,11 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
     erase(Tuple);
     for (unsigned I = 0; I < Arguments.size(); ++I) {
       PlaceId Part = Places.index(Tuple, I);
-      if (What == Std::Tie)
-        store(Part, Value::handle(objects(Arguments[I])));
-      else
+      if (What == Std::Tie) {
+        Value Referred = deepValue(Arguments[I]);
+        Referred.Refs = objects(Arguments[I]);
+        store(Part, Referred);
+      } else
         store(Part, deepValue(Arguments[I]));
     }
     Result.Objects = {Tuple};
@@ -302,9 +304,28 @@ void Interpreter::append(const Expr *Site, const PlaceSet &Containers,
     storeWeak(Places.element(P), V);
 }
 
-void Interpreter::scatter(const PlaceSet &To, const Expr *From) {
-  Denotation Source = denote(From);
-  for (PlaceId Tuple : To) {
+/// std::tie(...), or std::forward_as_tuple(...), which may hold another.
+static const CallExpr *asTie(const Expr *E) {
+  const auto *Call = dyn_cast<CallExpr>(strip(E));
+  const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
+  const bool IsTie = Callee && torch::isStd(Callee) && Callee->getIdentifier() &&
+                     (Callee->getName() == "tie" ||
+                      Callee->getName() == "forward_as_tuple");
+  return IsTie ? Call : nullptr;
+}
+
+/// std::tie(a, b) = pair. Each variable is a store of its own.
+void Interpreter::scatter(const Expr *Site, const CallExpr *Tie,
+                          const Expr *From, const Denotation &Source) {
+  for (unsigned I = 0; I < Tie->getNumArgs(); ++I)
+    if (const CallExpr *Inner = asTie(Tie->getArg(I))) {
+      Denotation Part;
+      Part.Own = Source.Own;
+      for (PlaceId P : Source.Objects)
+        insert(Part.Objects, Places.index(P, I));
+      scatter(Site, Inner, From, Part);
+    }
+  for (PlaceId Tuple : denote(Tie).Objects) {
     for (PlaceId Part : Places.children(Tuple)) {
       if (Places.step(Part).Of != Step::Index)
         continue;
@@ -316,7 +337,11 @@ void Interpreter::scatter(const PlaceSet &To, const Expr *From) {
         V.join(deepLoad(Places.index(P, Places.step(Part).Number)));
       for (PlaceId P : PlaceSet(Target->Refs)) {
         Value Stored = V;
-        storeEvent(From, {P}, Stored, StoreKind::Rebind, From);
+        const unsigned Number = Places.step(Part).Number;
+        if (Number < Tie->getNumArgs() && asTie(Tie->getArg(Number)))
+          continue;
+        storeEvent(Site, {P}, Stored, StoreKind::Rebind, From,
+                   Number < Tie->getNumArgs() ? Tie->getArg(Number) : From);
         store(P, Stored);
       }
     }
@@ -348,6 +373,15 @@ bool Interpreter::isAdditionTo(const Expr *E, const PlaceSet &Targets,
   llvm::SmallVector<const Expr *, 4> Operands = argumentsOf(Call);
   if (const Expr *Object = objectOf(Call))
     Operands.push_back(Object);
+  // A gate, z * h + (1 - z) * n, is no average: it has a gradient.
+  if (Scales && llvm::any_of(Operands, [&](const Expr *Operand) {
+        const Denotation D = denote(Operand);
+        return !llvm::any_of(D.Objects, [&](PlaceId P) {
+          return llvm::is_contained(Targets, P);
+        }) && torch::isTensor(Operand->getType()) &&
+               deepValue(Operand).needsGrad();
+      }))
+    return false;
   auto Mentions = [&](const Expr *Operand) {
     Denotation D = denote(Operand);
     for (PlaceId P : D.Objects)
@@ -408,11 +442,8 @@ static bool isVaryingElement(const Expr *To) {
 
 void Interpreter::assign(const Expr *Site, const Expr *To, const Expr *From) {
   Denotation Target = denote(To);
-  if (const auto *Tie = dyn_cast<CallExpr>(strip(To));
-      Tie && Tie->getDirectCallee() && torch::isStd(Tie->getDirectCallee()) &&
-      Tie->getDirectCallee()->getIdentifier() &&
-      Tie->getDirectCallee()->getName() == "tie")
-    return scatter(Target.Objects, From);
+  if (const CallExpr *Tie = asTie(To))
+    return scatter(Site, Tie, From, denote(From));
   Denotation Source = denote(From);
   Value V = deepValue(From);
   if (isGradient(Target.Objects))
@@ -423,6 +454,7 @@ void Interpreter::assign(const Expr *Site, const Expr *To, const Expr *From) {
       Value Written = V;
       Written.History =
           recorded({load(Target.Own.ViewOf).History, V.History});
+      writeEvent(Site, To);
       writeInPlace(Site, To, Written, false, From);
     }
     return;
@@ -439,7 +471,8 @@ void Interpreter::assign(const Expr *Site, const Expr *To, const Expr *From) {
   }
   const bool IsHandle = !torch::isTensor(To->getType()) &&
                         (To->getType()->isPointerType() ||
-                         torch::kindOf(To->getType()) == TypeKind::Pointer ||
+                         (torch::kindOf(To->getType()) == TypeKind::Pointer &&
+                          !torch::isOptional(To->getType())) ||
                          torch::isModule(To->getType()));
   if (!IsHandle || How == StoreKind::Append)
     storeEvent(Site, Into, V, How, From);
@@ -455,23 +488,35 @@ void Interpreter::assign(const Expr *Site, const Expr *To, const Expr *From) {
     }
   }
   for (PlaceId P : Target.Objects) {
-    if (Target.Objects.size() == 1 && !Places.isSummary(P))
+    const bool IsWhole = Target.Objects.size() == 1 && !Places.isSummary(P);
+    if (IsWhole) {
+      if (!Places.isRoot(P))
+        split(Places.parent(P));
       erase(P);
+    }
     if (Source.Objects.empty() || How != StoreKind::Rebind) {
       Value Stored = Source.Objects.empty() ? Source.Own : V;
       for (OriginId Id : V.Origins)
         Stored.addOrigin(Id);
-      storeWeak(P, Stored);
+      if (IsWhole)
+        S->Places[P] = std::move(Stored);
+      else
+        storeWeak(P, Stored);
       continue;
     }
     for (PlaceId Object : Source.Objects)
       copy(Object, P);
-    // The value as stored carries where it was stored.
-    auto It = S->Places.find(P);
-    if (It != S->Places.end() &&
-        (It->second.History & (history::Graph | history::Unknown)))
-      for (OriginId Id : V.Origins)
-        It->second.addOrigin(Id);
+    // The value as stored, and each part of it, carries where it was stored.
+    llvm::SmallVector<PlaceId, 8> Work = {P};
+    while (!Work.empty()) {
+      const PlaceId Part = Work.pop_back_val();
+      auto It = S->Places.find(Part);
+      if (It != S->Places.end() &&
+          (It->second.History & (history::Graph | history::Unknown)))
+        for (OriginId Id : V.Origins)
+          It->second.addOrigin(Id);
+      Work.append(Places.children(Part).begin(), Places.children(Part).end());
+    }
   }
 }
 

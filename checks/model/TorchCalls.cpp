@@ -32,6 +32,10 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
       V.addOrigin(Id);
     V.ManyOrigins |= Passed.ManyOrigins;
     V.OnDevice.join(Passed.OnDevice);
+    // A Flatten, or a forward() that returns what it is given.
+    insert(V.Memory, Passed.Memory);
+    insert(V.Saved, Passed.Memory);
+    insert(V.Saved, Passed.Saved);
     Input.join(Passed);
   }
   const bool HasParameters =
@@ -58,8 +62,10 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
   }
   if (!HasParameters) {
     // A loss or an activation: an operation like any other.
-    if (!(V.History & (history::Graph | history::Unknown)))
+    if (!(V.History & (history::Graph | history::Unknown))) {
       V.Origins.clear();
+      V.Saved.clear();
+    }
     if (Expanded)
       return *Expanded;
     Result.Own = std::move(V);
@@ -68,8 +74,10 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
   const OriginId Here = origin(Origin::Forward, Call);
   if (V.History & (history::Graph | history::Unknown))
     V.addOrigin(Here);
-  else
+  else {
     V.Origins.clear();
+    V.Saved.clear();
+  }
 
   Event E;
   E.Kind = EventKind::Forward;
@@ -100,6 +108,19 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
   return *Expanded;
 }
 
+/// The graph behind Root has been gone through. Values that share it know it, and
+/// so does what is computed from them.
+void Interpreter::markBackwarded(const Expr *Site, const Value &Root) {
+  const OriginId Here = origin(Origin::Backwarded, Site);
+  auto IsShared = [&](OriginId Id) {
+    return Origins[Id].Of != Origin::Entry &&
+           Origins[Id].Of != Origin::Backwarded && Root.hasOrigin(Id);
+  };
+  for (auto &[P, V] : S->Places)
+    if (V.mayHaveGraph() && llvm::any_of(V.Origins, IsShared))
+      V.addOrigin(Here);
+}
+
 Denotation Interpreter::torchCall(const CallExpr *Call,
                                   const torch::Call &Kind, const Expr *Object,
                                   llvm::ArrayRef<const Expr *> Arguments) {
@@ -119,7 +140,15 @@ Denotation Interpreter::torchCall(const CallExpr *Call,
     if (RootTensor)
       E.Result = deepValue(RootTensor);
     E.IsRestricted = IsGiven(Object ? 3 : 4);
+    for (unsigned I = Object ? 1 : 2, End = I + 2; I < End; ++I) {
+      bool IsKnown = true;
+      if (IsGiven(I))
+        E.RetainsGraph |= literalBool(Arguments[I], false, IsKnown) || !IsKnown;
+    }
+    E.Origin = origin(Origin::Backwarded, Call);
+    const Value Root = E.Result;
     emit(std::move(E));
+    markBackwarded(Call, Root);
     return Result;
   }
   case Api::Grad:
@@ -290,9 +319,10 @@ Denotation Interpreter::torchCall(const CallExpr *Call,
     return Result;
   }
   case Api::Initialize:
-    if (First)
-      return denote(First);
-    return Result;
+    if (!First)
+      return Result;
+    writeEvent(Call, First);
+    return denote(First);
   case Api::NoEffect:
     if (torch::isTensor(Call->getType()))
       Result.Own.History = history::None;
@@ -311,6 +341,22 @@ Denotation Interpreter::torchCall(const CallExpr *Call,
       for (PlaceId P : denote(Object).Objects)
         store(P, Value::withHistory(history::None));
     return Result;
+  }
+  if (Object && torch::isTensor(Object->getType())) {
+    // A pointer into its memory, through which it may be written.
+    if (Name == "data_ptr" || Name == "mutable_data_ptr" ||
+        Name.starts_with("accessor") || Name.starts_with("packed_accessor") ||
+        Name.starts_with("generic_packed_accessor") || Name == "storage" ||
+        Name == "unsafeGetTensorImpl")
+      writeEvent(Call, Object);
+    if (Name == "device" || Name == "options") {
+      Value Of = deepValue(Object);
+      Result.Own.OnDevice = Of.OnDevice;
+      Result.Own.DeviceFrom = Of.DeviceFrom;
+      if (Name == "options")
+        Result.Own.OfType = Of.OfType;
+      return Result;
+    }
   }
   if (Name == "requires_grad" && !torch::mayHoldTensor(Call->getType())) {
     // torch::requires_grad(), TensorOptions::requires_grad(bool).
@@ -353,6 +399,10 @@ Denotation Interpreter::torchCall(const CallExpr *Call,
       Histories.push_back(V.History);
     Result.Own.OnDevice.join(V.OnDevice);
     Result.Own.OfType.join(V.OfType);
+    Result.Own.DeviceFrom.join(V.DeviceFrom);
+    insert(Result.Own.Memory, V.Memory);
+    insert(Result.Own.Saved, V.Memory);
+    insert(Result.Own.Saved, V.Saved);
     for (OriginId Id : V.Origins)
       Result.Own.addOrigin(Id);
     if (!torch::mayHoldTensor(Call->getType()))
@@ -360,10 +410,12 @@ Denotation Interpreter::torchCall(const CallExpr *Call,
   }
   if (torch::mayHoldTensor(Call->getType())) {
     Result.Own.History = recorded(Histories);
-    if (!(Result.Own.History & (history::Graph | history::Unknown)))
+    if (!(Result.Own.History & (history::Graph | history::Unknown))) {
       Result.Own.Origins.clear();
-    else if (Result.Own.mayHaveGraph() && Result.Own.Origins.empty())
+      Result.Own.Saved.clear();
+    } else if (Result.Own.mayHaveGraph() && !hasSource(Result.Own)) {
       Result.Own.addOrigin(origin(Origin::Operation, Call));
+    }
   }
   return Result;
 }

@@ -38,6 +38,9 @@ bool Value::join(const Value &Other) {
     Changed |= addOrigin(Origin);
   Changed |= insert(Refs, Other.Refs);
   Changed |= insert(ViewOf, Other.ViewOf);
+  Changed |= insert(Memory, Other.Memory);
+  Changed |= insert(Saved, Other.Saved);
+  Changed |= DeviceFrom.join(Other.DeviceFrom);
   return Changed;
 }
 
@@ -46,7 +49,9 @@ bool Value::operator==(const Value &Other) const {
          ManyOrigins == Other.ManyOrigins && OnDevice == Other.OnDevice &&
          OfType == Other.OfType && InLayout == Other.InLayout &&
          InStorage == Other.InStorage && Origins == Other.Origins &&
-         Refs == Other.Refs && ViewOf == Other.ViewOf;
+         Refs == Other.Refs && ViewOf == Other.ViewOf &&
+         Memory == Other.Memory && Saved == Other.Saved &&
+         DeviceFrom == Other.DeviceFrom;
 }
 
 } // namespace torchtidy::model

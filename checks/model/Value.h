@@ -2,6 +2,7 @@
 #ifndef TORCHTIDY_MODEL_VALUE_H
 #define TORCHTIDY_MODEL_VALUE_H
 
+#include "llvm/ADT/STLExtras.h"
 #include "model/Place.h"
 #include <map>
 #include <optional>
@@ -78,6 +79,8 @@ enum class Storage : uint8_t {
 };
 
 using OriginId = unsigned;
+/// Sorted, without duplicates.
+using OriginSet = llvm::SmallVector<OriginId, 2>;
 
 struct Value {
   uint8_t History = 0;
@@ -97,12 +100,23 @@ struct Value {
   PlaceSet Refs;
   /// The tensors whose storage it may share.
   PlaceSet ViewOf;
+  /// The allocations (Origin::Allocation) whose memory it may use, and those
+  /// that the graph behind it may have saved for backward().
+  OriginSet Memory, Saved;
+  /// The variable of type torch::Device that said where it is.
+  Known<PlaceId> DeviceFrom;
 
   static constexpr unsigned MaxOrigins = 64;
 
   bool join(const Value &Other);
   bool addOrigin(OriginId Origin);
   bool hasOrigin(OriginId Origin) const;
+  bool uses(OriginId Allocation) const {
+    return llvm::is_contained(Memory, Allocation);
+  }
+  bool mayHaveSaved(OriginId Allocation) const {
+    return llvm::is_contained(Saved, Allocation);
+  }
   bool mayHaveGraph() const { return History & history::Graph; }
   bool needsGrad() const {
     return History & (history::Graph | history::Leaf);

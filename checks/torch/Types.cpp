@@ -219,6 +219,47 @@ QualType elementType(QualType Type) {
   return Arguments[Index].getAsType();
 }
 
+llvm::SmallVector<QualType, 4> tupleTypes(QualType Type) {
+  llvm::SmallVector<QualType, 4> Result;
+  const CXXRecordDecl *Record = strip(Type);
+  const auto *Specialization =
+      dyn_cast_or_null<ClassTemplateSpecializationDecl>(Record);
+  if (!Specialization || kindOf(Record) != TypeKind::Aggregate)
+    return Result;
+  const TemplateArgumentList &Arguments = Specialization->getTemplateArgs();
+  if (nameOf(Record) == "array") {
+    // Long ones are containers to us.
+    if (Arguments.size() == 2 &&
+        Arguments[1].getKind() == TemplateArgument::Integral &&
+        Arguments[1].getAsIntegral().ule(8))
+      Result.assign(Arguments[1].getAsIntegral().getZExtValue(),
+                    Arguments[0].getAsType());
+    return Result;
+  }
+  auto Add = [&](const TemplateArgument &Argument) {
+    if (Argument.getKind() == TemplateArgument::Type)
+      Result.push_back(Argument.getAsType());
+  };
+  for (const TemplateArgument &Argument : Arguments.asArray()) {
+    if (Argument.getKind() != TemplateArgument::Pack)
+      Add(Argument);
+    else
+      for (const TemplateArgument &Part : Argument.pack_elements())
+        Add(Part);
+  }
+  return Result;
+}
+
+bool isOptional(QualType Type) {
+  const CXXRecordDecl *Record = strip(Type);
+  return Record && nameOf(Record) == "optional";
+}
+
+bool isDevice(QualType Type) {
+  const CXXRecordDecl *Record = strip(Type);
+  return Record && nameOf(Record) == "Device" && isLibTorch(Record);
+}
+
 const CXXRecordDecl *moduleClass(QualType Type) {
   for (unsigned I = 0; I < 3 && !Type.isNull(); ++I) {
     const CXXRecordDecl *Record = strip(Type);

@@ -4,6 +4,7 @@
 
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/Type.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace torchtidy::torch {
@@ -55,6 +56,13 @@ bool isModule(clang::QualType Type);
 clang::QualType pointee(clang::QualType Type);
 /// The element of a container, or null.
 clang::QualType elementType(clang::QualType Type);
+
+/// The types of the parts of a tuple, a pair or an array; none for others.
+llvm::SmallVector<clang::QualType, 4> tupleTypes(clang::QualType Type);
+/// std::optional, which holds a value where other pointers lead to one.
+bool isOptional(clang::QualType Type);
+/// torch::Device.
+bool isDevice(clang::QualType Type);
 
 /// The class of a type through references and built-in pointers, or null.
 const clang::CXXRecordDecl *recordOf(clang::QualType Type);
