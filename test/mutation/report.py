@@ -1,0 +1,109 @@
+"""The tables of a run."""
+
+import difflib
+
+OPERATORS = ["zero-grad", "detach", "item", "state-detach", "guard", "allocation",
+             "transfer"]
+
+
+def difference(program, changed, files):
+    """What the mutant changes, as a unified diff without context."""
+    lines = []
+    for name in files:
+        before = (program.root / name).read_text(errors="replace").splitlines()
+        after = (changed / name).read_text(errors="replace").splitlines()
+        lines += [line for line in difflib.unified_diff(before, after, name, name,
+                                                        lineterm="", n=0)
+                  if not line.startswith("---") and not line.startswith("+++")]
+    return "\n".join(lines)
+
+
+class Summary:
+    def __init__(self, mutants, checks):
+        self.mutants = [m for m in mutants if m["verdict"] != "not asked for"]
+        self.checks = checks
+        self.found = self.count(verdict="found")
+        self.counted = self.found + self.count(verdict="missed")
+
+    def count(self, **wanted):
+        return sum(all(self.value(m, key) == value for key, value in wanted.items())
+                   for m in self.mutants)
+
+    @staticmethod
+    def value(mutant, key):
+        return mutant["checks"][0] if key == "check" else mutant[key]
+
+    def rate(self):
+        return 100 * self.found / self.counted if self.counted else 0
+
+    def rows(self):
+        """(check, operator, made, does not compile, equivalent, spoken before, found,
+        missed), with the sum at the end."""
+        result = []
+        for check in self.checks:
+            for operator in OPERATORS:
+                if self.count(check=check, operator=operator):
+                    result.append((check, operator, *self.counts(
+                        check=check, operator=operator)))
+        result.append(("all", "", *self.counts()))
+        return result
+
+    def counts(self, **wanted):
+        verdicts = ["does not compile", "spoken before", "equivalent", "found", "missed"]
+        return (self.count(**wanted),
+                *(self.count(verdict=verdict, **wanted) for verdict in verdicts))
+
+    def by_others(self):
+        return sum(m["verdict"] == "found" and m["checks"][0] not in m["by"]
+                   for m in self.mutants)
+
+    def of(self, verdict):
+        return [m for m in self.mutants if m["verdict"] == verdict]
+
+    HEAD = ("check", "removed", "mutants", "do not compile", "spoken before",
+            "equivalent", "found", "missed")
+
+    def text(self):
+        lines = []
+        for verdict in ("does not compile", "spoken before", "equivalent", "missed"):
+            for m in self.of(verdict):
+                lines.append(f"{verdict}: {m['program']} {m['file']}:{m['line']}: "
+                             f"{m['operator']}: {m['text']}")
+                if verdict == "does not compile":
+                    lines.append("    " + m["error"])
+                if verdict == "equivalent":
+                    lines.append(f"    {m['outcome']}; {m['reason']}")
+                if verdict == "missed":
+                    lines.append(f"    expected {' or '.join(m['checks'])}")
+                    lines += ["    " + line for line in m["diff"].splitlines()]
+                    lines += [f"    elsewhere: {f['file']}:{f['line']}: {f['check']}"
+                              for f in m["findings"]]
+        if lines:
+            lines.append("")
+        rows = [self.HEAD, *self.rows()]
+        widths = [max(len(str(row[i])) for row in rows) for i in range(len(self.HEAD))]
+        for row in rows:
+            lines.append("  ".join(
+                str(cell).ljust(width) if i < 2 else str(cell).rjust(width)
+                for i, (cell, width) in enumerate(zip(row, widths))).rstrip())
+        lines.append(f"found by another check than the first that is expected: "
+                     f"{self.by_others()}")
+        return "\n".join(lines) + "\n"
+
+    def markdown(self):
+        lines = ["| " + " | ".join(self.HEAD) + " |",
+                 "|---|---|" + "--:|" * (len(self.HEAD) - 2)]
+        lines += ["| " + " | ".join(str(cell) for cell in row) + " |"
+                  for row in self.rows()]
+        lines += ["", f"Found by another check than the first that is expected: "
+                  f"{self.by_others()}.", ""]
+        if self.of("missed"):
+            lines += ["| missed in | removed | line |", "|---|---|---|"]
+            for m in self.of("missed"):
+                # Code of others is named, not repeated.
+                own = not m["program"].startswith("healthy/")
+                line = f"`{m['text']}`".replace("|", "\\|") if own else ""
+                lines.append(f"| {m['program']} {m['file']}:{m['line']} | "
+                             f"{m['operator']} | {line} |")
+            lines.append("")
+        return "\n".join(lines)

@@ -1,0 +1,23 @@
+// The mutation operators: each lists the points of a program where it applies.
+#ifndef TORCH_TIDY_MUTATION_OPERATORS_H
+#define TORCH_TIDY_MUTATION_OPERATORS_H
+
+#include "Program.h"
+
+namespace torchtidy::mutation {
+
+/// `zero-grad`: a statement that clears gradients goes.
+void removeZeroGrad(const Program &Whole, std::vector<Mutation> &Out);
+/// `guard`: a NoGradGuard or its like goes, where something is run under it.
+void removeGuards(const Program &Whole, std::vector<Mutation> &Out);
+/// `detach` and `state-detach`: a detach() goes where its result is stored for
+/// longer than the iteration; of a recurrent state it is `state-detach`.
+void removeDetach(const Program &Whole, std::vector<Mutation> &Out);
+/// `item`: a number that is stored or summed becomes the tensor.
+void removeItem(const Program &Whole, std::vector<Mutation> &Out);
+/// `allocation` and `transfer`: what is made or copied before a loop moves into it.
+void moveIntoLoops(const Program &Whole, std::vector<Mutation> &Out);
+
+} // namespace torchtidy::mutation
+
+#endif
