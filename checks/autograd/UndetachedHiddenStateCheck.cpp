@@ -89,7 +89,7 @@ static Finding describe(const Program &Program, const CarriedState &Carried) {
   Result.Range = Store.Site->getSourceRange();
   const clang::Expr *Target = storedInto(Store);
   Result.Message = message(Carried, stateName(Carried, Store, Context),
-                           Target && isTensor(Target));
+                           Target && isNamedTensor(Target));
   for (const Event *Other : Carried.Others)
     if (Other->Site != Store.Site)
       Result.Notes.push_back({Other->Site->getBeginLoc(), "and here"});

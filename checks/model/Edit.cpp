@@ -75,6 +75,72 @@ std::vector<FixItHint> insertFirst(const ASTContext &Context,
   return {FixItHint::CreateInsertion(After, ("\n" + Indent + Code).str())};
 }
 
+/// The function declares another variable with the name of V.
+static bool isNameTaken(const Stmt *S, const VarDecl *V) {
+  if (!S)
+    return false;
+  if (const auto *Declaration = dyn_cast<DeclStmt>(S))
+    for (const Decl *D : Declaration->decls())
+      if (const auto *Other = dyn_cast<VarDecl>(D))
+        if (Other != V && Other->getDeclName() == V->getDeclName())
+          return true;
+  return llvm::any_of(S->children(), [&](const Stmt *Child) {
+    return isNameTaken(Child, V);
+  });
+}
+
+std::vector<FixItHint> moveBeforeLoop(const ASTContext &Context,
+                                      const flow::ControlFlow &Flow,
+                                      const VarDecl *V, const Stmt *Loop,
+                                      StringRef Instead) {
+  const SourceManager &SM = Context.getSourceManager();
+  const Stmt *Declaration = nullptr;
+  for (const Stmt *S = V->getInit(); S && !Declaration; S = Flow.parent(S))
+    Declaration = dyn_cast<DeclStmt>(S);
+  if (!Declaration || !isa_and_nonnull<CompoundStmt>(Flow.parent(Loop)) ||
+      !isa_and_nonnull<CompoundStmt>(Flow.parent(Declaration)) ||
+      !isWritten(Loop->getBeginLoc()) ||
+      !isWritten(Declaration->getBeginLoc()) ||
+      !isWritten(Declaration->getEndLoc()) ||
+      isNameTaken(Flow.function()->getBody(), V))
+    return {};
+  for (const ParmVarDecl *Parameter : Flow.function()->parameters())
+    if (Parameter->getDeclName() == V->getDeclName())
+      return {};
+  const CharSourceRange Written =
+      CharSourceRange::getTokenRange(Declaration->getSourceRange());
+  const std::string Text =
+      Lexer::getSourceText(Written, SM, Context.getLangOpts()).str();
+  if (Text.empty())
+    return {};
+  const std::string Indent = indentation(SM, Loop->getBeginLoc());
+  std::vector<FixItHint> Result = {FixItHint::CreateInsertion(
+      Loop->getBeginLoc(), Text + "\n" + Indent)};
+  if (!Instead.empty()) {
+    Result.push_back(FixItHint::CreateReplacement(Written, Instead));
+    return Result;
+  }
+  // The line goes with the statement, unless something else is on it.
+  auto [File, Begin] = SM.getDecomposedLoc(Declaration->getBeginLoc());
+  const SourceLocation After = Lexer::getLocForEndOfToken(
+      Declaration->getEndLoc(), 0, SM, Context.getLangOpts());
+  const StringRef Buffer = SM.getBufferData(File);
+  unsigned End = SM.getFileOffset(After);
+  const unsigned Start =
+      Begin - indentation(SM, Declaration->getBeginLoc()).size();
+  const size_t Rest = Buffer.find_first_not_of(" \t", End);
+  const bool IsAlone = Rest != StringRef::npos && Buffer[Rest] == '\n' &&
+                       (Start == 0 || Buffer[Start - 1] == '\n');
+  if (!IsAlone) {
+    Result.push_back(FixItHint::CreateRemoval(Written));
+    return Result;
+  }
+  const SourceLocation First = SM.getLocForStartOfFile(File);
+  Result.push_back(FixItHint::CreateRemoval(CharSourceRange::getCharRange(
+      First.getLocWithOffset(Start), First.getLocWithOffset(Rest + 1))));
+  return Result;
+}
+
 std::vector<FixItHint> appendCall(const ASTContext &Context, const Expr *E,
                                   StringRef Call) {
   if (!E || !torch::isTensor(E->getType()))

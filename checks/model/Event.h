@@ -40,8 +40,8 @@ enum class EventKind : uint8_t {
   /// to(), cuda(), cpu(), toType(). Places: the tensor. Input: the tensor, Result:
   /// what comes of it.
   Transfer,
-  /// The data of a tensor is, or may be, written. Places: the tensor. Result: what
-  /// it is.
+  /// The data of a tensor is, or may be, written, or whether it needs a gradient is
+  /// set. Places: the tensor. Result: what it was; Input: with what.
   Write,
   /// Tensors become one: stack(), cat(). Places: the list.
   Combine,
@@ -81,8 +81,8 @@ struct Event {
   /// Transfer: what it asks for.
   bool MovesDevice = false, ConvertsType = false;
   PlaceSet Savers;
-  /// For a store: the origin that values read from there carry. For a forward or
-  /// an allocation: the origin of its result. For a backward: the origin of values
+  /// For a store: the origin that values read from there carry. For a forward: the
+  /// origin of its result. For an allocation or a transfer: of the memory of it. For a backward: the origin of values
   /// whose graph it has gone through.
   OriginId Origin = 0;
   /// Its node in Execution::points().

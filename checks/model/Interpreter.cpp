@@ -45,14 +45,36 @@ bool Interpreter::join(State &Into, const State &From) {
   auto IsSetInLoop = [&](PlaceId P) {
     return Places.hasStep(P, Step::Parameters);
   };
+  // One side may know a tuple as a whole and the other by its parts.
+  auto Whole = [&](const State &Side, PlaceId P) -> std::optional<Value> {
+    while (!Places.isRoot(P)) {
+      const Step::Kind Kind = Places.step(P).Of;
+      if (Kind == Step::Parameters || Kind == Step::Gradient)
+        return std::nullopt;
+      P = Places.parent(P);
+      if (const Value *V = Side.find(P)) {
+        if (!V->History)
+          return std::nullopt;
+        Value Part = *V;
+        Part.Mode = 0;
+        Part.Refs.clear();
+        return Part;
+      }
+    }
+    return std::nullopt;
+  };
+  auto JoinAbsent = [&](const State &Side, PlaceId P, Value &V) {
+    if (std::optional<Value> Part = Whole(Side, P))
+      return V.join(*Part);
+    return isFromOutside(P) && !IsSetInLoop(P) && V.join(initial(P));
+  };
   for (auto &[P, V] : Into.Places)
-    if (!From.Places.count(P) && isFromOutside(P) && !IsSetInLoop(P))
-      Changed |= V.join(initial(P));
+    if (!From.Places.count(P))
+      Changed |= JoinAbsent(From, P, V);
   for (const auto &[P, V] : From.Places) {
     auto [It, Inserted] = Into.Places.try_emplace(P, V);
     if (Inserted) {
-      if (isFromOutside(P) && !IsSetInLoop(P))
-        It->second.join(initial(P));
+      JoinAbsent(Into, P, It->second);
       Changed = true;
     } else {
       Changed |= It->second.join(V);

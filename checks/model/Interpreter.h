@@ -156,7 +156,8 @@ private:
   void tellOfMemory(const clang::CallExpr *Call, const torch::Operation *Op,
                     llvm::ArrayRef<const clang::Expr *> Operands,
                     const Value &Self, Value &Result);
-  void writeEvent(const clang::Expr *Site, const clang::Expr *Target);
+  void writeEvent(const clang::Expr *Site, const clang::Expr *Target,
+                  const Value &Written = Value());
   void markBackwarded(const clang::Expr *Site, const Value &Root);
   void clearGradients(const clang::Expr *Site, const PlaceSet &Gradients);
   bool isGradient(const PlaceSet &Set);

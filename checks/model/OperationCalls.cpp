@@ -240,6 +240,8 @@ void Interpreter::tellOfMemory(const CallExpr *Call, const Operation *Op,
     Event E;
     E.Kind = EventKind::Transfer;
     E.Site = Call;
+    E.Origin = origin(Origin::Allocation, Call);
+    insert(Result.Memory, E.Origin);
     E.Places = denote(Operands.front()).Objects;
     E.Input = Self;
     E.Result = Result;
@@ -258,7 +260,8 @@ void Interpreter::tellOfMemory(const CallExpr *Call, const Operation *Op,
   }
 }
 
-void Interpreter::writeEvent(const Expr *Site, const Expr *Target) {
+void Interpreter::writeEvent(const Expr *Site, const Expr *Target,
+                             const Value &Written) {
   if (!Record)
     return;
   Event E;
@@ -267,6 +270,7 @@ void Interpreter::writeEvent(const Expr *Site, const Expr *Target) {
   Denotation D = denote(Target);
   E.Places = D.Objects.empty() ? D.Own.ViewOf : D.Objects;
   E.Result = deepValue(Target);
+  E.Input = Written;
   emit(std::move(E));
 }
 
@@ -343,7 +347,7 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
         Op->Name == "rename_")
       return denote(Target);
     if (Op->Name != "detach_" && Op->Name != "requires_grad_")
-      writeEvent(Call, Target);
+      writeEvent(Call, Target, Combined);
     if (Op->Name == "detach_") {
       for (PlaceId P : denote(Target).Objects) {
         Value V = load(P);

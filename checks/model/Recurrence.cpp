@@ -1,5 +1,6 @@
 #include "model/Recurrence.h"
 #include "model/Evaluation.h"
+#include "torch/Types.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -72,7 +73,7 @@ private:
                                          : CarriedState::Throws,
                           L, &E);
     }
-    if (isUsed(Store.Origin) || isScratchOfForward())
+    if (isUsed(Store.Origin) || isScratchOfForward() || isResultOfHelper())
       return std::nullopt;
     for (const Loop *L : llvm::reverse(Loops)) {
       std::optional<bool> Outlives = Way.outlives(Place, *L);
@@ -149,6 +150,19 @@ private:
       return false;
     return Way.isInForward(
         Way.graph().frames()[Places.frame(RootPlace)].get());
+  }
+
+  /// A helper unrolls a sequence and returns what it has computed: its caller
+  /// decides.
+  bool isResultOfHelper() const {
+    const PlaceTable &Places = Way.places();
+    const PlaceId RootPlace = Places.rootOf(Place);
+    if (Places.rootKind(RootPlace) != Root::Local)
+      return false;
+    const Frame *Owner =
+        Way.graph().frames()[Places.frame(RootPlace)].get();
+    return Owner->Caller &&
+           torch::mayHoldTensor(Owner->Function->getReturnType());
   }
 
   const Event *feedsForward(OriginId Id, const Loop *L) const {

@@ -87,6 +87,26 @@ std::string targetName(const ASTContext &Context, const Expr *Store) {
   return Name.str();
 }
 
+std::string plainName(const ASTContext &Context, const Expr *E) {
+  E = strip(E);
+  if (!isa<DeclRefExpr, MemberExpr>(E))
+    return "";
+  const std::string Text = sourceText(Context, E);
+  StringRef Name = Text;
+  Name.consume_front("this->");
+  return Name.str();
+}
+
+std::string calleeText(const Program &Program, const Expr *E) {
+  const auto *Call = cast<CallExpr>(E);
+  const Expr *Callee = Call->getCallee()->IgnoreParenImpCasts();
+  if (const auto *Member = dyn_cast<MemberExpr>(Callee))
+    return Member->getMemberNameInfo().getAsString();
+  if (const auto *Member = dyn_cast<CXXDependentScopeMemberExpr>(Callee))
+    return Member->getMember().getAsString();
+  return Program.text(Callee);
+}
+
 const Expr *storedInto(const Event &Store) {
   if (Store.Target)
     return Store.Target;
@@ -109,7 +129,10 @@ std::string storedName(const ASTContext &Context, const Event &Store) {
   return Name.str();
 }
 
-bool isTensor(const Expr *E) { return torch::isTensor(E->getType()); }
+bool isNamedTensor(const Expr *E) {
+  return isa<DeclRefExpr, MemberExpr>(strip(E)) &&
+         torch::isTensor(E->getType());
+}
 
 std::string detachStatement(const ASTContext &Context, const Event &Store) {
   const Expr *Into = storedInto(Store);

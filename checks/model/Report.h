@@ -4,6 +4,7 @@
 
 #include "model/Execution.h"
 #include "model/Finding.h"
+#include "model/Program.h"
 
 namespace torchtidy::model {
 
@@ -20,12 +21,20 @@ std::string objectName(const clang::ASTContext &Context,
 std::string targetName(const clang::ASTContext &Context,
                        const clang::Expr *Store);
 
+/// The name of a variable or a member as it is written, without "this->"; empty for
+/// other expressions.
+std::string plainName(const clang::ASTContext &Context, const clang::Expr *E);
+/// The name of the function that is called, as it is written: "torch::zeros", of a
+/// method without its object.
+std::string calleeText(const Program &Program, const clang::Expr *Call);
+
 /// What a store stores into, as an expression: the variable of a std::tie, the
 /// left side of an assignment; null for others.
 const clang::Expr *storedInto(const Event &Store);
 /// The same as it is written, without "this->"; empty where it has no name.
 std::string storedName(const clang::ASTContext &Context, const Event &Store);
-bool isTensor(const clang::Expr *E);
+/// A variable or a member that is a tensor.
+bool isNamedTensor(const clang::Expr *E);
 /// "h = h.detach();" for a tensor, the same by parts for a tuple of tensors; empty
 /// for others.
 std::string detachStatement(const clang::ASTContext &Context,

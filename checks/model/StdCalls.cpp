@@ -454,7 +454,7 @@ void Interpreter::assign(const Expr *Site, const Expr *To, const Expr *From) {
       Value Written = V;
       Written.History =
           recorded({load(Target.Own.ViewOf).History, V.History});
-      writeEvent(Site, To);
+      writeEvent(Site, To, Written);
       writeInPlace(Site, To, Written, false, From);
     }
     return;

@@ -225,7 +225,8 @@ static int callableArgument(StringRef Name, bool &Repeats, bool &IsThread) {
     IsThread = true;
     return -3; // the first callable
   }
-  if (Name == "launch")
+  // An optimizer's step(closure) calls it once, or a few times.
+  if (Name == "launch" || Name == "step")
     return 0;
   if (Name == "parallel_for") {
     Repeats = true;

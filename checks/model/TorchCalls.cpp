@@ -175,6 +175,7 @@ Denotation Interpreter::torchCall(const CallExpr *Call,
                             : history::None;
     if (!Object)
       return Result;
+    writeEvent(Call, Object, Value::withHistory(Bits));
     for (PlaceId P : identity(Object)) {
       Value V = load(P);
       // On the result of an operation it changes nothing.

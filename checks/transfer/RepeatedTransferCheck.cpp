@@ -1,12 +1,64 @@
-// FIXME(new-check): say in one sentence what is flagged; docs/checks/torch-repeated-transfer.md
-// opens with the same sentence.
+// Finds tensors that a loop transfers to a device, or converts, again and again.
 #include "transfer/RepeatedTransferCheck.h"
+#include "model/Edit.h"
+#include "model/LoopWork.h"
 #include "model/Program.h"
+#include "model/Report.h"
 
 namespace torchtidy::checks {
 
-std::vector<model::Finding> RepeatedTransferCheck::analyze(model::Program &Program) {
-  return {};
+using namespace model;
+
+/// ".to(device)", as it is written.
+static std::string callText(const Program &Program, const clang::Expr *Call) {
+  const auto *Member = llvm::dyn_cast<clang::CXXMemberCallExpr>(Call);
+  std::string Result = "." + calleeText(Program, Call) + "(";
+  if (Member)
+    for (const clang::Expr *Argument : Member->arguments())
+      if (!llvm::isa<clang::CXXDefaultArgExpr>(Argument))
+        Result += (Result.back() == '(' ? "" : ", ") + Program.text(Argument);
+  return Result + ")";
+}
+
+static Finding describe(const Program &Program, const RepeatedTransfer &Found) {
+  const clang::ASTContext &Context = Program.context();
+  const auto *Call = llvm::cast<clang::CallExpr>(Found.Transfer->Site);
+  Finding Result;
+  Result.Location = Call->getBeginLoc();
+  Result.Range = Call->getSourceRange();
+  const std::string Name = plainName(Context, objectOf(Call));
+  const std::string Subject = Name.empty() ? "this tensor" : "'" + Name + "'";
+  const std::string Text = "'" + callText(Program, Call) + "'";
+  switch (Found.How) {
+  case RepeatedTransfer::Copies:
+    Result.Message = Subject + " does not change in this loop, but " + Text +
+                     " copies it in every iteration; transfer it once before "
+                     "the loop";
+    break;
+  case RepeatedTransfer::Converts:
+    Result.Message = Subject + " does not change in this loop, but " + Text +
+                     " converts it in every iteration; convert it once before "
+                     "the loop";
+    break;
+  case RepeatedTransfer::Samples:
+    Result.Message = "each sample is copied by itself by " + Text +
+                     "; stack the batch first and transfer it once";
+    break;
+  }
+  addLoop(Result, *Found.Way, Found.Transfer->In, Found.Around);
+  if (Found.CanMove)
+    Result.Fixes = moveBeforeLoop(Context, *Found.Transfer->In->Flow,
+                                  Found.Variable,
+                                  Found.Way->loopStatement(*Found.Around), "");
+  Result.IterationSite = Call->getBeginLoc();
+  return Result;
+}
+
+std::vector<Finding> RepeatedTransferCheck::analyze(Program &Program) {
+  std::vector<Finding> Findings;
+  for (const RepeatedTransfer &Found : repeatedTransfers(Program))
+    addUnlessKnown(Findings, describe(Program, Found));
+  return Findings;
 }
 
 } // namespace torchtidy::checks

@@ -1,0 +1,432 @@
+#include "model/Invariance.h"
+#include "torch/Api.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace clang;
+using torchtidy::torch::TypeKind;
+
+namespace torchtidy::model {
+
+using flow::Loop;
+
+static bool isHandle(QualType Type) {
+  const TypeKind Kind = torch::kindOf(Type);
+  return torch::isModule(Type) || Kind == TypeKind::Pointer ||
+         Kind == TypeKind::Optimizer || Type->isPointerType();
+}
+
+/// The variable or the member that E names, through elements and tuples: what an
+/// assignment to E changes.
+void Invariance::addTarget(const Expr *E, Declarations &Changed) {
+  while (E) {
+    E = strip(E);
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+      if (!Changed.insert(Ref->getDecl()).second)
+        return;
+      // A reference stands for what it was bound to.
+      const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+      E = V && V->getType()->isReferenceType() && !isa<ParmVarDecl>(V)
+              ? V->getInit()
+              : nullptr;
+    } else if (const auto *Member = dyn_cast<MemberExpr>(E)) {
+      Changed.insert(Member->getMemberDecl());
+      return;
+    } else if (const auto *Subscript = dyn_cast<ArraySubscriptExpr>(E)) {
+      E = Subscript->getBase();
+    } else if (const auto *Unary = dyn_cast<UnaryOperator>(E)) {
+      E = Unary->getSubExpr();
+    } else if (const auto *Call = dyn_cast<CallExpr>(E)) {
+      const FunctionDecl *Callee = Call->getDirectCallee();
+      const bool IsTie = Callee && Callee->getIdentifier() &&
+                         Callee->getName() == "tie" && torch::isStd(Callee);
+      if (IsTie)
+        for (const Expr *Argument : Call->arguments())
+          addTarget(Argument, Changed);
+      const Expr *Object = objectOf(Call);
+      E = IsTie                      ? nullptr
+          : Object                   ? Object
+          : Call->getNumArgs() == 1  ? Call->getArg(0) // std::get
+                                     : nullptr;
+      // x[i] = y writes x; the handle itself stays.
+      if (E && torch::isTensor(E->getType()) && Object)
+        return;
+    } else {
+      return;
+    }
+  }
+}
+
+void Invariance::addChanges(const Stmt *S, Declarations &Changed,
+                            llvm::DenseSet<const FunctionDecl *> &Seen) {
+  if (const auto *Binary = dyn_cast<BinaryOperator>(S)) {
+    if (Binary->isAssignmentOp())
+      addTarget(Binary->getLHS(), Changed);
+    return;
+  }
+  if (const auto *Unary = dyn_cast<UnaryOperator>(S)) {
+    if (Unary->isIncrementDecrementOp())
+      addTarget(Unary->getSubExpr(), Changed);
+    // A pointer to a number may change it.
+    if (Unary->getOpcode() == UO_AddrOf &&
+        !torch::mayHoldTensor(Unary->getSubExpr()->getType()))
+      addTarget(Unary->getSubExpr(), Changed);
+    return;
+  }
+  llvm::ArrayRef<const Expr *> None;
+  const FunctionDecl *Callee = nullptr;
+  llvm::SmallVector<const Expr *, 4> Arguments;
+  if (const auto *Construct = dyn_cast<CXXConstructExpr>(S)) {
+    Callee = Construct->getConstructor();
+    Arguments.assign(Construct->arg_begin(), Construct->arg_end());
+    if (Construct->getConstructor()->isCopyOrMoveConstructor())
+      return;
+  } else if (const auto *Call = dyn_cast<CallExpr>(S)) {
+    Callee = Call->getDirectCallee();
+    Arguments = argumentsOf(Call);
+    const Expr *Object = objectOf(Call);
+    if (const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call)) {
+      // A closure that is not expanded has nothing to do with tensors.
+      if (Operator->getOperator() == OO_Call && Callee)
+        addChangesOf(Callee, Changed, Seen);
+      if (Operator->isAssignmentOp() ||
+          Operator->getOperator() == OO_PlusPlus ||
+          Operator->getOperator() == OO_MinusMinus)
+        addTarget(Operator->getArg(0), Changed);
+    } else if (const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Callee);
+               Method && Object && !Method->isConst() && !Method->isStatic() &&
+               !torch::isTensor(Object->getType()) &&
+               !isHandle(Object->getType())) {
+      addTarget(Object, Changed);
+    }
+  }
+  if (!Callee)
+    return;
+  for (unsigned I = 0; I < Arguments.size() && I < Callee->getNumParams();
+       ++I) {
+    const QualType Type = Callee->getParamDecl(I)->getType();
+    const bool IsWritable = Type->isLValueReferenceType() &&
+                            !Type->getPointeeType().isConstQualified();
+    // Expanded functions say themselves what they write.
+    if (IsWritable && !isHandle(Arguments[I]->getType()) &&
+        !(torch::isStd(Callee) && Callee->getIdentifier() &&
+          (Callee->getName() == "get" || Callee->getName() == "move" ||
+           Callee->getName() == "forward")))
+      addTarget(Arguments[I], Changed);
+  }
+  addChangesOf(Callee, Changed, Seen);
+}
+
+void Invariance::addChangesOf(const FunctionDecl *Callee,
+                              Declarations &Changed,
+                              llvm::DenseSet<const FunctionDecl *> &Seen) {
+  const FunctionDecl *Definition =
+      Way.code().functions().definition(Callee);
+  if (!Definition || !Seen.insert(Definition).second)
+    return;
+  llvm::SmallVector<const Stmt *, 32> Work = {Definition->getBody()};
+  while (!Work.empty()) {
+    const Stmt *S = Work.pop_back_val();
+    if (!S)
+      continue;
+    addChanges(S, Changed, Seen);
+    Work.append(S->child_begin(), S->child_end());
+  }
+}
+
+const Invariance::Declarations &Invariance::changedIn(const Loop &L) {
+  auto [It, Inserted] = Changes.try_emplace(&L);
+  if (!Inserted)
+    return It->second;
+  Declarations Changed;
+  llvm::DenseSet<const FunctionDecl *> Seen;
+  for (unsigned N : L.Body.set_bits()) {
+    const Segment &S = Way.segment(N);
+    if (S.Of != Segment::Elements || !Way.point(N).IsEnd)
+      continue;
+    for (unsigned I = S.Begin; I < S.End; ++I)
+      if (std::optional<CFGStmt> Element = (*S.Block)[I].getAs<CFGStmt>())
+        addChanges(Element->getStmt(), Changed, Seen);
+  }
+  return Changes[&L] = std::move(Changed);
+}
+
+bool Invariance::isInvariantVariable(const VarDecl *V, const Frame *F,
+                                     const Loop &L) {
+  if (isChanged(V, L))
+    return false;
+  if (V->hasGlobalStorage() || torch::isLibTorch(V))
+    return true;
+  const Frame *Owner = Supergraph::owner(F, V);
+  if (!Owner)
+    return true; // captured from a frame that is not in the loop
+  if (const auto *Parameter = dyn_cast<ParmVarDecl>(V)) {
+    if (!Owner->Caller || !Way.beginsIn(Owner, L))
+      return true;
+    const unsigned Index = Parameter->getFunctionScopeIndex();
+    return !Owner->Range && Index < Owner->Arguments.size() &&
+           Owner->Arguments[Index] &&
+           isInvariant(Owner->Arguments[Index], Owner->Caller, L);
+  }
+  // Declared in the loop: as good as what it is made from.
+  bool IsInside = Way.beginsIn(Owner, L);
+  if (!IsInside)
+    if (const Stmt *Statement = Way.loopStatement(L); Statement && Owner->Flow)
+      IsInside = V->getBeginLoc().isValid() &&
+                 Statement->getSourceRange().fullyContains(V->getSourceRange());
+  if (!IsInside)
+    return true;
+  if (!V->getInit() || V->isExceptionVariable())
+    return false;
+  // The variable of a range-based for goes through the elements.
+  for (const Stmt *S = Way.loopStatement(L); S; S = nullptr)
+    if (const auto *Each = dyn_cast<CXXForRangeStmt>(S))
+      if (Each->getLoopVariable() == V)
+        return false;
+  return isInvariant(V->getInit(), Owner, L);
+}
+
+/// Reads of a tensor that say nothing about its content.
+static bool isPropertyName(StringRef Name) {
+  static const llvm::StringSet<> Names = {
+      "size",    "sizes",   "sym_sizes", "dim",        "ndimension",
+      "numel",   "stride",  "strides",   "device",     "options",
+      "dtype",   "scalar_type", "is_cuda", "is_cpu",   "layout",
+      "element_size", "nbytes", "get_device", "type",  "defined"};
+  return Names.contains(Name);
+}
+
+bool Invariance::isInvariantCall(const CallExpr *Call, const Frame *F,
+                                 const Loop &L) {
+  const FunctionDecl *Callee = Call->getDirectCallee();
+  const Expr *Object = objectOf(Call);
+  const llvm::SmallVector<const Expr *, 4> Arguments = argumentsOf(Call);
+  auto AllArguments = [&] {
+    return llvm::all_of(Arguments, [&](const Expr *Argument) {
+      return isInvariant(Argument, F, L);
+    });
+  };
+  if (!Callee)
+    return false;
+  const StringRef Name =
+      Callee->getIdentifier() ? Callee->getName() : StringRef();
+  if (torch::isLibTorch(Callee)) {
+    const torch::Call Kind = torch::classify(Call);
+    if (Object && torch::isTensor(Object->getType()) && isPropertyName(Name)) {
+      // The batches of a loop are on one device and of one type.
+      if (Name == "device" || Name == "options" || Name == "dtype" ||
+          Name == "scalar_type" || Name == "type")
+        return true;
+      return isInvariant(Object, F, L) && AllArguments();
+    }
+    if (Kind.Kind == torch::Api::ModuleParameters)
+      return !Object || isInvariant(Object, F, L);
+    if (Kind.Kind == torch::Api::Operation) {
+      // A pure operation on tensors that stay the same. Their content is asked
+      // for by isWritten.
+      if (Kind.Op->Writes != torch::operation::NoArgument ||
+          Kind.Op->has(torch::operation::Random) ||
+          Kind.Op->has(torch::operation::Factory) ||
+          Kind.Op->has(torch::operation::LikeFactory) ||
+          Kind.Op->Returns == torch::operation::Scalar)
+        return false;
+      return (!Object || isInvariant(Object, F, L)) && AllArguments();
+    }
+    // TensorOptions and what builds them; elements of LibTorch's own lists.
+    const bool IsTensor = torch::mayHoldTensor(Call->getType());
+    if (Kind.Kind != torch::Api::Library || IsTensor)
+      return false;
+    return (!Object || isInvariant(Object, F, L)) && AllArguments();
+  }
+  if (torch::isStd(Callee)) {
+    // rand(), time(): nothing goes in, so something else must.
+    if (!Object && Arguments.empty())
+      return false;
+    if (const auto *Method = dyn_cast<CXXMethodDecl>(Callee);
+        Method && !Method->isConst() && !Method->isStatic() &&
+        !isa<CXXOperatorCallExpr>(Call) && Name != "begin" && Name != "at" &&
+        Name != "front" && Name != "back" && Name != "data" && Name != "get" &&
+        Name != "value")
+      return false;
+    return (!Object || isInvariant(Object, F, L)) && AllArguments();
+  }
+  // The user's: through what it returns.
+  const FunctionDecl *Definition = Way.code().functions().definition(Callee);
+  const TypeKind Kind = torch::kindOf(Call->getType());
+  const CXXRecordDecl *Record = torch::recordOf(Call->getType());
+  const bool SaysWhere = Record && torch::isLibTorch(Record) &&
+                         Kind == TypeKind::Other &&
+                         !torch::mayHoldTensor(Call->getType());
+  if ((Object && !isInvariant(Object, F, L)) || !AllArguments())
+    return false;
+  // Options or a device that another file makes.
+  if (!Definition)
+    return SaysWhere;
+  const auto *Body = dyn_cast<CompoundStmt>(Definition->getBody());
+  if (!Body || Body->size() != 1)
+    return SaysWhere;
+  const auto *Return = dyn_cast<ReturnStmt>(Body->body_front());
+  if (!Return || !Return->getRetValue())
+    return false;
+  Frame Inside;
+  Inside.Id = ~0u;
+  Inside.Function = Definition;
+  Inside.Caller = F;
+  Inside.Site = Call;
+  Inside.Object = Object;
+  Inside.Arguments = Arguments;
+  return isInvariant(Return->getRetValue(), &Inside, L);
+}
+
+bool Invariance::isInvariant(const Expr *E, const Frame *F, const Loop &L) {
+  struct Nesting {
+    unsigned &Depth;
+    explicit Nesting(unsigned &Depth) : Depth(Depth) { ++Depth; }
+    ~Nesting() { --Depth; }
+  } Guard(Depth);
+  if (!E || Depth > 64)
+    return false;
+  E = strip(E);
+  if (E->isValueDependent() || E->isTypeDependent())
+    return isa<DeclRefExpr>(E) &&
+           isa<NonTypeTemplateParmDecl>(cast<DeclRefExpr>(E)->getDecl());
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+    const ValueDecl *D = Ref->getDecl();
+    if (isa<EnumConstantDecl, NonTypeTemplateParmDecl, FunctionDecl>(D))
+      return true;
+    if (const auto *Binding = dyn_cast<BindingDecl>(D)) {
+      if (isChanged(Binding, L))
+        return false;
+      const auto *Whole = dyn_cast<VarDecl>(Binding->getDecomposedDecl());
+      return Whole && isInvariantVariable(Whole, F, L);
+    }
+    const auto *V = dyn_cast<VarDecl>(D);
+    return V && isInvariantVariable(V, F, L);
+  }
+  if (const auto *Member = dyn_cast<MemberExpr>(E)) {
+    if (isa<VarDecl>(Member->getMemberDecl()))
+      return !isChanged(Member->getMemberDecl(), L);
+    return isa<FieldDecl>(Member->getMemberDecl()) &&
+           !isChanged(Member->getMemberDecl(), L) &&
+           isInvariant(Member->getBase(), F, L);
+  }
+  if (isa<CXXThisExpr>(E)) {
+    // A lambda's this is that of the function around it.
+    const Frame *Method = F;
+    while (Method->Caller && Way.code().functions().lambda(Method->Function))
+      Method = Method->Caller;
+    if (!Method->Caller ||
+        (Method->Id != ~0u && !Way.beginsIn(Method, L)))
+      return true;
+    return Method->Object && isInvariant(Method->Object, Method->Caller, L);
+  }
+  if (const auto *Call = dyn_cast<CallExpr>(E))
+    return isInvariantCall(Call, F, L);
+  if (isa<LambdaExpr, CXXNewExpr, StmtExpr, CXXThrowExpr>(E))
+    return false;
+  if (const auto *Unary = dyn_cast<UnaryOperator>(E);
+      Unary && Unary->isIncrementDecrementOp())
+    return false;
+  if (const auto *Binary = dyn_cast<BinaryOperator>(E);
+      Binary && Binary->isAssignmentOp())
+    return false;
+  if (const auto *List = dyn_cast<CXXStdInitializerListExpr>(E))
+    return isInvariant(List->getSubExpr(), F, L);
+  // Literals have no children; lists, constructions and arithmetic have.
+  for (const Stmt *Child : E->children()) {
+    const auto *Part = dyn_cast_or_null<Expr>(Child);
+    if (!Part || !isInvariant(Part, F, L))
+      return false;
+  }
+  return true;
+}
+
+bool Invariance::isWritten(const PlaceSet &Places, const Value &V,
+                           const Loop &L) {
+  for (const Event &E : Way.events()) {
+    if (!L.contains(E.Point))
+      continue;
+    switch (E.Kind) {
+    case EventKind::Write:
+      if (Way.mayAlias(E.Places, Places))
+        return true;
+      for (OriginId Allocation : E.Result.Memory)
+        if (V.uses(Allocation))
+          return true;
+      break;
+    case EventKind::Step:
+      if (V.History & history::Leaf)
+        return true;
+      break;
+    case EventKind::Store:
+    case EventKind::Release:
+      for (PlaceId P : E.Places)
+        for (PlaceId Q : Places)
+          if (Way.places().overlap(P, Q))
+            return true;
+      break;
+    case EventKind::Escape:
+      for (PlaceId P : E.Places)
+        for (PlaceId Q : Places)
+          if (Way.places().overlap(P, Q))
+            return true;
+      break;
+    default:
+      break;
+    }
+  }
+  return false;
+}
+
+bool Invariance::isUnconditional(const Stmt *S, const Frame *F,
+                                 const Loop &L) {
+  const Stmt *Statement = Way.loopStatement(L);
+  for (; F; S = F->Site, F = F->Caller) {
+    if (!F->Flow || !S)
+      return false;
+    for (const Stmt *Child = S, *Parent = F->Flow->parent(S); Parent;
+         Child = Parent, Parent = F->Flow->parent(Parent)) {
+      if (Parent == Statement)
+        return true;
+      if (const auto *If = dyn_cast<IfStmt>(Parent))
+        if (Child != If->getCond() && Child != If->getInit())
+          return false;
+      if (const auto *Choice = dyn_cast<AbstractConditionalOperator>(Parent))
+        if (Child != Choice->getCond())
+          return false;
+      if (const auto *Logical = dyn_cast<BinaryOperator>(Parent))
+        if (Logical->isLogicalOp() && Child == Logical->getRHS())
+          return false;
+      if (isa<SwitchStmt, CXXCatchStmt>(Parent))
+        return false;
+    }
+    if (!Way.beginsIn(F, L))
+      return true;
+  }
+  return true;
+}
+
+bool Invariance::canMoveBefore(const Expr *E, const Stmt *LoopStatement,
+                               const Frame *F) {
+  if (!E || !LoopStatement || !F->Flow ||
+      !F->Flow->isInside(E, LoopStatement))
+    return false;
+  llvm::SmallVector<const Stmt *, 16> Work = {E};
+  while (!Work.empty()) {
+    const Stmt *S = Work.pop_back_val();
+    if (!S)
+      continue;
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(S)) {
+      const ValueDecl *D = Ref->getDecl();
+      if (isa<VarDecl, BindingDecl>(D) &&
+          LoopStatement->getSourceRange().fullyContains(D->getSourceRange()))
+        return false;
+    }
+    Work.append(S->child_begin(), S->child_end());
+  }
+  return true;
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,232 @@
+#include "model/Invariance.h"
+#include "model/LoopWork.h"
+#include "torch/Api.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+using flow::Loop;
+
+namespace {
+
+/// The members that are registered as buffers or parameters: Module::to() moves
+/// them.
+class RegisteredMembers {
+public:
+  explicit RegisteredMembers(Code &User) {
+    for (const FunctionDecl *F : User.functions().all()) {
+      visit(F->getBody(), nullptr);
+      if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(F))
+        for (const CXXCtorInitializer *Init : Constructor->inits())
+          visit(Init->getInit(), Init->getAnyMember());
+    }
+  }
+
+  bool contains(const ValueDecl *D) const { return Members.count(D); }
+
+private:
+  void visit(const Stmt *S, const ValueDecl *Target) {
+    if (!S)
+      return;
+    if (const auto *Assign = dyn_cast<CXXOperatorCallExpr>(S);
+        Assign && Assign->getOperator() == OO_Equal)
+      if (const auto *Member = dyn_cast<MemberExpr>(strip(Assign->getArg(0))))
+        Target = Member->getMemberDecl();
+    if (const auto *Call = dyn_cast<CallExpr>(S)) {
+      const torch::Api Kind = torch::classify(Call).Kind;
+      if (Kind == torch::Api::RegisterBuffer ||
+          Kind == torch::Api::RegisterParameter) {
+        if (Target)
+          Members.insert(Target);
+        for (const Expr *Argument : Call->arguments())
+          if (const auto *Member = dyn_cast<MemberExpr>(strip(Argument)))
+            Members.insert(Member->getMemberDecl());
+      }
+    }
+    for (const Stmt *Child : S->children())
+      visit(Child, Target);
+  }
+
+  llvm::DenseSet<const ValueDecl *> Members;
+};
+
+class TransferQuery {
+public:
+  TransferQuery(const Execution &Way, Invariance &Loops,
+                const RegisteredMembers &Registered, const Event &Transfer)
+      : Way(Way), Loops(Loops), Registered(Registered), Transfer(Transfer),
+        Call(cast<CallExpr>(Transfer.Site)) {}
+
+  std::optional<RepeatedTransfer> run() {
+    const auto Around = Way.loopsAround(Transfer.Point);
+    if (Around.empty() || !objectOf(Call))
+      return std::nullopt;
+    const Loop &L = *Around.back();
+    if (!Way.loopStatement(L) ||
+        !Loops.isUnconditional(Call, Transfer.In, L) || isThereAlready() ||
+        !llvm::all_of(argumentsOf(Call), [&](const Expr *Argument) {
+          return isa<CXXDefaultArgExpr>(Argument) ||
+                 Loops.isInvariant(Argument, Transfer.In, L);
+        }))
+      return std::nullopt;
+    findVariable();
+    RepeatedTransfer Result = {&Way,     &Transfer, &L,
+                               Transfer.MovesDevice
+                                   ? RepeatedTransfer::Copies
+                                   : RepeatedTransfer::Converts,
+                               Variable, false};
+    if (isSameTensor(L)) {
+      Result.CanMove =
+          Variable && Loops.canMoveBefore(Variable->getInit(),
+                                          Way.loopStatement(L), Transfer.In);
+      return Result;
+    }
+    if (!Transfer.MovesDevice || !isStackedAfter(L))
+      return std::nullopt;
+    Result.How = RepeatedTransfer::Samples;
+    return Result;
+  }
+
+private:
+  bool isSameTensor(const Loop &L) const {
+    const Expr *Object = strip(objectOf(Call));
+    const auto *Member = dyn_cast<MemberExpr>(Object);
+    return !Transfer.Input.needsGrad() &&
+           !(Member && Registered.contains(Member->getMemberDecl())) &&
+           Loops.isInvariant(Object, Transfer.In, L) &&
+           !Loops.isWritten(Transfer.Places, Transfer.Input, L) &&
+           !isWorkingCopy(L);
+  }
+
+  /// Where it goes, it is: to() returns the tensor itself.
+  bool isThereAlready() const {
+    const Value &From = Transfer.Input, &To = Transfer.Result;
+    if (Transfer.MovesDevice) {
+      if (From.OnDevice.get() && To.OnDevice.get())
+        return *From.OnDevice.get() == *To.OnDevice.get();
+      return From.DeviceFrom.get() && To.DeviceFrom.get() &&
+             *From.DeviceFrom.get() == *To.DeviceFrom.get();
+    }
+    return From.OfType.get() && To.OfType.get() &&
+           *From.OfType.get() == *To.OfType.get();
+  }
+
+  /// The copy is written into: it is wanted afresh.
+  bool isWorkingCopy(const Loop &L) const {
+    for (const Event &E : Way.events())
+      if (E.Kind == EventKind::Write && L.contains(E.Point) &&
+          E.Result.uses(Transfer.Origin))
+        return true;
+    return false;
+  }
+
+  void findVariable() {
+    const flow::ControlFlow *Flow = Transfer.In->Flow;
+    for (const Stmt *S = Flow->parent(Call); S; S = Flow->parent(S)) {
+      if (const auto *Declaration = dyn_cast<DeclStmt>(S)) {
+        const auto *V = Declaration->isSingleDecl()
+                            ? dyn_cast<VarDecl>(Declaration->getSingleDecl())
+                            : nullptr;
+        if (V && V->getInit() && strip(V->getInit()) == Call)
+          Variable = V;
+        return;
+      }
+      if (!isa<Expr>(S) || strip(cast<Expr>(S)) != Call)
+        return;
+    }
+  }
+
+  /// The container that E is pushed to, as a variable or a member.
+  static const ValueDecl *container(const Stmt *S) {
+    const auto *Push = dyn_cast<CXXMemberCallExpr>(S);
+    const CXXMethodDecl *Method = Push ? Push->getMethodDecl() : nullptr;
+    if (!Method || !Method->getIdentifier() ||
+        (Method->getName() != "push_back" && Method->getName() != "emplace_back"))
+      return nullptr;
+    return named(Push->getImplicitObjectArgument());
+  }
+
+  static const ValueDecl *named(const Expr *E) {
+    E = strip(E);
+    while (const auto *Construct = dyn_cast<CXXConstructExpr>(E)) {
+      if (Construct->getNumArgs() == 0)
+        return nullptr;
+      E = strip(Construct->getArg(0));
+    }
+    if (const auto *Move = dyn_cast<CallExpr>(E);
+        Move && Move->isCallToStdMove())
+      E = strip(Move->getArg(0));
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+      return Ref->getDecl();
+    const auto *Member = dyn_cast<MemberExpr>(E);
+    return Member ? Member->getMemberDecl() : nullptr;
+  }
+
+  /// The result, or the variable that holds it, goes into a container that is
+  /// stacked when the loop is over.
+  bool isStackedAfter(const Loop &L) const {
+    const flow::ControlFlow *Flow = Transfer.In->Flow;
+    const ValueDecl *Into = nullptr;
+    for (const Stmt *S = Flow->parent(Call); S && !Into; S = Flow->parent(S)) {
+      if (!isa<Expr>(S))
+        break;
+      if (const CallExpr *Outer = dyn_cast<CallExpr>(S);
+          Outer && !container(S) && strip(Outer) != Call)
+        break;
+      Into = container(S);
+    }
+    if (Variable && !Into)
+      for (const Stmt *S = Flow->parent(Call); S; S = Flow->parent(S))
+        if (const auto *Block = dyn_cast<CompoundStmt>(S)) {
+          for (const Stmt *Each : Block->body())
+            if (const auto *E = dyn_cast<Expr>(Each)) {
+              const auto *Push = dyn_cast<CXXMemberCallExpr>(strip(E));
+              const ValueDecl *Target = Push ? container(Push) : nullptr;
+              if (Target && Push->getNumArgs() == 1 &&
+                  named(Push->getArg(0)) == Variable)
+                Into = Target;
+            }
+          break;
+        }
+    if (!Into)
+      return false;
+    for (const Event &E : Way.events()) {
+      const auto *Combine =
+          E.Kind == EventKind::Combine ? dyn_cast<CallExpr>(E.Site) : nullptr;
+      if (Combine && !L.contains(E.Point) && E.In == Transfer.In &&
+          Combine->getNumArgs() > 0 && named(Combine->getArg(0)) == Into)
+        return true;
+    }
+    return false;
+  }
+
+  const Execution &Way;
+  Invariance &Loops;
+  const RegisteredMembers &Registered;
+  const Event &Transfer;
+  const CallExpr *Call;
+  const VarDecl *Variable = nullptr;
+};
+
+} // namespace
+
+std::vector<RepeatedTransfer> repeatedTransfers(Program &Program) {
+  std::vector<RepeatedTransfer> Result;
+  if (Program.executions().empty())
+    return Result;
+  const RegisteredMembers Registered(Program.executions().front()->code());
+  for (const auto &Way : Program.executions()) {
+    Invariance Loops(*Way);
+    for (const Event &E : Way->events())
+      if (E.Kind == EventKind::Transfer)
+        if (auto Found = TransferQuery(*Way, Loops, Registered, E).run())
+          Result.push_back(*Found);
+  }
+  return Result;
+}
+
+} // namespace torchtidy::model
