@@ -94,8 +94,9 @@ llvm::Expected<Mutant> apply(const Mutation &What, const Files &Sources) {
     const std::string &Text =
         Changed == Result.Changed.end() ? Source->second : Changed->second;
     unsigned Begin = shifted(Edits, Region.Offset), End = shifted(Edits, Region.end());
-    if (Seen.emplace(Region.File, Begin, End).second)
-      Expected.push_back(lines(Region.File, Text, Begin, End));
+    if (!Seen.emplace(Region.File, Region.Offset, Region.end()).second)
+      continue;
+    Expected.push_back(lines(Region.File, Text, Begin, End));
     Before.push_back(
         lines(Region.File, Source->second, Region.Offset, Region.end()));
   }
