@@ -54,10 +54,10 @@ class Trainer {
 
   template <typename Loader>
   void fit(Loader& loader, int epochs) {
+    auto mean = mean_image_.to(device_);
+    torch::Tensor mask = torch::empty({128, 784}, device_);
     for (int epoch = 0; epoch < epochs; ++epoch) {
       model_->train();
-      auto mean = mean_image_.to(device_);
-      torch::Tensor mask = torch::empty({128, 784}, device_);
       auto kl_sum = torch::zeros({}, device_);
       int64_t batches = 0;
       for (auto& batch : loader) {

@@ -77,6 +77,7 @@ int main() {
   torch::optim::Adam optimizer(model->parameters(), torch::optim::AdamOptions(0.002));
 
   auto ids = corpus.to(device);
+  const auto text = held_out.to(device);
   double best = 1e9;
   for (int epoch = 0; epoch != 5; ++epoch) {
     model->train();
@@ -112,7 +113,6 @@ int main() {
     int64_t chunks = 0;
     {
       torch::NoGradGuard no_grad;
-      const auto text = held_out.to(device);
       std::tuple<Tensor, Tensor> state{torch::zeros({kLayers, kBatch, kHidden}, device),
                                        torch::zeros({kLayers, kBatch, kHidden}, device)};
       for (int64_t i = 0; i + kTime < text.size(1); i += kTime, ++chunks) {
