@@ -36,7 +36,7 @@ public:
         Allocate.Result.needsGrad())
       return std::nullopt;
     const Loop &L = *Around.back();
-    if (!Way.loopStatement(L) || !hasSameShape(L) ||
+    if (!hasSameShape(L) ||
         !Loops.isUnconditional(Allocate.Site, Allocate.In, L))
       return std::nullopt;
     findTarget();
@@ -44,7 +44,7 @@ public:
       return std::nullopt;
     const bool IsRandom = Op->has(torch::operation::Random);
     const bool IsScratch =
-        IsRandom || isWrittenIn(L) || Op->Name.starts_with("empty") ||
+        isWrittenIn(L) || IsRandom || Op->Name.starts_with("empty") ||
         Op->Name.starts_with("new_empty");
     if (GetsHistory || (IsScratch && isSavedBeyond(L)) ||
         isSmall(IsScratch ? SmallScratch : SmallConstant))
@@ -132,12 +132,21 @@ private:
     for (const Event &E : Way.events()) {
       const bool Binds =
           E.Kind == EventKind::Store || E.Kind == EventKind::Release;
-      if (!Binds || !L.contains(E.Point) || E.Site == Assignment)
+      if (!Binds || !L.contains(E.Point) || E.Site == Assignment ||
+          isInPlace(E))
         continue;
       if (llvm::any_of(E.Places, [&](PlaceId P) { return isTarget(P); }))
         return true;
     }
     return false;
+  }
+
+  /// sum += x, sum.add_(x): the tensor stays the one that it is.
+  static bool isInPlace(const Event &E) {
+    const auto *Operator = dyn_cast<CXXOperatorCallExpr>(E.Site);
+    const bool IsAssignment = Operator && Operator->getOperator() == OO_Equal;
+    return E.How == StoreKind::InPlace ||
+           (E.How == StoreKind::Accumulate && !IsAssignment);
   }
 
   bool leavesIteration(const Loop &L) const {
@@ -159,7 +168,7 @@ private:
   bool isSavedBeyond(const Loop &L) const {
     return llvm::any_of(Allocate.Savers, [&](PlaceId P) {
       std::optional<bool> Outlives = Way.outlives(P, L);
-      return Outlives && *Outlives;
+      return Outlives && *Outlives && !isTarget(P);
     });
   }
 
@@ -175,16 +184,30 @@ private:
     return Result;
   }
 
+  static bool saysOptions(const Expr *Argument) {
+    return isa<CXXDefaultArgExpr>(Argument) ||
+           !strip(Argument)->getType()->isArithmeticType();
+  }
+
   /// The number of elements is a constant under Limit.
   bool isSmall(uint64_t Limit) const {
     const auto *Call = cast<CallExpr>(Allocate.Site);
     const llvm::SmallVector<const Expr *, 4> Arguments = argumentsOf(Call);
-    if (Arguments.empty() || torch::isTensor(Arguments.front()->getType()))
+    const StringRef Name = factory(Allocate)->Name;
+    // The number of steps is the third argument.
+    const unsigned Shape = Name == "linspace" || Name == "logspace" ? 2 : 0;
+    if (Shape >= Arguments.size() || Name == "range" ||
+        (Name == "arange" && Arguments.size() > 1 &&
+         !saysOptions(Arguments[1])) ||
+        torch::isTensor(Arguments[Shape]->getType()))
       return false;
+    // n rows and n columns
+    if (Name == "eye")
+      Limit = 6;
     const ASTContext &Context = Way.code().context();
     uint64_t Elements = 1;
     bool IsKnown = true, Found = false;
-    llvm::SmallVector<const Stmt *, 8> Work = {Arguments.front()};
+    llvm::SmallVector<const Stmt *, 8> Work = {Arguments[Shape]};
     while (!Work.empty() && IsKnown) {
       const auto *E = dyn_cast_or_null<Expr>(Work.pop_back_val());
       if (!E)
@@ -205,8 +228,11 @@ private:
       }
       if (isa<DeclRefExpr, MemberExpr, CallExpr>(E))
         IsKnown = false;
+      // zeros({}): one element.
       if (const auto *List = dyn_cast<InitListExpr>(E))
         Found |= List->getNumInits() == 0;
+      if (const auto *Construct = dyn_cast<CXXConstructExpr>(E))
+        Found |= Construct->getNumArgs() == 0;
       Work.append(E->child_begin(), E->child_end());
     }
     return IsKnown && Found && Elements < Limit;

@@ -32,6 +32,20 @@ void Interpreter::finish(const Expr *E, Denotation D) {
   remember(E, std::move(D));
 }
 
+/// What an expanded call returns comes from operations that it has recorded, not
+/// from what it was given alone.
+bool Interpreter::recordsIn(const Denotation &Returned,
+                            const Frame *Expansion) {
+  Value V = Returned.Own;
+  for (PlaceId P : Returned.Objects)
+    V.join(deepLoad(P));
+  return V.ManyOrigins || llvm::any_of(V.Origins, [&](OriginId Id) {
+    const Origin &From = Origins[Id];
+    return (From.Of == Origin::Forward || From.Of == Origin::Operation) &&
+           From.In->isWithin(Expansion);
+  });
+}
+
 void Interpreter::visitCall(const CallExpr *Call) {
   const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
   if (Operator && Operator->getOperator() == OO_Equal &&
@@ -71,7 +85,8 @@ void Interpreter::visitCall(const CallExpr *Call) {
     if (Expanded && Method && Object &&
         !isa<CXXThisExpr>(Object->IgnoreParenImpCasts()) &&
         torch::kindOf(Method->getParent()) == TypeKind::Module &&
-        torch::mayHoldTensor(Call->getType()))
+        torch::mayHoldTensor(Call->getType()) &&
+        !torch::isModule(Call->getType()) && recordsIn(*Expanded, Expansion))
       return finish(Call, forward(Call, Object, Arguments, Expanded));
     return finish(Call, Expanded ? *Expanded : Denotation());
   }

@@ -24,7 +24,8 @@ public:
 private:
   bool isUsed(const Event &Forward) const {
     for (const Event &E : Way.events())
-      if ((E.Kind == EventKind::Backward || E.Kind == EventKind::Grad) &&
+      if ((E.Kind == EventKind::Backward || E.Kind == EventKind::Grad ||
+           E.Kind == EventKind::Inspect) &&
           (E.Result.ManyOrigins || E.Result.hasOrigin(Forward.Origin)))
         return true;
     return false;
@@ -64,10 +65,15 @@ private:
     return false;
   }
 
+  /// In the constructor of the object that a method is called on.
+  bool isBefore(const Event &E) const { return !E.In->isWithin(&Way.root()); }
+
   const Event *find(EventKind Kind, const Event &Forward) const {
     const Event *Found = nullptr;
     for (const Event &E : Way.events())
       if (E.Kind == Kind &&
+          // What a constructor makes says nothing about who calls.
+          !(Kind == EventKind::Create && isBefore(E)) &&
           (Kind != EventKind::ModeChange || E.Mode == mode::Off))
         for (PlaceId P : E.Places)
           for (PlaceId Q : Forward.Places)
@@ -93,9 +99,13 @@ private:
     const bool InEvalMode = Forward.Mode == mode::Off;
     if (InEvalMode)
       Result.Evidence = find(EventKind::ModeChange, Forward);
+    const bool Escapes = escapes(Forward);
     if (!Result.Evidence)
       Result.Evidence = find(EventKind::Load, Forward);
-    const bool Escapes = escapes(Forward);
+    // A pretrained part of a network that is returned from may well be trained.
+    if (Escapes && Result.Evidence &&
+        Result.Evidence->Kind == EventKind::Load && isBefore(*Result.Evidence))
+      Result.Evidence = nullptr;
     if (!Result.Evidence) {
       // Without a sign, everything that could use the graph must be known.
       Result.Evidence = find(EventKind::Create, Forward);

@@ -45,6 +45,8 @@ enum class EventKind : uint8_t {
   Write,
   /// Tensors become one: stack(), cat(). Places: the list.
   Combine,
+  /// The graph is looked at: grad_fn(). Result: the tensor.
+  Inspect,
 };
 
 enum class StoreKind : uint8_t {
@@ -81,6 +83,8 @@ struct Event {
   /// Transfer: what it asks for.
   bool MovesDevice = false, ConvertsType = false;
   PlaceSet Savers;
+  /// Write: a pointer or accessor to the data is handed out.
+  bool IsPointer = false;
   /// For a store: the origin that values read from there carry. For a forward: the
   /// origin of its result. For an allocation or a transfer: of the memory of it. For a backward: the origin of values
   /// whose graph it has gone through.

@@ -123,8 +123,13 @@ std::optional<bool> Execution::outlives(PlaceId P, const Loop &L) const {
     }
   if (Created || isFromOutside(RootPlace))
     return true;
-  if (Places.rootKind(RootPlace) == Root::Local)
-    return true;
+  if (Places.rootKind(RootPlace) == Root::Local) {
+    // References have no life of their own that would be an event.
+    const auto *V = static_cast<const VarDecl *>(Places.key(RootPlace));
+    const Stmt *Statement = loopStatement(L);
+    return !(Statement && Statement->getSourceRange().fullyContains(
+                              V->getSourceRange()));
+  }
   return std::nullopt;
 }
 
@@ -216,7 +221,7 @@ void Execution::print(llvm::raw_ostream &Out) const {
   static const char *const Names[] = {
       "forward", "backward", "grad",  "step",    "zero-grad", "mode-change",
       "load",    "create",   "store", "release", "escape",
-      "allocate", "transfer", "write", "combine"};
+      "allocate", "transfer", "write", "combine", "inspect"};
   const SourceManager &SM = Program.context().getSourceManager();
   Out << "execution of " << root().Function->getNameAsString() << ", "
       << Graph.graph().size() << " segments, " << Graph.frames().size()

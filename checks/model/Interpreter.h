@@ -153,11 +153,12 @@ private:
   bool isAdditionTo(const clang::Expr *E, const PlaceSet &Targets,
                     bool IsSummand = false);
   bool hasSource(const Value &V) const;
+  bool recordsIn(const Denotation &Returned, const Frame *Expansion);
   void tellOfMemory(const clang::CallExpr *Call, const torch::Operation *Op,
                     llvm::ArrayRef<const clang::Expr *> Operands,
                     const Value &Self, Value &Result);
   void writeEvent(const clang::Expr *Site, const clang::Expr *Target,
-                  const Value &Written = Value());
+                  const Value &Written = Value(), bool IsPointer = false);
   void markBackwarded(const clang::Expr *Site, const Value &Root);
   void clearGradients(const clang::Expr *Site, const PlaceSet &Gradients);
   bool isGradient(const PlaceSet &Set);

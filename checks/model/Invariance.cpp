@@ -59,6 +59,22 @@ void Invariance::addTarget(const Expr *E, Declarations &Changed) {
   }
 }
 
+/// T&&: takes a variable as it is, and hands it on.
+static bool isForwarding(const FunctionDecl *Callee, unsigned Parameter) {
+  const FunctionDecl *Pattern = Callee->getTemplateInstantiationPattern();
+  if (!Pattern)
+    return false;
+  // A pack of the pattern stands for all that follow it.
+  const unsigned Last = Pattern->getNumParams();
+  if (Last == 0)
+    return false;
+  const ParmVarDecl *P = Pattern->getParamDecl(std::min(Parameter, Last - 1));
+  QualType Type = P->getType();
+  if (const auto *Pack = Type->getAs<PackExpansionType>())
+    Type = Pack->getPattern();
+  return Type->isRValueReferenceType() && Type->isDependentType();
+}
+
 void Invariance::addChanges(const Stmt *S, Declarations &Changed,
                             llvm::DenseSet<const FunctionDecl *> &Seen) {
   if (const auto *Binary = dyn_cast<BinaryOperator>(S)) {
@@ -104,16 +120,18 @@ void Invariance::addChanges(const Stmt *S, Declarations &Changed,
   }
   if (!Callee)
     return;
-  for (unsigned I = 0; I < Arguments.size() && I < Callee->getNumParams();
+  // What LibTorch changes of its arguments are tensors, and that are events.
+  for (unsigned I = 0; !torch::isLibTorch(Callee) && I < Arguments.size() &&
+                       I < Callee->getNumParams();
        ++I) {
     const QualType Type = Callee->getParamDecl(I)->getType();
     const bool IsWritable = Type->isLValueReferenceType() &&
                             !Type->getPointeeType().isConstQualified();
-    // Expanded functions say themselves what they write.
-    if (IsWritable && !isHandle(Arguments[I]->getType()) &&
-        !(torch::isStd(Callee) && Callee->getIdentifier() &&
-          (Callee->getName() == "get" || Callee->getName() == "move" ||
-           Callee->getName() == "forward")))
+    const bool IsAccess = torch::isStd(Callee) && Callee->getIdentifier() &&
+                          (Callee->getName() == "get" ||
+                           Callee->getName() == "tie");
+    if (IsWritable && !IsAccess && !isForwarding(Callee, I) &&
+        !isHandle(Arguments[I]->getType()))
       addTarget(Arguments[I], Changed);
   }
   addChangesOf(Callee, Changed, Seen);
@@ -172,10 +190,13 @@ bool Invariance::isInvariantVariable(const VarDecl *V, const Frame *F,
   }
   // Declared in the loop: as good as what it is made from.
   bool IsInside = Way.beginsIn(Owner, L);
-  if (!IsInside)
-    if (const Stmt *Statement = Way.loopStatement(L); Statement && Owner->Flow)
-      IsInside = V->getBeginLoc().isValid() &&
-                 Statement->getSourceRange().fullyContains(V->getSourceRange());
+  if (const Stmt *Statement = Way.loopStatement(L);
+      Statement && V->getBeginLoc().isValid())
+    IsInside |= Statement->getSourceRange().fullyContains(V->getSourceRange());
+  for (const Event &E : Way.events())
+    if (!IsInside && E.Kind == EventKind::Create && L.contains(E.Point))
+      for (PlaceId P : E.Places)
+        IsInside |= Way.places().isRoot(P) && Way.places().key(P) == V;
   if (!IsInside)
     return true;
   if (!V->getInit() || V->isExceptionVariable())
@@ -196,6 +217,27 @@ static bool isPropertyName(StringRef Name) {
       "dtype",   "scalar_type", "is_cuda", "is_cpu",   "layout",
       "element_size", "nbytes", "get_device", "type",  "defined"};
   return Names.contains(Name);
+}
+
+/// The one return statement, where no branch decides what is returned.
+static const ReturnStmt *onlyReturn(const Stmt *Body) {
+  const ReturnStmt *Result = nullptr;
+  llvm::SmallVector<const Stmt *, 16> Work = {Body};
+  while (!Work.empty()) {
+    const Stmt *S = Work.pop_back_val();
+    if (!S || isa<LambdaExpr>(S))
+      continue;
+    if (isa<IfStmt, SwitchStmt, ForStmt, WhileStmt, DoStmt, CXXForRangeStmt,
+            CXXTryStmt>(S))
+      return nullptr;
+    if (const auto *Return = dyn_cast<ReturnStmt>(S)) {
+      if (Result)
+        return nullptr;
+      Result = Return;
+    }
+    Work.append(S->child_begin(), S->child_end());
+  }
+  return Result;
 }
 
 bool Invariance::isInvariantCall(const CallExpr *Call, const Frame *F,
@@ -223,6 +265,13 @@ bool Invariance::isInvariantCall(const CallExpr *Call, const Frame *F,
     }
     if (Kind.Kind == torch::Api::ModuleParameters)
       return !Object || isInvariant(Object, F, L);
+    // What a holder leads to.
+    if (const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
+        Object && isHandle(Object->getType()) &&
+        ((Operator && (Operator->getOperator() == OO_Arrow ||
+                       Operator->getOperator() == OO_Star)) ||
+         Name == "ptr" || Name == "get"))
+      return isInvariant(Object, F, L);
     if (Kind.Kind == torch::Api::Operation) {
       // A pure operation on tensors that stay the same. Their content is asked
       // for by isWritten.
@@ -264,12 +313,9 @@ bool Invariance::isInvariantCall(const CallExpr *Call, const Frame *F,
   // Options or a device that another file makes.
   if (!Definition)
     return SaysWhere;
-  const auto *Body = dyn_cast<CompoundStmt>(Definition->getBody());
-  if (!Body || Body->size() != 1)
-    return SaysWhere;
-  const auto *Return = dyn_cast<ReturnStmt>(Body->body_front());
+  const ReturnStmt *Return = onlyReturn(Definition->getBody());
   if (!Return || !Return->getRetValue())
-    return false;
+    return SaysWhere;
   Frame Inside;
   Inside.Id = ~0u;
   Inside.Function = Definition;
@@ -344,17 +390,23 @@ bool Invariance::isInvariant(const Expr *E, const Frame *F, const Loop &L) {
 }
 
 bool Invariance::isWritten(const PlaceSet &Places, const Value &V,
-                           const Loop &L) {
+                           const Loop &L, std::optional<OriginId> Copy) {
+  auto SharesMemory = [&](const Value &Other) {
+    return llvm::any_of(V.Memory,
+                        [&](OriginId Id) { return Other.uses(Id); });
+  };
   for (const Event &E : Way.events()) {
-    if (!L.contains(E.Point))
+    // A pointer that was taken before is good for writing in the loop.
+    if (!L.contains(E.Point) && !E.IsPointer)
+      continue;
+    if (Copy && E.Kind == EventKind::Write && E.Result.uses(*Copy))
       continue;
     switch (E.Kind) {
     case EventKind::Write:
       if (Way.mayAlias(E.Places, Places))
         return true;
-      for (OriginId Allocation : E.Result.Memory)
-        if (V.uses(Allocation))
-          return true;
+      if (SharesMemory(E.Result))
+        return true;
       break;
     case EventKind::Step:
       if (V.History & history::Leaf)
@@ -368,6 +420,8 @@ bool Invariance::isWritten(const PlaceSet &Places, const Value &V,
             return true;
       break;
     case EventKind::Escape:
+      if (SharesMemory(E.Result))
+        return true;
       for (PlaceId P : E.Places)
         for (PlaceId Q : Places)
           if (Way.places().overlap(P, Q))
@@ -401,9 +455,18 @@ bool Invariance::isUnconditional(const Stmt *S, const Frame *F,
           return false;
       if (isa<SwitchStmt, CXXCatchStmt>(Parent))
         return false;
+      if (const auto *Declaration = dyn_cast<DeclStmt>(Parent))
+        for (const Decl *D : Declaration->decls())
+          if (const auto *V = dyn_cast<VarDecl>(D); V && V->isStaticLocal())
+            return false;
     }
     if (!Way.beginsIn(F, L))
       return true;
+    if (const auto *Call = dyn_cast_or_null<CallExpr>(F->Site))
+      if (const FunctionDecl *Callee = Call->getDirectCallee();
+          Callee && Callee->getIdentifier() && torch::isStd(Callee) &&
+          Callee->getName() == "call_once")
+        return false;
   }
   return true;
 }

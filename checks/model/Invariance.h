@@ -18,8 +18,10 @@ public:
   bool isInvariant(const clang::Expr *E, const Frame *F, const flow::Loop &L);
 
   /// Something in L may write into the tensor that is V and lies at Places: an
-  /// operation in place, an optimizer's step, code that cannot be seen.
-  bool isWritten(const PlaceSet &Places, const Value &V, const flow::Loop &L);
+  /// operation in place, an optimizer's step, code that cannot be seen. Writes
+  /// into the copy that a transfer made (its Origin) do not count.
+  bool isWritten(const PlaceSet &Places, const Value &V, const flow::Loop &L,
+                 std::optional<OriginId> Copy = std::nullopt);
 
   /// The statement runs in every iteration of L: no branch inside the loop
   /// decides about it.

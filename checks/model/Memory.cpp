@@ -91,6 +91,8 @@ Denotation Interpreter::denote(const Expr *E) {
         Result.Own.OfType = Known<DType>(DType::Floating);
       else if (Name.starts_with("kComplex"))
         Result.Own.OfType = Known<DType>(DType::Complex);
+      if (Result.Own.OfType.get())
+        Result.Own.Scalar = Known<StringRef>(torch::scalarName(Name));
     }
     return Result;
   }

@@ -33,10 +33,10 @@ void Interpreter::storeEvent(const Expr *Site, const PlaceSet &To, Value &V,
   E.Target = Target;
   E.Places = To;
   E.Operand = Operand;
+  E.How = How;
   if (V.History & (history::Graph | history::Unknown)) {
     E.Origin = origin(Origin::Through, Target ? Target : Site);
     E.Kind = EventKind::Store;
-    E.How = How;
     E.Result = V;
     V.addOrigin(E.Origin);
   } else {
@@ -108,6 +108,32 @@ static bool saysWhere(QualType Type) {
          Name == "ScalarType";
 }
 
+static bool returnsBool(StringRef Name) {
+  return llvm::StringSwitch<bool>(Name)
+      .Cases("eq", "ne", "lt", "le", "gt", "ge", true)
+      .Cases("isnan", "isinf", "isfinite", "logical_and", "logical_or",
+             "logical_not", true)
+      .Default(false);
+}
+
+/// The scalar type of a factory's result where nothing is said of it.
+static Known<StringRef> defaultScalar(const Operation &Op,
+                                      llvm::ArrayRef<const Expr *> Operands) {
+  if (Op.Name == "randint" || Op.Name == "randperm" ||
+      Op.Name.ends_with("_indices"))
+    return Known<StringRef>("Long");
+  if (Op.Name == "arange") {
+    for (const Expr *Operand : Operands)
+      if (strip(Operand)->getType()->isFloatingType())
+        return Known<StringRef>("Float");
+    return Known<StringRef>("Long");
+  }
+  if (Op.Name == "full" || Op.Name == "tensor" || Op.Name == "from_file" ||
+      Op.Name == "scalar_tensor" || Op.Name == "range")
+    return Known<StringRef>::unknown();
+  return Known<StringRef>("Float");
+}
+
 void Interpreter::describeResult(Value &Result, const Operation *Op,
                                  llvm::ArrayRef<const Expr *> Operands) {
   const bool IsFactory = Op->has(op::Factory);
@@ -115,6 +141,7 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
                      Op->has(op::ChangesDevice) || Op->has(op::ChangesDtype);
   Known<Device> Where, WhereSaid;
   Known<PlaceId> From, FromSaid;
+  Known<StringRef> Scalar, ScalarSaid;
   Known<DType> Kind, KindSaid;
   Known<Layout> Order;
   bool IsSaid = false;
@@ -126,12 +153,14 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
       Where.join(V.OnDevice.isEmpty() ? Known<Device>::unknown() : V.OnDevice);
       From.join(V.DeviceFrom.isEmpty() ? Known<PlaceId>::unknown()
                                        : V.DeviceFrom);
+      Scalar.join(V.Scalar.isEmpty() ? Known<StringRef>::unknown() : V.Scalar);
       Kind.join(V.OfType.isEmpty() ? Known<DType>::unknown() : V.OfType);
       Order.join(V.InLayout.isEmpty() ? Known<Layout>::unknown() : V.InLayout);
       continue;
     }
     WhereSaid.join(V.OnDevice);
     FromSaid.join(V.DeviceFrom);
+    ScalarSaid.join(V.Scalar);
     KindSaid.join(V.OfType);
     IsSaid |= torch::isTensor(Operand->getType()) ||
               saysWhere(Operand->getType());
@@ -145,7 +174,7 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
     // x.to(torch::kInt64) stays where it is.
     if (!WhereSaid.get() && FromSaid.isEmpty() && KindSaid.get() && !IsFactory)
       Result.DeviceFrom = From;
-    if (!WhereSaid.get() && KindSaid.get() && !IsFactory)
+    if (!WhereSaid.get() && FromSaid.isEmpty() && KindSaid.get() && !IsFactory)
       Result.OnDevice = Where;
     if (!KindSaid.get() && WhereSaid.get() && !IsFactory)
       Result.OfType = Kind;
@@ -161,6 +190,20 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
     Result.OfType =
         Op->Differentiable == Tri::Yes ? Kind : Known<DType>::unknown();
   }
+  if (!ScalarSaid.isEmpty() && Moves)
+    Result.Scalar = ScalarSaid;
+  else if (IsFactory)
+    Result.Scalar = defaultScalar(*Op, Operands);
+  else if (returnsBool(Op->Name))
+    Result.Scalar = Known<StringRef>("Bool");
+  else if (Op->has(op::ChangesDtype) && !Operands.empty() &&
+           Operands.size() > 1 && Result.OfType.isUnknown())
+    Result.Scalar = Known<StringRef>::unknown();
+  else if (Op->Differentiable == Tri::Yes || Op->has(op::ChangesDevice) ||
+           Op->has(op::LikeFactory))
+    Result.Scalar = Scalar;
+  else
+    Result.Scalar = Known<StringRef>::unknown();
   // Operations keep the strides of a dense operand.
   if (Op->Name == "contiguous" || IsFactory)
     Result.InLayout = Known<Layout>(Layout::Contiguous);
@@ -207,7 +250,11 @@ static void describeTransfer(Event &E, const CallExpr *Call,
       continue;
     }
     // Device, TensorOptions, optional<ScalarType> of the long overload, Tensor.
-    E.MovesDevice |= torch::recordOf(Type) != nullptr;
+    const CXXRecordDecl *Record = torch::recordOf(Type);
+    const bool IsType = Record && Record->getIdentifier() &&
+                        Record->getName() == "TypeMeta";
+    E.ConvertsType |= IsType;
+    E.MovesDevice |= Record && !IsType;
   }
 }
 
@@ -228,6 +275,15 @@ void Interpreter::tellOfMemory(const CallExpr *Call, const Operation *Op,
         if (V.mayHaveSaved(E.Origin))
           insert(E.Savers, P);
       }
+    // A tensor on the heap is held by whoever points to it.
+    const PlaceSet Held = E.Places;
+    if (Record)
+      for (const auto &[P, V] : S->Places)
+        if (llvm::any_of(Held, [&](PlaceId Holder) {
+              return Places.rootKind(Holder) == Root::Object &&
+                     llvm::is_contained(V.Refs, Places.rootOf(Holder));
+            }))
+          insert(E.Places, P);
     E.Result = Result;
     emit(std::move(E));
     return;
@@ -261,7 +317,7 @@ void Interpreter::tellOfMemory(const CallExpr *Call, const Operation *Op,
 }
 
 void Interpreter::writeEvent(const Expr *Site, const Expr *Target,
-                             const Value &Written) {
+                             const Value &Written, bool IsPointer) {
   if (!Record)
     return;
   Event E;
@@ -271,6 +327,7 @@ void Interpreter::writeEvent(const Expr *Site, const Expr *Target,
   E.Places = D.Objects.empty() ? D.Own.ViewOf : D.Objects;
   E.Result = deepValue(Target);
   E.Input = Written;
+  E.IsPointer = IsPointer;
   emit(std::move(E));
 }
 

@@ -162,13 +162,21 @@ private:
     const Frame *Owner =
         Way.graph().frames()[Places.frame(RootPlace)].get();
     return Owner->Caller &&
+           !Owner->Function->getReturnType()->isVoidType() &&
            torch::mayHoldTensor(Owner->Function->getReturnType());
+  }
+
+  /// Not layer after layer: x = layer->forward(x).
+  bool isOneModule(const Event &Forward) const {
+    return llvm::none_of(Forward.Places, [&](PlaceId P) {
+      return Way.places().isSummary(P);
+    });
   }
 
   const Event *feedsForward(OriginId Id, const Loop *L) const {
     for (const Event &E : Way.events())
       if (E.Kind == EventKind::Forward && (!L || L->contains(E.Point)) &&
-          E.Input.hasOrigin(Id))
+          E.Input.hasOrigin(Id) && isOneModule(E))
         return &E;
     return nullptr;
   }

@@ -326,7 +326,10 @@ void Interpreter::scatter(const Expr *Site, const CallExpr *Tie,
       scatter(Site, Inner, From, Part);
     }
   for (PlaceId Tuple : denote(Tie).Objects) {
-    for (PlaceId Part : Places.children(Tuple)) {
+    // Looking at the source makes places: the list may move.
+    const llvm::SmallVector<PlaceId, 8> Parts(Places.children(Tuple).begin(),
+                                              Places.children(Tuple).end());
+    for (PlaceId Part : Parts) {
       if (Places.step(Part).Of != Step::Index)
         continue;
       const Value *Target = S->find(Part);

@@ -194,6 +194,9 @@ Denotation Interpreter::torchCall(const CallExpr *Call,
     if (Object)
       Result.Own = deepValue(Object);
     Result.Own.Refs.clear();
+    E.Kind = EventKind::Inspect;
+    E.Result = Result.Own;
+    emit(std::move(E));
     return Result;
   case Api::OptimizerStep:
     E.Kind = EventKind::Step;
@@ -349,7 +352,7 @@ Denotation Interpreter::torchCall(const CallExpr *Call,
         Name.starts_with("accessor") || Name.starts_with("packed_accessor") ||
         Name.starts_with("generic_packed_accessor") || Name == "storage" ||
         Name == "unsafeGetTensorImpl")
-      writeEvent(Call, Object);
+      writeEvent(Call, Object, Value(), /*IsPointer=*/true);
     if (Name == "device" || Name == "options") {
       Value Of = deepValue(Object);
       Result.Own.OnDevice = Of.OnDevice;
@@ -401,6 +404,7 @@ Denotation Interpreter::torchCall(const CallExpr *Call,
     Result.Own.OnDevice.join(V.OnDevice);
     Result.Own.OfType.join(V.OfType);
     Result.Own.DeviceFrom.join(V.DeviceFrom);
+    Result.Own.Scalar.join(V.Scalar);
     insert(Result.Own.Memory, V.Memory);
     insert(Result.Own.Saved, V.Memory);
     insert(Result.Own.Saved, V.Saved);

@@ -66,8 +66,8 @@ public:
     if (Around.empty() || !objectOf(Call))
       return std::nullopt;
     const Loop &L = *Around.back();
-    if (!Way.loopStatement(L) ||
-        !Loops.isUnconditional(Call, Transfer.In, L) || isThereAlready() ||
+    if (!Loops.isUnconditional(Call, Transfer.In, L) || isThereAlready() ||
+        asksForItsOwn() ||
         !llvm::all_of(argumentsOf(Call), [&](const Expr *Argument) {
           return isa<CXXDefaultArgExpr>(Argument) ||
                  Loops.isInvariant(Argument, Transfer.In, L);
@@ -81,7 +81,8 @@ public:
                                Variable, false};
     if (isSameTensor(L)) {
       Result.CanMove =
-          Variable && Loops.canMoveBefore(Variable->getInit(),
+          Variable && !isWorkingCopy(L) &&
+          Loops.canMoveBefore(Variable->getInit(),
                                           Way.loopStatement(L), Transfer.In);
       return Result;
     }
@@ -98,8 +99,8 @@ private:
     return !Transfer.Input.needsGrad() &&
            !(Member && Registered.contains(Member->getMemberDecl())) &&
            Loops.isInvariant(Object, Transfer.In, L) &&
-           !Loops.isWritten(Transfer.Places, Transfer.Input, L) &&
-           !isWorkingCopy(L);
+           !Loops.isWritten(Transfer.Places, Transfer.Input, L,
+                            Transfer.Origin);
   }
 
   /// Where it goes, it is: to() returns the tensor itself.
@@ -111,8 +112,18 @@ private:
       return From.DeviceFrom.get() && To.DeviceFrom.get() &&
              *From.DeviceFrom.get() == *To.DeviceFrom.get();
     }
-    return From.OfType.get() && To.OfType.get() &&
-           *From.OfType.get() == *To.OfType.get();
+    return From.Scalar.get() && To.Scalar.get() &&
+           *From.Scalar.get() == *To.Scalar.get();
+  }
+
+  /// x.to(x.dtype())
+  bool asksForItsOwn() const {
+    const auto Arguments = argumentsOf(Call);
+    const auto *Asked =
+        Arguments.empty() ? nullptr
+                          : dyn_cast<CXXMemberCallExpr>(unwrapped(Arguments[0]));
+    return Asked && named(Asked->getImplicitObjectArgument()) &&
+           named(Asked->getImplicitObjectArgument()) == named(objectOf(Call));
   }
 
   /// The copy is written into: it is wanted afresh.
@@ -142,6 +153,14 @@ private:
 
   /// The container that E is pushed to, as a variable or a member.
   static const ValueDecl *container(const Stmt *S) {
+    // onDevice[i] = ...
+    if (const auto *Assign = dyn_cast<CXXOperatorCallExpr>(S);
+        Assign && Assign->getOperator() == OO_Equal)
+      if (const auto *Element =
+              dyn_cast<CXXOperatorCallExpr>(strip(Assign->getArg(0)));
+          Element && Element->getOperator() == OO_Subscript &&
+          !torch::isTensor(Element->getArg(0)->getType()))
+        return named(Element->getArg(0));
     const auto *Push = dyn_cast<CXXMemberCallExpr>(S);
     const CXXMethodDecl *Method = Push ? Push->getMethodDecl() : nullptr;
     if (!Method || !Method->getIdentifier() ||
@@ -150,13 +169,18 @@ private:
     return named(Push->getImplicitObjectArgument());
   }
 
-  static const ValueDecl *named(const Expr *E) {
+  static const Expr *unwrapped(const Expr *E) {
     E = strip(E);
     while (const auto *Construct = dyn_cast<CXXConstructExpr>(E)) {
       if (Construct->getNumArgs() == 0)
-        return nullptr;
+        break;
       E = strip(Construct->getArg(0));
     }
+    return E;
+  }
+
+  static const ValueDecl *named(const Expr *E) {
+    E = unwrapped(E);
     if (const auto *Move = dyn_cast<CallExpr>(E);
         Move && Move->isCallToStdMove())
       E = strip(Move->getArg(0));

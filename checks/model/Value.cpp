@@ -32,6 +32,7 @@ bool Value::join(const Value &Other) {
     ManyOrigins = Changed = true;
   Changed |= OnDevice.join(Other.OnDevice);
   Changed |= OfType.join(Other.OfType);
+  Changed |= Scalar.join(Other.Scalar);
   Changed |= InLayout.join(Other.InLayout);
   Changed |= InStorage.join(Other.InStorage);
   for (OriginId Origin : Other.Origins)
@@ -47,7 +48,7 @@ bool Value::join(const Value &Other) {
 bool Value::operator==(const Value &Other) const {
   return History == Other.History && Mode == Other.Mode &&
          ManyOrigins == Other.ManyOrigins && OnDevice == Other.OnDevice &&
-         OfType == Other.OfType && InLayout == Other.InLayout &&
+         OfType == Other.OfType && Scalar == Other.Scalar && InLayout == Other.InLayout &&
          InStorage == Other.InStorage && Origins == Other.Origins &&
          Refs == Other.Refs && ViewOf == Other.ViewOf &&
          Memory == Other.Memory && Saved == Other.Saved &&

@@ -90,6 +90,8 @@ struct Value {
   bool ManyOrigins = false;
   Known<Device> OnDevice;
   Known<DType> OfType;
+  /// LibTorch's name of the scalar type: "Float".
+  Known<llvm::StringRef> Scalar;
   Known<Layout> InLayout;
   Known<Storage> InStorage;
   /// The forward passes, operations and stores that the value was computed

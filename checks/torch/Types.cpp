@@ -255,6 +255,19 @@ bool isOptional(QualType Type) {
   return Record && nameOf(Record) == "optional";
 }
 
+StringRef scalarName(StringRef Constant) {
+  return llvm::StringSwitch<StringRef>(Constant)
+      .Cases("kFloat", "kFloat32", "Float")
+      .Cases("kDouble", "kFloat64", "Double")
+      .Cases("kHalf", "kFloat16", "Half")
+      .Cases("kByte", "kUInt8", "Byte")
+      .Cases("kChar", "kInt8", "Char")
+      .Cases("kShort", "kInt16", "Short")
+      .Cases("kInt", "kInt32", "Int")
+      .Cases("kLong", "kInt64", "Long")
+      .Default(Constant.starts_with("k") ? Constant.drop_front() : Constant);
+}
+
 bool isDevice(QualType Type) {
   const CXXRecordDecl *Record = strip(Type);
   return Record && nameOf(Record) == "Device" && isLibTorch(Record);

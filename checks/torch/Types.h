@@ -61,6 +61,8 @@ clang::QualType elementType(clang::QualType Type);
 llvm::SmallVector<clang::QualType, 4> tupleTypes(clang::QualType Type);
 /// std::optional, which holds a value where other pointers lead to one.
 bool isOptional(clang::QualType Type);
+/// LibTorch's one name of a scalar type: "Float" for kFloat and kFloat32.
+llvm::StringRef scalarName(llvm::StringRef Constant);
 /// torch::Device.
 bool isDevice(clang::QualType Type);
 
