@@ -41,8 +41,11 @@ static Finding describe(const Program &Program, const UnusedGraph &Unused,
   Result.Message =
       std::string("forward pass ") +
       (Name.empty() ? "" : "of '" + Name + "' ") +
-      "records an autograd graph that nothing uses; put "
-      "'torch::NoGradGuard no_grad;' before it";
+      (Unused.IsBackwarded
+           ? "records an autograd graph for gradients that no optimizer uses; "
+             "put 'torch::NoGradGuard no_grad;' around it"
+           : "records an autograd graph that nothing uses; put "
+             "'torch::NoGradGuard no_grad;' before it");
   if (const Event *Sign = Unused.Evidence; Sign && Sign->Site)
     Result.Notes.push_back({Sign->Site->getBeginLoc(), evidence(*Sign)});
   if (!Unused.In->Function->isMain())
@@ -51,6 +54,8 @@ static Finding describe(const Program &Program, const UnusedGraph &Unused,
   if (Unused.GuardScope && GuardedScopes.insert(Unused.GuardScope).second)
     Result.Fixes = insertFirst(Context, Unused.GuardScope,
                                "torch::NoGradGuard no_grad;");
+  // It is the missing guard that lets recurrent state grow.
+  Result.Cause = "graph of inference";
   Result.IterationSite = Unused.Forward->Site->getBeginLoc();
   return Result;
 }

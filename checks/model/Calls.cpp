@@ -175,9 +175,14 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
     Clear();
     // A holder made from a pointer shares its module.
     if (Kind == TypeKind::ModuleHolder && Arguments.size() == 1 &&
-        torch::moduleClass(Arguments.front()->getType()))
-      for (PlaceId P : Target)
-        store(P, Value::handle(identity(Arguments.front())));
+        torch::moduleClass(Arguments.front()->getType())) {
+      // One that nothing is known of (register_module returns what it was given)
+      // is the holder's own.
+      const Denotation Shared = denote(Arguments.front());
+      if (!Shared.Objects.empty() || !Shared.Own.Refs.empty())
+        for (PlaceId P : Target)
+          store(P, Value::handle(identity(Arguments.front())));
+    }
     Create();
     return finish(Construct, std::move(D));
   }

@@ -18,7 +18,19 @@ public:
       if (E.Kind == EventKind::Forward && !Way.isInForward(E.In))
         if (std::optional<UnusedGraph> Found = ask(E))
           Result.push_back(*Found);
-    return Result;
+    // A guard before the first serves those that work on what it returns.
+    auto IsFed = [&](const UnusedGraph &Found) {
+      return llvm::any_of(Result, [&](const UnusedGraph &Other) {
+        return Other.Forward != Found.Forward &&
+               Other.GuardScope && Other.GuardScope == Found.GuardScope &&
+               Found.Forward->Input.hasOrigin(Other.Forward->Origin) &&
+               !Other.Forward->Input.hasOrigin(Found.Forward->Origin);
+      });
+    };
+    std::vector<UnusedGraph> Causes;
+    llvm::copy_if(Result, std::back_inserter(Causes),
+                  [&](const UnusedGraph &Found) { return !IsFed(Found); });
+    return Causes;
   }
 
 private:
@@ -82,6 +94,32 @@ private:
     return Found;
   }
 
+  /// A backward() goes through it, but reaches only parameters that no optimizer
+  /// of the whole program trains: features of fixed images.
+  bool isUsedInVain(const Event &Forward) const {
+    if (!Way.root().Function->isMain() ||
+        Forward.Input.needsGrad() || Forward.Places.empty() ||
+        Forward.Input.ManyOrigins)
+      return false;
+    bool Steps = false;
+    for (const Event &E : Way.events()) {
+      if (E.Kind == EventKind::Grad || E.Kind == EventKind::Inspect ||
+          (E.Kind == EventKind::Backward && E.IsRestricted))
+        return false;
+      if (E.Kind == EventKind::Escape && Way.mayAlias(E.Places, Forward.Places))
+        return false;
+      if (E.Kind != EventKind::Step)
+        continue;
+      Steps = true;
+      PlaceSet Trained;
+      for (PlaceId P : E.Result.Refs)
+        insert(Trained, Way.places().owner(P));
+      if (Trained.empty() || Way.mayAlias(Trained, Forward.Places))
+        return false;
+    }
+    return Steps && find(EventKind::Create, Forward);
+  }
+
   const Event *trainingBeside(const Event &Forward) const {
     for (const Event &E : Way.events())
       if (E.Kind == EventKind::Backward && E.In == Forward.In &&
@@ -91,11 +129,17 @@ private:
   }
 
   std::optional<UnusedGraph> ask(const Event &Forward) const {
-    if (!Forward.Result.mayHaveGraph() || (Forward.GradMode & mode::Off) ||
-        isUsed(Forward))
+    if (!Forward.Result.mayHaveGraph() || (Forward.GradMode & mode::Off))
       return std::nullopt;
     UnusedGraph Result = {&Forward, Forward.In, Forward.Site,
                           nullptr,  false,      nullptr};
+    if (isUsed(Forward)) {
+      if (!isUsedInVain(Forward))
+        return std::nullopt;
+      Result.Evidence = find(EventKind::Create, Forward);
+      Result.IsBackwarded = true;
+      return Result;
+    }
     const bool InEvalMode = Forward.Mode == mode::Off;
     if (InEvalMode)
       Result.Evidence = find(EventKind::ModeChange, Forward);

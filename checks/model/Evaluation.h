@@ -6,8 +6,8 @@
 
 namespace torchtidy::model {
 
-/// A forward pass that autograd records though nothing of it is ever
-/// backwarded.
+/// A forward pass that autograd records though nothing of it is ever backwarded,
+/// or, in a whole program, though no optimizer trains what the gradients are of.
 struct UnusedGraph {
   const Event *Forward;
   /// Where to speak: the call of the forward, or, where other callers do use the
@@ -22,6 +22,8 @@ struct UnusedGraph {
   /// The largest block around Site in which nothing is trained: a guard may stand
   /// at its start. Null where there is none.
   const clang::CompoundStmt *GuardScope;
+  /// A backward() goes through the graph, to parameters that no optimizer trains.
+  bool IsBackwarded = false;
 };
 
 std::vector<UnusedGraph> unusedGraphs(const Execution &Way);

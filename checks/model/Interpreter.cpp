@@ -317,6 +317,11 @@ void Interpreter::visitStmt(const Stmt *Statement) {
     PlaceId Heap = Places.root(Root::Object, F->Id, New);
     Denotation D;
     D.Own = Value::handle({Heap});
+    Event Created;
+    Created.Kind = EventKind::Create;
+    Created.Site = New;
+    Created.Places = {Heap};
+    emit(std::move(Created));
     return remember(E, std::move(D));
   }
   if (const auto *Lambda = dyn_cast<LambdaExpr>(E)) {

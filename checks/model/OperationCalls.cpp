@@ -406,6 +406,12 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
     if (Op->Name != "detach_" && Op->Name != "requires_grad_")
       writeEvent(Call, Target, Combined);
     if (Op->Name == "detach_") {
+      Event Out;
+      Out.Kind = EventKind::Release;
+      Out.Site = Call;
+      Out.How = StoreKind::InPlace;
+      Out.Places = denote(Target).Objects;
+      emit(std::move(Out));
       for (PlaceId P : denote(Target).Objects) {
         Value V = load(P);
         V.History = history::None;

@@ -1,4 +1,5 @@
 #include "model/Retention.h"
+#include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 
 using namespace clang;
@@ -18,7 +19,7 @@ public:
     if (!Store.Result.mayHaveGraph() || Store.Places.size() != 1)
       return std::nullopt;
     PlaceId Place = Store.Places.front();
-    if (isScratchOfForward(Place) || isReadBack())
+    if (isScratchOfForward(Place) || isGivenAway())
       return std::nullopt;
     Retention::Kind How = Retention::Grows;
     switch (Store.How) {
@@ -35,7 +36,9 @@ public:
     case StoreKind::Rebind:
       // A copy that is kept. What is computed into a variable of the loop's
       // function is that variable's own: bounded, and common in good code.
-      if (!isNamed(Store.Operand))
+      // So is a state that a forward pass returns as a tuple.
+      if (!isNamed(Store.Operand) ||
+          !torch::isTensor(Store.Operand->getType()))
         return std::nullopt;
       How = Retention::Overwrites;
       break;
@@ -43,7 +46,7 @@ public:
     for (const Loop *L : Way.loopsAround(Store.Point)) {
       std::optional<bool> Outlives = Way.outlives(Place, *L);
       if (!Outlives || !*Outlives || isReleasedIn(Place, *L) ||
-          !isTraining(*L))
+          isReadBack(*L) || !isTraining(*L))
         continue;
       if (How != Retention::Grows && isRecurrence(*L))
         continue;
@@ -83,13 +86,24 @@ private:
         Way.graph().frames()[Places.frame(RootPlace)].get());
   }
 
-  /// The values are used with their graph: by backward, or by whoever gets them.
-  bool isReadBack() const {
+  /// Whoever gets the values may use their graph.
+  bool isGivenAway() const {
+    for (const Event &E : Way.events())
+      if (E.Kind == EventKind::Escape &&
+          (E.Result.ManyOrigins || E.Result.hasOrigin(Store.Origin)))
+        return true;
+    return false;
+  }
+
+  /// A backward() uses the values with their graph: those of a whole sequence
+  /// when the loop is over. In the loop it would have to let them go, unless what
+  /// is stored is one value.
+  bool isReadBack(const Loop &L) const {
     for (const Event &E : Way.events()) {
-      const bool Reads = E.Kind == EventKind::Backward ||
-                         E.Kind == EventKind::Grad ||
-                         E.Kind == EventKind::Escape;
+      const bool Reads =
+          E.Kind == EventKind::Backward || E.Kind == EventKind::Grad;
       if (Reads &&
+          (Store.How != StoreKind::Append || !L.contains(E.Point)) &&
           (E.Result.ManyOrigins || E.Result.hasOrigin(Store.Origin)))
         return true;
     }

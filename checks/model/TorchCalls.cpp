@@ -39,8 +39,7 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
     Input.join(Passed);
   }
   const bool HasParameters =
-      torch::parametersOf(Class) != torch::Parameters::None ||
-      (Class && !torch::isLibTorch(Class));
+      torch::parametersOf(Class) != torch::Parameters::None;
   if (HasParameters) {
     uint8_t Trainable = 0;
     for (PlaceId Module : Modules)

@@ -97,10 +97,19 @@ private:
     const Expr *Object = strip(objectOf(Call));
     const auto *Member = dyn_cast<MemberExpr>(Object);
     return !Transfer.Input.needsGrad() &&
-           !(Member && Registered.contains(Member->getMemberDecl())) &&
+           !(Member && isOfModule(Member->getMemberDecl())) &&
            Loops.isInvariant(Object, Transfer.In, L) &&
            !Loops.isWritten(Transfer.Places, Transfer.Input, L,
                             Transfer.Origin);
+  }
+
+  /// Buffers and parameters go where their module goes, and it changes them:
+  /// running_mean.
+  bool isOfModule(const ValueDecl *Member) const {
+    const auto *Record = dyn_cast<CXXRecordDecl>(Member->getDeclContext());
+    return Registered.contains(Member) ||
+           (Record && torch::isLibTorch(Record) &&
+            torch::kindOf(Record) == torch::TypeKind::Module);
   }
 
   /// Where it goes, it is: to() returns the tensor itself.
