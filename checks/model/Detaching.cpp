@@ -9,11 +9,15 @@ using namespace clang;
 
 namespace torchtidy::model {
 
+/// S names one of the variables, or a structured binding of one.
 static bool mentions(const Stmt *S, const VarDecl *V) {
   if (!S)
     return false;
-  if (const auto *Ref = dyn_cast<DeclRefExpr>(S))
-    return Ref->getDecl() == V;
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(S)) {
+    const auto *Binding = dyn_cast<BindingDecl>(Ref->getDecl());
+    return Ref->getDecl() == V ||
+           (Binding && Binding->getDecomposedDecl() == V);
+  }
   for (const Stmt *Child : S->children())
     if (mentions(Child, V))
       return true;
@@ -74,38 +78,93 @@ static llvm::SmallVector<const Expr *, 2> detachedIn(const Stmt *Body,
   return Result;
 }
 
-void Interpreter::visitLoopStart(const DeclStmt *Start, const Stmt *Loop) {
-  PlaceSet Elements;
-  if (const auto *Each = dyn_cast_or_null<CXXForRangeStmt>(Loop)) {
-    const VarDecl *Variable = Each->getLoopVariable();
-    if (Start != Each->getRangeStmt() || !Variable ||
-        !Variable->getType()->isReferenceType() ||
-        detachedIn(Each->getBody(), Variable).empty())
-      return;
-    for (PlaceId P : receiver(Each->getRangeInit()))
-      insert(Elements, Places.element(P));
-  } else if (const auto *Counted = dyn_cast_or_null<ForStmt>(Loop)) {
-    if (Start != Counted->getInit())
-      return;
-    const auto *Variable = Start->isSingleDecl()
-                               ? dyn_cast<VarDecl>(Start->getSingleDecl())
-                               : nullptr;
-    if (!Variable)
-      return;
-    for (const Expr *Element : detachedIn(Counted->getBody(), Variable))
-      if (const auto *Call = dyn_cast<CXXOperatorCallExpr>(strip(Element));
-          Call && Call->getOperator() == OO_Subscript &&
-          !torch::isTensor(Call->getArg(0)->getType()))
-        for (PlaceId P : receiver(Call->getArg(0)))
-          insert(Elements, Places.element(P));
-  }
-  for (PlaceId P : Elements) {
+/// Each element of the containers is detached, and so all of it is.
+void Interpreter::detachElements(const PlaceSet &Containers) {
+  for (PlaceId Container : Containers) {
+    const PlaceId P = Places.element(Container);
     // What is known of the container as a whole goes for its elements.
-    discardHistory(Places.parent(P), false);
+    discardHistory(Container, false);
     discardHistory(P, true);
     if (!S->find(P))
       S->Places[P] = Value::withHistory(history::None);
   }
+}
+
+/// The container in states.begin().
+static const Expr *beginOf(const Expr *E) {
+  E = strip(E);
+  while (const auto *Construct = dyn_cast<CXXConstructExpr>(E)) {
+    if (Construct->getNumArgs() != 1)
+      return nullptr;
+    E = strip(Construct->getArg(0));
+  }
+  const auto *Call = dyn_cast<CXXMemberCallExpr>(E);
+  const CXXMethodDecl *Method = Call ? Call->getMethodDecl() : nullptr;
+  return Method && Method->getIdentifier() && Method->getName() == "begin"
+             ? Call->getImplicitObjectArgument()
+             : nullptr;
+}
+
+void Interpreter::visitLoopStart(const DeclStmt *Start, const Stmt *Loop) {
+  if (const auto *Each = dyn_cast_or_null<CXXForRangeStmt>(Loop)) {
+    const VarDecl *Variable = Each->getLoopVariable();
+    if (Start == Each->getRangeStmt() && Variable &&
+        Variable->getType()->isReferenceType() &&
+        !detachedIn(Each->getBody(), Variable).empty())
+      detachElements(receiver(Each->getRangeInit()));
+    return;
+  }
+  const auto *Counted = dyn_cast_or_null<ForStmt>(Loop);
+  const auto *Variable =
+      Counted && Start == Counted->getInit() && Start->isSingleDecl()
+          ? dyn_cast<VarDecl>(Start->getSingleDecl())
+          : nullptr;
+  if (!Variable)
+    return;
+  const auto Detached = detachedIn(Counted->getBody(), Variable);
+  const Expr *Container = Variable->getInit() ? beginOf(Variable->getInit())
+                                              : nullptr;
+  if (Container && !Detached.empty())
+    return detachElements(receiver(Container));
+  for (const Expr *Element : Detached) {
+    // states[i], std::get<0>(states[i])
+    const Expr *Inner = strip(Element);
+    if (const auto *Get = dyn_cast<CallExpr>(Inner);
+        Get && Get->getDirectCallee() && tupleIndex(Get->getDirectCallee()) &&
+        Get->getNumArgs() == 1)
+      Inner = strip(Get->getArg(0));
+    if (const auto *Call = dyn_cast<CXXOperatorCallExpr>(Inner);
+        Call && Call->getOperator() == OO_Subscript &&
+        !torch::isTensor(Call->getArg(0)->getType()))
+      detachElements(receiver(Call->getArg(0)));
+  }
+}
+
+/// std::for_each(hs.begin(), hs.end(), [](Tensor &h) { h.detach_(); });
+/// std::transform(hs.begin(), hs.end(), hs.begin(), [](auto &h) { return h.detach(); });
+void Interpreter::visitAlgorithm(const CallExpr *Call, StringRef Name) {
+  const unsigned Into = Name == "transform" ? 2 : 0;
+  if ((Name != "transform" && Name != "for_each") ||
+      Call->getNumArgs() < Into + 2)
+    return;
+  const Expr *Callable = strip(Call->getArg(Call->getNumArgs() - 1));
+  while (const auto *Construct = dyn_cast<CXXConstructExpr>(Callable)) {
+    if (Construct->getNumArgs() != 1)
+      return;
+    Callable = strip(Construct->getArg(0));
+  }
+  const auto *Lambda = dyn_cast<LambdaExpr>(Callable);
+  const Expr *Container = beginOf(Call->getArg(Into));
+  if (!Lambda || !Container || Lambda->getCallOperator()->param_empty())
+    return;
+  const auto *Body = dyn_cast<CompoundStmt>(Lambda->getBody());
+  const ParmVarDecl *Element = Lambda->getCallOperator()->getParamDecl(0);
+  bool Detaches = !detachedIn(Body, Element).empty() && Into == 0;
+  if (Into == 2 && Body && !Body->body_empty())
+    if (const auto *Return = dyn_cast<ReturnStmt>(Body->body_back()))
+      Detaches = Return->getRetValue() && isDetach(Return->getRetValue());
+  if (Detaches)
+    detachElements(receiver(Container));
 }
 
 void Interpreter::discardHistory(PlaceId P, bool Deep) {

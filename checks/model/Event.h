@@ -43,7 +43,7 @@ enum class EventKind : uint8_t {
   /// The data of a tensor is, or may be, written, or whether it needs a gradient is
   /// set. Places: the tensor. Result: what it was; Input: with what.
   Write,
-  /// Tensors become one: stack(), cat(). Places: the list.
+  /// Tensors become one: stack(), cat().
   Combine,
   /// The graph is looked at: grad_fn(). Result: the tensor.
   Inspect,

@@ -26,6 +26,7 @@ Execution::Execution(Code &Program, const FunctionDecl *Root, bool IsThread)
   Complete = Solved.Complete;
 
   // Once more over the solved states, now taking down what happens.
+  bool HasEnd = false;
   std::vector<Digraph::Node> First(Graph.graph().size()),
       Last(Graph.graph().size());
   for (Digraph::Node N = 0; N < Graph.graph().size(); ++N) {
@@ -53,8 +54,13 @@ Execution::Execution(Code &Program, const FunctionDecl *Root, bool IsThread)
     const Interpreter::Recorder Record = Take;
     State After = Meaning.transfer(Current, *Solved.Before[N], &Record);
     Append(Add(-1, true));
-    if (Graph.graph().successors(N).empty())
-      Meaning.join(AtEnd, After);
+    if (Graph.graph().successors(N).empty()) {
+      if (HasEnd)
+        Meaning.join(AtEnd, After);
+      else
+        AtEnd = std::move(After);
+      HasEnd = true;
+    }
   }
   for (Digraph::Node N = 0; N < Graph.graph().size(); ++N)
     for (Digraph::Node Next : Graph.graph().successors(N))

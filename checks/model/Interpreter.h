@@ -65,6 +65,8 @@ private:
   void visit(const clang::CFGElement &Element);
   void visitStmt(const clang::Stmt *S);
   void visitCondition(const clang::IfStmt *If);
+  void visitAlgorithm(const clang::CallExpr *Call, llvm::StringRef Name);
+  void detachElements(const PlaceSet &Containers);
   void discardHistory(PlaceId P, bool Deep);
   PlaceSet named(const clang::Expr *E);
   void visitLoopStart(const clang::DeclStmt *Start, const clang::Stmt *Loop);
@@ -179,7 +181,7 @@ private:
   llvm::DenseMap<std::pair<std::pair<unsigned, unsigned>, const clang::Expr *>,
                  OriginId>
       OriginIds;
-  llvm::DenseMap<PlaceId, OriginId> EntryIds;
+  llvm::DenseMap<PlaceId, OriginId> EntryIds, MemoryIds;
   /// What expressions denote, by frame: the join over all visits.
   llvm::DenseMap<std::pair<unsigned, const clang::Expr *>, Denotation>
       Denotations;

@@ -114,7 +114,9 @@ void Invariance::addChanges(const Stmt *S, Declarations &Changed,
     } else if (const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Callee);
                Method && Object && !Method->isConst() && !Method->isStatic() &&
                !torch::isTensor(Object->getType()) &&
-               !isHandle(Object->getType())) {
+               !isHandle(Object->getType()) &&
+               // A body that is here says itself what it changes.
+               !Way.code().functions().definition(Callee)) {
       addTarget(Object, Changed);
     }
   }
@@ -127,9 +129,11 @@ void Invariance::addChanges(const Stmt *S, Declarations &Changed,
     const QualType Type = Callee->getParamDecl(I)->getType();
     const bool IsWritable = Type->isLValueReferenceType() &&
                             !Type->getPointeeType().isConstQualified();
+    static const llvm::StringSet<> Accesses = {
+        "get",   "tie", "forward", "move", "begin",    "end",
+        "cbegin", "cend", "ref",   "cref", "as_const", "data"};
     const bool IsAccess = torch::isStd(Callee) && Callee->getIdentifier() &&
-                          (Callee->getName() == "get" ||
-                           Callee->getName() == "tie");
+                          Accesses.contains(Callee->getName());
     if (IsWritable && !IsAccess && !isForwarding(Callee, I) &&
         !isHandle(Arguments[I]->getType()))
       addTarget(Arguments[I], Changed);
@@ -219,6 +223,13 @@ static bool isPropertyName(StringRef Name) {
   return Names.contains(Name);
 }
 
+static bool isAccessOperator(const CallExpr *Call) {
+  const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
+  return Operator && (Operator->getOperator() == OO_Subscript ||
+                      Operator->getOperator() == OO_Arrow ||
+                      Operator->getOperator() == OO_Star);
+}
+
 /// The one return statement, where no branch decides what is returned.
 static const ReturnStmt *onlyReturn(const Stmt *Body) {
   const ReturnStmt *Result = nullptr;
@@ -295,7 +306,7 @@ bool Invariance::isInvariantCall(const CallExpr *Call, const Frame *F,
       return false;
     if (const auto *Method = dyn_cast<CXXMethodDecl>(Callee);
         Method && !Method->isConst() && !Method->isStatic() &&
-        !isa<CXXOperatorCallExpr>(Call) && Name != "begin" && Name != "at" &&
+        !isAccessOperator(Call) && Name != "begin" && Name != "at" &&
         Name != "front" && Name != "back" && Name != "data" && Name != "get" &&
         Name != "value")
       return false;

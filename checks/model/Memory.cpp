@@ -253,6 +253,15 @@ Value Interpreter::initial(PlaceId P) {
     Result.History = history::Unknown;
     if (std::optional<OriginId> Entry = entryOrigin(P))
       Result.addOrigin(*Entry);
+    // What a tensor from outside uses is told apart as well: it may be written
+    // through another handle.
+    if (const QualType Type = Places.typeOf(P);
+        !Type.isNull() && torch::isTensor(Type)) {
+      auto [It, Inserted] = MemoryIds.try_emplace(P, Origins.size());
+      if (Inserted)
+        Origins.push_back({Origin::Allocation, &Graph.root(), nullptr, P});
+      Result.Memory = {It->second};
+    }
   }
   return Result;
 }

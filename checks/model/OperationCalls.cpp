@@ -108,6 +108,13 @@ static bool saysWhere(QualType Type) {
          Name == "ScalarType";
 }
 
+/// torch::Device, kCUDA, and the flags of to().
+static bool saysDeviceOnly(QualType Type) {
+  const auto *Enum = Type->getAs<EnumType>();
+  return torch::isDevice(Type) || Type->isBooleanType() ||
+         (Enum && Enum->getDecl()->getName() == "DeviceType");
+}
+
 static bool returnsBool(StringRef Name) {
   return llvm::StringSwitch<bool>(Name)
       .Cases("eq", "ne", "lt", "le", "gt", "ge", true)
@@ -123,9 +130,17 @@ static Known<StringRef> defaultScalar(const Operation &Op,
       Op.Name.ends_with("_indices"))
     return Known<StringRef>("Long");
   if (Op.Name == "arange") {
-    for (const Expr *Operand : Operands)
-      if (strip(Operand)->getType()->isFloatingType())
+    for (const Expr *Operand : Operands) {
+      // Numbers come as torch::Scalar.
+      const Expr *Number = strip(Operand);
+      while (const auto *Scalar = dyn_cast<CXXConstructExpr>(Number)) {
+        if (Scalar->getNumArgs() == 0)
+          break;
+        Number = strip(Scalar->getArg(0));
+      }
+      if (Number->getType()->isFloatingType())
         return Known<StringRef>("Float");
+    }
     return Known<StringRef>("Long");
   }
   if (Op.Name == "full" || Op.Name == "tensor" || Op.Name == "from_file" ||
@@ -197,7 +212,9 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
   else if (returnsBool(Op->Name))
     Result.Scalar = Known<StringRef>("Bool");
   else if (Op->has(op::ChangesDtype) && !Operands.empty() &&
-           Operands.size() > 1 && Result.OfType.isUnknown())
+           !llvm::all_of(Operands.drop_front(), [](const Expr *Operand) {
+             return saysDeviceOnly(Operand->getType());
+           }))
     Result.Scalar = Known<StringRef>::unknown();
   else if (Op->Differentiable == Tri::Yes || Op->has(op::ChangesDevice) ||
            Op->has(op::LikeFactory))

@@ -84,6 +84,7 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
     What = Std::Element;
   else if (Op == OO_PlusPlus || Op == OO_MinusMinus)
     What = Std::Same;
+  visitAlgorithm(Call, Name);
   const TypeKind ObjectKind =
       Object ? torch::kindOf(Object->getType()) : TypeKind::Other;
   auto ReleaseObject = [&](const PlaceSet &Places) {
