@@ -137,6 +137,41 @@ TEST_F(PlaceTest, Names) {
   EXPECT_EQ(Table.name(Table.root(Root::Object, 0, this)), "");
 }
 
+TEST_F(PlaceTest, TypesOfVariablesAndFields) {
+  PlaceId P = local(First);
+  EXPECT_EQ(Table.typeOf(P), First->getType());
+  EXPECT_EQ(Table.typeOf(Table.field(P, Sgd)), Sgd->getType());
+  EXPECT_EQ(Table.typeOf(Table.field(Table.field(P, Sgd), Rate)),
+            Rate->getType());
+  EXPECT_TRUE(Table.typeOf(Table.root(Root::This, 0, nullptr)).isNull());
+  EXPECT_TRUE(Table.typeOf(Table.root(Root::Object, 0, this)).isNull());
+  EXPECT_TRUE(Table.typeOf(Table.parameters(P)).isNull());
+  EXPECT_TRUE(Table.typeOf(Table.gradient(P)).isNull());
+  EXPECT_TRUE(Table.typeOf(Table.index(P, 0)).isNull()) << "no tuple";
+  EXPECT_TRUE(Table.typeOf(Table.element(P)).isNull()) << "no container";
+}
+
+TEST(PlaceTypes, OfPartsAndElements) {
+  auto Unit = parse(R"cpp(
+    #include <tuple>
+    #include <vector>
+    void use(std::vector<std::tuple<int, std::pair<char, float>>> List) {}
+  )cpp");
+  ASSERT_TRUE(Unit);
+  const FunctionDecl *Use = findFunction(*Unit, "use");
+  ASSERT_TRUE(Use);
+  PlaceTable Table;
+  PlaceId Element =
+      Table.element(Table.root(Root::Local, 0, Use->getParamDecl(0)));
+  EXPECT_FALSE(Table.typeOf(Element).isNull());
+  EXPECT_TRUE(Table.typeOf(Table.index(Element, 0))->isIntegerType());
+  PlaceId Pair = Table.index(Element, 1);
+  EXPECT_TRUE(Table.typeOf(Table.index(Pair, 1))->isFloatingType());
+  EXPECT_TRUE(Table.typeOf(Table.index(Pair, 0))->isCharType());
+  EXPECT_TRUE(Table.typeOf(Table.index(Pair, 2)).isNull()) << "of two parts";
+  EXPECT_EQ(Table.name(Pair), "List");
+}
+
 TEST_F(PlaceTest, DeepPathsAreFolded) {
   // A list: its tail is one place.
   PlaceId P = local(First);

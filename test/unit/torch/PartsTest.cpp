@@ -93,6 +93,103 @@ TEST_F(PartsTest, Element) {
   EXPECT_TRUE(elementType(QualType()).isNull());
 }
 
+TEST_F(PartsTest, TupleTypes) {
+  read(R"cpp(
+    template <class... Parts> using Together = std::tuple<Parts...>;
+    extern std::tuple<torch::Tensor, int, std::vector<float>> three;
+    extern std::tuple<> empty;
+    extern const std::pair<torch::Tensor, std::string> &pair;
+    extern std::pair<int, std::tuple<torch::Tensor, torch::Tensor>> nested;
+    extern Together<torch::Tensor, float> alias;
+    extern std::array<torch::Tensor, 3> array;
+    extern std::array<int, 8> eight;
+    extern std::array<int, 9> nine;
+    extern std::tuple<torch::Tensor &, const int> references;
+    extern std::vector<torch::Tensor> vector;
+    extern std::optional<std::tuple<int>> optional;
+    extern torch::Tensor tensor;
+    extern int number;
+  )cpp");
+  auto Parts = [&](llvm::StringRef Name) {
+    std::vector<std::string> Result;
+    for (QualType Part : tupleTypes(Declared->type(Name)))
+      Result.push_back(print(Part));
+    return Result;
+  };
+  using Types = std::vector<std::string>;
+  ASSERT_EQ(Parts("three").size(), 3u);
+  EXPECT_EQ(Parts("three")[0], "at::Tensor");
+  EXPECT_EQ(Parts("three")[1], "int");
+  EXPECT_EQ(Parts("empty"), Types{});
+  ASSERT_EQ(Parts("pair").size(), 2u) << "through a reference";
+  EXPECT_EQ(Parts("pair")[0], "at::Tensor");
+  ASSERT_EQ(Parts("nested").size(), 2u);
+  EXPECT_EQ(tupleTypes(tupleTypes(Declared->type("nested"))[1]).size(), 2u);
+  EXPECT_EQ(Parts("alias"), (Types{"at::Tensor", "float"}));
+  EXPECT_EQ(Parts("array"), (Types{"at::Tensor", "at::Tensor", "at::Tensor"}));
+  EXPECT_EQ(Parts("eight").size(), 8u);
+  EXPECT_TRUE(Parts("nine").empty()) << "a container";
+  EXPECT_EQ(Parts("references").size(), 2u);
+  for (const char *Name : {"vector", "optional", "tensor", "number"})
+    EXPECT_TRUE(Parts(Name).empty()) << Name;
+  EXPECT_TRUE(tupleTypes(QualType()).empty());
+}
+
+TEST_F(PartsTest, Optionals) {
+  read(R"cpp(
+    namespace mine { template <class T> struct optional {}; }
+    using Maybe = std::optional<torch::Tensor>;
+    extern std::optional<int> yes_std;
+    extern c10::optional<torch::Tensor> yes_c10;
+    extern const Maybe &yes_alias;
+    extern std::shared_ptr<int> no_shared;
+    extern torch::Tensor *no_pointer;
+    extern torch::Tensor no_tensor;
+    extern int no_number;
+  )cpp");
+  for (const char *Name : {"yes_std", "yes_c10", "yes_alias"})
+    EXPECT_TRUE(isOptional(Declared->type(Name))) << Name;
+  for (const char *Name : {"no_shared", "no_pointer", "no_tensor", "no_number"})
+    EXPECT_FALSE(isOptional(Declared->type(Name))) << Name;
+  EXPECT_FALSE(isOptional(QualType()));
+}
+
+TEST_F(PartsTest, Devices) {
+  read(R"cpp(
+    namespace mine { struct Device {}; }
+    extern torch::Device yes_torch;
+    extern const c10::Device &yes_c10;
+    extern at::Device yes_at;
+    extern torch::DeviceType no_type;
+    extern mine::Device no_mine;
+    extern torch::TensorOptions no_options;
+    extern std::optional<torch::Device> no_optional;
+    extern std::string no_text;
+  )cpp");
+  for (const char *Name : {"yes_torch", "yes_c10", "yes_at"})
+    EXPECT_TRUE(isDevice(Declared->type(Name))) << Name;
+  for (const char *Name :
+       {"no_type", "no_mine", "no_options", "no_optional", "no_text"})
+    EXPECT_FALSE(isDevice(Declared->type(Name))) << Name;
+  EXPECT_FALSE(isDevice(QualType()));
+}
+
+TEST(Types, ScalarNames) {
+  EXPECT_EQ(scalarName("kFloat"), "Float");
+  EXPECT_EQ(scalarName("kFloat32"), scalarName("kFloat"));
+  EXPECT_EQ(scalarName("kFloat64"), scalarName("kDouble"));
+  EXPECT_EQ(scalarName("kFloat16"), scalarName("kHalf"));
+  EXPECT_EQ(scalarName("kInt64"), scalarName("kLong"));
+  EXPECT_EQ(scalarName("kInt32"), scalarName("kInt"));
+  EXPECT_EQ(scalarName("kInt16"), scalarName("kShort"));
+  EXPECT_EQ(scalarName("kInt8"), scalarName("kChar"));
+  EXPECT_EQ(scalarName("kUInt8"), scalarName("kByte"));
+  EXPECT_NE(scalarName("kUInt8"), scalarName("kInt8"));
+  EXPECT_NE(scalarName("kFloat16"), scalarName("kBFloat16"));
+  EXPECT_EQ(scalarName("kBool"), "Bool") << "the name of at::ScalarType::Bool";
+  EXPECT_EQ(scalarName("Float"), "Float") << "at::ScalarType::Float";
+}
+
 TEST_F(PartsTest, ModuleClass) {
   read(R"cpp(
     struct NetImpl : torch::nn::Module {};
