@@ -143,7 +143,7 @@ private:
 
   /// sum += x, sum.add_(x): the tensor stays the one that it is.
   static bool isInPlace(const Event &E) {
-    const auto *Operator = dyn_cast<CXXOperatorCallExpr>(E.Site);
+    const auto *Operator = dyn_cast_or_null<CXXOperatorCallExpr>(E.Site);
     const bool IsAssignment = Operator && Operator->getOperator() == OO_Equal;
     return E.How == StoreKind::InPlace ||
            (E.How == StoreKind::Accumulate && !IsAssignment);

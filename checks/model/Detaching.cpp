@@ -79,7 +79,14 @@ static llvm::SmallVector<const Expr *, 2> detachedIn(const Stmt *Body,
 }
 
 /// Each element of the containers is detached, and so all of it is.
-void Interpreter::detachElements(const PlaceSet &Containers) {
+void Interpreter::detachElements(const Expr *Site,
+                                 const PlaceSet &Containers) {
+  Event Out;
+  Out.Kind = EventKind::Release;
+  Out.Site = Site;
+  Out.How = StoreKind::InPlace;
+  Out.Places = Containers;
+  emit(std::move(Out));
   for (PlaceId Container : Containers) {
     const PlaceId P = Places.element(Container);
     // What is known of the container as a whole goes for its elements.
@@ -111,7 +118,7 @@ void Interpreter::visitLoopStart(const DeclStmt *Start, const Stmt *Loop) {
     if (Start == Each->getRangeStmt() && Variable &&
         Variable->getType()->isReferenceType() &&
         !detachedIn(Each->getBody(), Variable).empty())
-      detachElements(receiver(Each->getRangeInit()));
+      detachElements(Each->getRangeInit(), receiver(Each->getRangeInit()));
     return;
   }
   const auto *Counted = dyn_cast_or_null<ForStmt>(Loop);
@@ -125,7 +132,7 @@ void Interpreter::visitLoopStart(const DeclStmt *Start, const Stmt *Loop) {
   const Expr *Container = Variable->getInit() ? beginOf(Variable->getInit())
                                               : nullptr;
   if (Container && !Detached.empty())
-    return detachElements(receiver(Container));
+    return detachElements(Container, receiver(Container));
   for (const Expr *Element : Detached) {
     // states[i], std::get<0>(states[i])
     const Expr *Inner = strip(Element);
@@ -136,7 +143,7 @@ void Interpreter::visitLoopStart(const DeclStmt *Start, const Stmt *Loop) {
     if (const auto *Call = dyn_cast<CXXOperatorCallExpr>(Inner);
         Call && Call->getOperator() == OO_Subscript &&
         !torch::isTensor(Call->getArg(0)->getType()))
-      detachElements(receiver(Call->getArg(0)));
+      detachElements(Element, receiver(Call->getArg(0)));
   }
 }
 
@@ -164,7 +171,7 @@ void Interpreter::visitAlgorithm(const CallExpr *Call, StringRef Name) {
     if (const auto *Return = dyn_cast<ReturnStmt>(Body->body_back()))
       Detaches = Return->getRetValue() && isDetach(Return->getRetValue());
   if (Detaches)
-    detachElements(receiver(Container));
+    detachElements(Call, receiver(Container));
 }
 
 void Interpreter::discardHistory(PlaceId P, bool Deep) {

@@ -66,7 +66,7 @@ private:
   void visitStmt(const clang::Stmt *S);
   void visitCondition(const clang::IfStmt *If);
   void visitAlgorithm(const clang::CallExpr *Call, llvm::StringRef Name);
-  void detachElements(const PlaceSet &Containers);
+  void detachElements(const clang::Expr *Site, const PlaceSet &Containers);
   void discardHistory(PlaceId P, bool Deep);
   PlaceSet named(const clang::Expr *E);
   void visitLoopStart(const clang::DeclStmt *Start, const clang::Stmt *Loop);

@@ -295,8 +295,16 @@ Value Interpreter::load(PlaceId P) {
 }
 
 Value Interpreter::loadHeld(PlaceId P) {
-  if (const Value *V = S->find(P))
-    return *V;
+  if (const Value *V = S->find(P)) {
+    if (Places.isRoot(P) || !Places.isSummary(P) ||
+        Places.step(P).Of != Step::Index)
+      return *V;
+    // A part of an element: what was stored as a whole is another element's.
+    Value Result = *V;
+    if (const Value *Whole = S->find(Places.parent(P)))
+      Result.join(*Whole);
+    return Result;
+  }
   if (Places.isRoot(P))
     return initial(P);
   PlaceId Parent = Places.parent(P);

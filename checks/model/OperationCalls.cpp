@@ -213,7 +213,14 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
     Result.Scalar = Known<StringRef>("Bool");
   else if (Op->has(op::ChangesDtype) && !Operands.empty() &&
            !llvm::all_of(Operands.drop_front(), [](const Expr *Operand) {
-             return saysDeviceOnly(Operand->getType());
+             // A device comes as TensorOptions.
+             const Expr *Asked = strip(Operand);
+             while (const auto *Options = dyn_cast<CXXConstructExpr>(Asked)) {
+               if (Options->getNumArgs() == 0)
+                 break;
+               Asked = strip(Options->getArg(0));
+             }
+             return saysDeviceOnly(Asked->getType());
            }))
     Result.Scalar = Known<StringRef>::unknown();
   else if (Op->Differentiable == Tri::Yes || Op->has(op::ChangesDevice) ||
