@@ -36,7 +36,7 @@ public:
         Allocate.Result.needsGrad())
       return std::nullopt;
     const Loop &L = *Around.back();
-    if (!hasSameShape(L) ||
+    if (Loops.isOuterLoop(L) || !hasSameShape(L) ||
         !Loops.isUnconditional(Allocate.Site, Allocate.In, L))
       return std::nullopt;
     findTarget();
@@ -213,6 +213,17 @@ private:
       if (!E)
         continue;
       E = strip(E);
+      // The argument of a known caller.
+      for (const Frame *F = Allocate.In; F && isa<DeclRefExpr>(E);) {
+        const auto *Parameter =
+            dyn_cast<ParmVarDecl>(cast<DeclRefExpr>(E)->getDecl());
+        F = Parameter ? Supergraph::owner(F, Parameter) : nullptr;
+        const unsigned I = Parameter ? Parameter->getFunctionScopeIndex() : 0;
+        if (!F || !F->Caller || I >= F->Arguments.size() || !F->Arguments[I])
+          break;
+        E = strip(F->Arguments[I]);
+        F = F->Caller;
+      }
       if (E->getType()->isIntegralOrEnumerationType()) {
         Expr::EvalResult Evaluated;
         if (E->isValueDependent() || !E->EvaluateAsInt(Evaluated, Context)) {

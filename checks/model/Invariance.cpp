@@ -175,9 +175,43 @@ const Invariance::Declarations &Invariance::changedIn(const Loop &L) {
   return Changes[&L] = std::move(Changed);
 }
 
+bool Invariance::isContentWritten(const ValueDecl *D, const Loop &L) const {
+  const PlaceTable &Places = Way.places();
+  auto IsOf = [&](PlaceId P) {
+    for (; !Places.isRoot(P); P = Places.parent(P))
+      if (Places.step(P).Of == Step::Field && Places.step(P).Member == D)
+        return true;
+    return Places.key(P) == D;
+  };
+  return llvm::any_of(Way.events(), [&](const Event &E) {
+    return E.Kind == EventKind::Write &&
+           (L.contains(E.Point) || E.IsPointer) && llvm::any_of(E.Places, IsOf);
+  });
+}
+
+bool Invariance::hasSameContent(const Expr *E, const Frame *F, const Loop &L) {
+  ContentMatters = true;
+  const bool Result = isInvariant(E, F, L);
+  ContentMatters = false;
+  return Result;
+}
+
+bool Invariance::isOuterLoop(const Loop &L) const {
+  return llvm::any_of(Way.events(), [&](const Event &E) {
+    const bool Works = E.Kind == EventKind::Forward ||
+                       E.Kind == EventKind::Backward ||
+                       E.Kind == EventKind::Step;
+    return Works && L.contains(E.Point) && !Way.isInForward(E.In) &&
+           Way.loopsAround(E.Point).back() != &L;
+  });
+}
+
 bool Invariance::isInvariantVariable(const VarDecl *V, const Frame *F,
                                      const Loop &L) {
   if (isChanged(V, L))
+    return false;
+  if (ContentMatters && torch::isTensor(V->getType()) &&
+      isContentWritten(V, L))
     return false;
   if (V->hasGlobalStorage() || torch::isLibTorch(V))
     return true;
@@ -365,6 +399,9 @@ bool Invariance::isInvariant(const Expr *E, const Frame *F, const Loop &L) {
   if (const auto *Member = dyn_cast<MemberExpr>(E)) {
     if (isa<VarDecl>(Member->getMemberDecl()))
       return !isChanged(Member->getMemberDecl(), L);
+    if (ContentMatters && torch::isTensor(Member->getType()) &&
+        isContentWritten(Member->getMemberDecl(), L))
+      return false;
     return isa<FieldDecl>(Member->getMemberDecl()) &&
            !isChanged(Member->getMemberDecl(), L) &&
            isInvariant(Member->getBase(), F, L);

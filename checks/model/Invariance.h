@@ -16,6 +16,13 @@ public:
   /// same tensor, in every iteration of L. Of a tensor the identity is meant, not
   /// the content: see isWritten.
   bool isInvariant(const clang::Expr *E, const Frame *F, const flow::Loop &L);
+  /// The same, and no tensor that E is computed from is written in L.
+  bool hasSameContent(const clang::Expr *E, const Frame *F,
+                      const flow::Loop &L);
+
+  /// Training runs in a loop inside L: what is done once for each such loop (an
+  /// epoch) is of no cost.
+  bool isOuterLoop(const flow::Loop &L) const;
 
   /// Something in L may write into the tensor that is V and lies at Places: an
   /// operation in place, an optimizer's step, code that cannot be seen. Writes
@@ -43,6 +50,7 @@ private:
   bool isChanged(const clang::ValueDecl *D, const flow::Loop &L) {
     return changedIn(L).count(D);
   }
+  bool isContentWritten(const clang::ValueDecl *D, const flow::Loop &L) const;
   const Declarations &changedIn(const flow::Loop &L);
   void addChanges(const clang::Stmt *S, Declarations &Changed,
                   llvm::DenseSet<const clang::FunctionDecl *> &Seen);
@@ -53,6 +61,7 @@ private:
   const Execution &Way;
   llvm::DenseMap<const flow::Loop *, Declarations> Changes;
   unsigned Depth = 0;
+  bool ContentMatters = false;
 };
 
 } // namespace torchtidy::model

@@ -167,7 +167,19 @@ private:
   }
 
   /// Not layer after layer: x = layer->forward(x).
-  bool isOneModule(const Event &Forward) const {
+  bool isOneModule(const Event &Forward, const Loop *L) const {
+    const Stmt *Statement = L ? Way.loopStatement(*L) : nullptr;
+    const auto *Each = dyn_cast_or_null<CXXForRangeStmt>(Statement);
+    const auto *Call = dyn_cast<CallExpr>(Forward.Site);
+    // The variable of the loop.
+    for (const Expr *E = Each && Call ? objectOf(Call) : nullptr; E;) {
+      E = strip(E);
+      if (const auto *Ref = dyn_cast<DeclRefExpr>(E);
+          Ref && Ref->getDecl() == Each->getLoopVariable())
+        return false;
+      const auto *Inner = dyn_cast<CallExpr>(E);
+      E = Inner ? objectOf(Inner) : nullptr;
+    }
     return llvm::none_of(Forward.Places, [&](PlaceId P) {
       return Way.places().isSummary(P);
     });
@@ -176,7 +188,7 @@ private:
   const Event *feedsForward(OriginId Id, const Loop *L) const {
     for (const Event &E : Way.events())
       if (E.Kind == EventKind::Forward && (!L || L->contains(E.Point)) &&
-          E.Input.hasOrigin(Id) && isOneModule(E))
+          E.Input.hasOrigin(Id) && isOneModule(E, L))
         return &E;
     return nullptr;
   }

@@ -283,6 +283,14 @@ Denotation Interpreter::torchCall(const CallExpr *Call,
     Result.Own.History = !IsKnown ? history::Leaf | history::None
                          : Trains ? history::Leaf
                                   : history::None;
+    // What is registered is the tensor that is given, not a copy.
+    if (Arguments.size() > 1)
+      for (PlaceId P : denote(Arguments[1]).Objects) {
+        Value V = load(P);
+        V.History = Result.Own.History;
+        V.Origins.clear();
+        S->Places[P] = std::move(V);
+      }
     return Result;
   }
   case Api::RegisterBuffer:

@@ -66,7 +66,7 @@ public:
     if (Around.empty() || !objectOf(Call))
       return std::nullopt;
     const Loop &L = *Around.back();
-    if (!Loops.isUnconditional(Call, Transfer.In, L) || isThereAlready() ||
+    if (Loops.isOuterLoop(L) || !Loops.isUnconditional(Call, Transfer.In, L) || isThereAlready() ||
         asksForItsOwn() ||
         !llvm::all_of(argumentsOf(Call), [&](const Expr *Argument) {
           return isa<CXXDefaultArgExpr>(Argument) ||
@@ -86,7 +86,11 @@ public:
                                           Way.loopStatement(L), Transfer.In);
       return Result;
     }
-    if (!Transfer.MovesDevice || !isStackedAfter(L))
+    // To the CPU: what comes from code that is not seen may well be there. What is
+    // written on its device is wanted there.
+    const bool IsToCpu = Transfer.Result.OnDevice.get() == Device::CPU;
+    if (!Transfer.MovesDevice || !isStackedAfter(L) || isWorkingCopy(L) ||
+        (IsToCpu && !Transfer.Input.OnDevice.get()))
       return std::nullopt;
     Result.How = RepeatedTransfer::Samples;
     return Result;
@@ -98,9 +102,16 @@ private:
     const auto *Member = dyn_cast<MemberExpr>(Object);
     return !Transfer.Input.needsGrad() &&
            !(Member && isOfModule(Member->getMemberDecl())) &&
-           Loops.isInvariant(Object, Transfer.In, L) &&
+           isWholeContentKept(Object, L) &&
            !Loops.isWritten(Transfer.Places, Transfer.Input, L,
                             Transfer.Origin);
+  }
+
+  /// Of a plain variable isWritten() knows more: who writes into the copy.
+  bool isWholeContentKept(const Expr *Object, const Loop &L) const {
+    return isa<DeclRefExpr, MemberExpr>(Object)
+               ? Loops.isInvariant(Object, Transfer.In, L)
+               : Loops.hasSameContent(Object, Transfer.In, L);
   }
 
   /// Buffers and parameters go where their module goes, and it changes them:
