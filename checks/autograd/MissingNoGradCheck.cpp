@@ -52,8 +52,8 @@ static Finding describe(const Program &Program, const UnusedGraph &Unused,
     addCallers(Result, Unused.In);
   // One guard serves all forward passes of a scope.
   if (Unused.GuardScope && GuardedScopes.insert(Unused.GuardScope).second)
-    Result.Fixes = insertFirst(Context, Unused.GuardScope,
-                               "torch::NoGradGuard no_grad;");
+    Result.Fixes =
+        insertFirst(Context, Unused.GuardScope, "torch::NoGradGuard no_grad;");
   // It is the missing guard that lets recurrent state grow.
   Result.Cause = "graph of inference";
   Result.IterationSite = Unused.Forward->Site->getBeginLoc();

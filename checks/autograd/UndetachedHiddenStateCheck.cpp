@@ -16,8 +16,8 @@ static std::string stateName(const CarriedState &Carried, const Event &Store,
   return Name.empty() ? Carried.Way->places().name(Carried.Place) : Name;
 }
 
-static std::string message(const CarriedState &Carried,
-                           const std::string &Name, bool IsTensor) {
+static std::string message(const CarriedState &Carried, const std::string &Name,
+                           bool IsTensor) {
   std::string Result = "recurrent state " +
                        (Name.empty() ? "" : "'" + Name + "' ") +
                        "carries its autograd graph into the next " +
@@ -28,15 +28,17 @@ static std::string message(const CarriedState &Carried,
               "and throws; ";
     break;
   case CarriedState::Retained:
-    Result += ": with retain_graph every backward() goes through all iterations "
-              "so far; ";
+    Result +=
+        ": with retain_graph every backward() goes through all iterations "
+        "so far; ";
     break;
   case CarriedState::Grows:
     Result += ": no backward() frees it, so memory grows; ";
     break;
   }
   if (Carried.Outcome == CarriedState::Grows)
-    return Result + "detach it or put 'torch::NoGradGuard no_grad;' before the " +
+    return Result +
+           "detach it or put 'torch::NoGradGuard no_grad;' before the " +
            (Carried.Around ? "loop" : "call");
   return Result + (IsTensor && !Name.empty()
                        ? "detach it: '" + Name + " = " + Name + ".detach();'"

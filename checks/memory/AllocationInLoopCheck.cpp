@@ -20,9 +20,8 @@ static std::string refill(const Program &Program,
   if (Name == "full") {
     const auto *Call = llvm::cast<clang::CallExpr>(Found.Allocate->Site);
     const auto Arguments = argumentsOf(Call);
-    return Arguments.size() < 2
-               ? ""
-               : "fill_(" + Program.text(Arguments[1]) + ")";
+    return Arguments.size() < 2 ? ""
+                                : "fill_(" + Program.text(Arguments[1]) + ")";
   }
   return llvm::StringSwitch<std::string>(Name)
       .Case("zeros", "zero_()")
@@ -53,13 +52,13 @@ static Finding describe(const Program &Program,
       (Name.empty() ? "it" : "'" + Name + "'") + " once before the loop" +
       (Refill.empty() ? "" : " and refill it with '" + Refill + "'");
   addLoop(Result, *Found.Way, Found.Allocate->In, Found.Around);
-  const bool CanRefill = Found.IsConstant || !Refill.empty() ||
-                         Found.Factory.contains("empty");
+  const bool CanRefill =
+      Found.IsConstant || !Refill.empty() || Found.Factory.contains("empty");
   if (Found.CanMove && CanRefill)
-    Result.Fixes = moveBeforeLoop(
-        Context, *Found.Allocate->In->Flow, Found.Variable,
-        Found.Way->loopStatement(*Found.Around),
-        Refill.empty() ? "" : Name + "." + Refill + ";");
+    Result.Fixes =
+        moveBeforeLoop(Context, *Found.Allocate->In->Flow, Found.Variable,
+                       Found.Way->loopStatement(*Found.Around),
+                       Refill.empty() ? "" : Name + "." + Refill + ";");
   Result.IterationSite = Call->getBeginLoc();
   return Result;
 }

@@ -29,11 +29,12 @@ static std::string shortName(const Program &Program, const clang::Expr *E) {
 static std::string message(const Retention &Kept, const std::string &Tensor,
                            const std::string &Place) {
   const std::string In = Place.empty() ? "" : " in '" + Place + "'";
-  const std::string Subject = Tensor.empty() ? "tensor" : "tensor '" + Tensor + "'";
+  const std::string Subject =
+      Tensor.empty() ? "tensor" : "tensor '" + Tensor + "'";
   const std::string Alternatives =
-      Tensor.empty() ? "'.item<float>()' or '.detach()' of it"
-                     : "'" + Tensor + ".item<float>()' or '" + Tensor +
-                           ".detach()'";
+      Tensor.empty()
+          ? "'.item<float>()' or '.detach()' of it"
+          : "'" + Tensor + ".item<float>()' or '" + Tensor + ".detach()'";
   switch (Kept.How) {
   case Retention::Grows:
     return Subject + " kept" + In +
@@ -63,8 +64,7 @@ static const clang::Expr *added(const Execution &Way, const Retention &Kept) {
     return Operand;
   const std::string Name = Way.places().name(Kept.Place);
   for (unsigned I = 0; I < 2; ++I) {
-    const auto *Ref =
-        llvm::dyn_cast<clang::DeclRefExpr>(strip(Sum->getArg(I)));
+    const auto *Ref = llvm::dyn_cast<clang::DeclRefExpr>(strip(Sum->getArg(I)));
     const auto *Member =
         llvm::dyn_cast<clang::MemberExpr>(strip(Sum->getArg(I)));
     const clang::ValueDecl *D = Ref      ? Ref->getDecl()

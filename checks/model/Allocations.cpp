@@ -43,16 +43,16 @@ public:
     if (isRebound(L) || leavesIteration(L))
       return std::nullopt;
     const bool IsRandom = Op->has(torch::operation::Random);
-    const bool IsScratch =
-        isWrittenIn(L) || IsRandom || Op->Name.starts_with("empty") ||
-        Op->Name.starts_with("new_empty");
+    const bool IsScratch = isWrittenIn(L) || IsRandom ||
+                           Op->Name.starts_with("empty") ||
+                           Op->Name.starts_with("new_empty");
     if (GetsHistory || (IsScratch && isSavedBeyond(L)) ||
         isSmall(IsScratch ? SmallScratch : SmallConstant))
       return std::nullopt;
     if (IsRandom && Op->Name != "rand" && Op->Name != "randn" &&
         Op->Name != "rand_like" && Op->Name != "randn_like")
       return std::nullopt;
-    RepeatedAllocation Result = {&Way,     &Allocate, &L,         Op->Name,
+    RepeatedAllocation Result = {&Way,       &Allocate, &L,         Op->Name,
                                  !IsScratch, Variable,  AssignedTo, false};
     Result.CanMove =
         Variable && Loops.canMoveBefore(Variable->getInit(),
@@ -126,8 +126,8 @@ private:
            Places.step(P).Member == Member->getMemberDecl();
   }
 
-  /// The variable gets another tensor in the same loop: what is made here is where
-  /// it begins (a hidden state, a sum).
+  /// The variable gets another tensor in the same loop: what is made here is
+  /// where it begins (a hidden state, a sum).
   bool isRebound(const Loop &L) const {
     for (const Event &E : Way.events()) {
       const bool Binds =

@@ -32,18 +32,19 @@ void Interpreter::finish(const Expr *E, Denotation D) {
   remember(E, std::move(D));
 }
 
-/// What an expanded call returns comes from operations that it has recorded, not
-/// from what it was given alone.
+/// What an expanded call returns comes from operations that it has recorded,
+/// not from what it was given alone.
 bool Interpreter::recordsIn(const Denotation &Returned,
                             const Frame *Expansion) {
   Value V = Returned.Own;
   for (PlaceId P : Returned.Objects)
     V.join(deepLoad(P));
   return V.ManyOrigins || llvm::any_of(V.Origins, [&](OriginId Id) {
-    const Origin &From = Origins[Id];
-    return (From.Of == Origin::Forward || From.Of == Origin::Operation) &&
-           From.In->isWithin(Expansion);
-  });
+           const Origin &From = Origins[Id];
+           return (From.Of == Origin::Forward ||
+                   From.Of == Origin::Operation) &&
+                  From.In->isWithin(Expansion);
+         });
 }
 
 void Interpreter::visitCall(const CallExpr *Call) {
@@ -75,8 +76,8 @@ void Interpreter::visitCall(const CallExpr *Call) {
   case Api::ModuleForward:
     return finish(Call, forward(Call, Object, Arguments, Expanded));
   case Api::Std:
-    return finish(Call, Expanded ? *Expanded
-                                 : stdCall(Call, Object, Arguments));
+    return finish(Call,
+                  Expanded ? *Expanded : stdCall(Call, Object, Arguments));
   case Api::Foreign: {
     if (!Expansion)
       return finish(Call, foreignCall(Call, Callee, Object, Arguments));
@@ -176,8 +177,8 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
     // A holder made from a pointer shares its module.
     if (Kind == TypeKind::ModuleHolder && Arguments.size() == 1 &&
         torch::moduleClass(Arguments.front()->getType())) {
-      // One that nothing is known of (register_module returns what it was given)
-      // is the holder's own.
+      // One that nothing is known of (register_module returns what it was
+      // given) is the holder's own.
       const Denotation Shared = denote(Arguments.front());
       if (!Shared.Objects.empty() || !Shared.Own.Refs.empty())
         for (PlaceId P : Target)
@@ -236,10 +237,10 @@ void Interpreter::constructOptimizer(PlaceId P,
     S->Places[Places.parameters(P)] = std::move(Trained);
 }
 
-Denotation
-Interpreter::foreignCall(const Expr *Call, const FunctionDecl *Callee,
-                         const Expr *Object,
-                         llvm::ArrayRef<const Expr *> Arguments) {
+Denotation Interpreter::foreignCall(const Expr *Call,
+                                    const FunctionDecl *Callee,
+                                    const Expr *Object,
+                                    llvm::ArrayRef<const Expr *> Arguments) {
   Denotation Result;
   // Seen, and known to have nothing to do with tensors.
   if (const FunctionDecl *Definition = Program.functions().definition(Callee))
@@ -257,8 +258,7 @@ Interpreter::foreignCall(const Expr *Call, const FunctionDecl *Callee,
         auto It = S->Places.find(Next);
         if (It != S->Places.end() && It->second.History)
           It->second.History |= history::Unknown;
-        Work.append(Places.children(Next).begin(),
-                    Places.children(Next).end());
+        Work.append(Places.children(Next).begin(), Places.children(Next).end());
       }
     }
   };
@@ -273,7 +273,8 @@ Interpreter::foreignCall(const Expr *Call, const FunctionDecl *Callee,
                              ? Callee->getParamDecl(I)->getType()
                              : QualType();
     TypeKind Kind = torch::kindOf(Argument->getType());
-    bool IsHandle = Kind == TypeKind::Pointer || Kind == TypeKind::ModuleHolder ||
+    bool IsHandle = Kind == TypeKind::Pointer ||
+                    Kind == TypeKind::ModuleHolder ||
                     Argument->getType()->isPointerType();
     bool IsWritable =
         Parameter.isNull() || (Parameter->isReferenceType() &&

@@ -1,6 +1,6 @@
-// Detaching that a path-insensitive reading of stores would miss: loops over the
-// elements of a container, which are one place to the interpreter, and conditions
-// that ask whether there is anything to detach.
+// Detaching that a path-insensitive reading of stores would miss: loops over
+// the elements of a container, which are one place to the interpreter, and
+// conditions that ask whether there is anything to detach.
 #include "model/Interpreter.h"
 #include "torch/Types.h"
 #include "clang/AST/StmtCXX.h"
@@ -67,7 +67,8 @@ static llvm::SmallVector<const Expr *, 2> detachedIn(const Stmt *Body,
                                                      const VarDecl *Variable) {
   llvm::SmallVector<const Expr *, 2> Result;
   auto Add = [&](const Stmt *S) {
-    if (const Expr *Element = detached(S); Element && mentions(Element, Variable))
+    if (const Expr *Element = detached(S);
+        Element && mentions(Element, Variable))
       Result.push_back(Element);
   };
   if (const auto *Block = dyn_cast_or_null<CompoundStmt>(Body))
@@ -79,8 +80,7 @@ static llvm::SmallVector<const Expr *, 2> detachedIn(const Stmt *Body,
 }
 
 /// Each element of the containers is detached, and so all of it is.
-void Interpreter::detachElements(const Expr *Site,
-                                 const PlaceSet &Containers) {
+void Interpreter::detachElements(const Expr *Site, const PlaceSet &Containers) {
   Event Out;
   Out.Kind = EventKind::Release;
   Out.Site = Site;
@@ -129,8 +129,8 @@ void Interpreter::visitLoopStart(const DeclStmt *Start, const Stmt *Loop) {
   if (!Variable)
     return;
   const auto Detached = detachedIn(Counted->getBody(), Variable);
-  const Expr *Container = Variable->getInit() ? beginOf(Variable->getInit())
-                                              : nullptr;
+  const Expr *Container =
+      Variable->getInit() ? beginOf(Variable->getInit()) : nullptr;
   if (Container && !Detached.empty())
     return detachElements(Container, receiver(Container));
   for (const Expr *Element : Detached) {
@@ -148,7 +148,8 @@ void Interpreter::visitLoopStart(const DeclStmt *Start, const Stmt *Loop) {
 }
 
 /// std::for_each(hs.begin(), hs.end(), [](Tensor &h) { h.detach_(); });
-/// std::transform(hs.begin(), hs.end(), hs.begin(), [](auto &h) { return h.detach(); });
+/// std::transform(hs.begin(), hs.end(), hs.begin(), [](auto &h) { return
+/// h.detach(); });
 void Interpreter::visitAlgorithm(const CallExpr *Call, StringRef Name) {
   const unsigned Into = Name == "transform" ? 2 : 0;
   if ((Name != "transform" && Name != "for_each") ||

@@ -27,8 +27,8 @@ static std::string indentation(const SourceManager &SM,
 }
 
 std::vector<FixItHint> insertAfter(const ASTContext &Context,
-                                   const flow::ControlFlow &Flow,
-                                   const Stmt *S, StringRef Code) {
+                                   const flow::ControlFlow &Flow, const Stmt *S,
+                                   StringRef Code) {
   const SourceManager &SM = Context.getSourceManager();
   const Stmt *Statement = Flow.statement(S);
   if (!Statement || !isWritten(Statement->getBeginLoc()) ||
@@ -84,9 +84,8 @@ static bool isNameTaken(const Stmt *S, const VarDecl *V) {
       if (const auto *Other = dyn_cast<VarDecl>(D))
         if (Other != V && Other->getDeclName() == V->getDeclName())
           return true;
-  return llvm::any_of(S->children(), [&](const Stmt *Child) {
-    return isNameTaken(Child, V);
-  });
+  return llvm::any_of(S->children(),
+                      [&](const Stmt *Child) { return isNameTaken(Child, V); });
 }
 
 std::vector<FixItHint> moveBeforeLoop(const ASTContext &Context,
@@ -114,8 +113,8 @@ std::vector<FixItHint> moveBeforeLoop(const ASTContext &Context,
   if (Text.empty())
     return {};
   const std::string Indent = indentation(SM, Loop->getBeginLoc());
-  std::vector<FixItHint> Result = {FixItHint::CreateInsertion(
-      Loop->getBeginLoc(), Text + "\n" + Indent)};
+  std::vector<FixItHint> Result = {
+      FixItHint::CreateInsertion(Loop->getBeginLoc(), Text + "\n" + Indent)};
   if (!Instead.empty()) {
     Result.push_back(FixItHint::CreateReplacement(Written, Instead));
     return Result;
@@ -160,10 +159,9 @@ std::vector<FixItHint> appendCall(const ASTContext &Context, const Expr *E,
       E->getEndLoc(), 0, Context.getSourceManager(), Context.getLangOpts());
   if (!isWritten(End))
     return {};
-  const bool IsPostfix =
-      isa<DeclRefExpr, MemberExpr, CXXMemberCallExpr, ParenExpr,
-          ArraySubscriptExpr>(E) ||
-      (isa<CallExpr>(E) && !isa<CXXOperatorCallExpr>(E));
+  const bool IsPostfix = isa<DeclRefExpr, MemberExpr, CXXMemberCallExpr,
+                             ParenExpr, ArraySubscriptExpr>(E) ||
+                         (isa<CallExpr>(E) && !isa<CXXOperatorCallExpr>(E));
   const auto *Operator = dyn_cast<CXXOperatorCallExpr>(E);
   const bool IsPostfixOperator =
       Operator && (Operator->getOperator() == OO_Subscript ||

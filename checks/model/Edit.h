@@ -3,9 +3,9 @@
 #ifndef TORCHTIDY_MODEL_EDIT_H
 #define TORCHTIDY_MODEL_EDIT_H
 
+#include "flow/ControlFlow.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/Basic/Diagnostic.h"
-#include "flow/ControlFlow.h"
 #include <vector>
 
 namespace torchtidy::model {
@@ -23,16 +23,17 @@ std::vector<clang::FixItHint> insertFirst(const clang::ASTContext &Context,
                                           const clang::CompoundStmt *Block,
                                           llvm::StringRef Code);
 
-/// Moves the declaration of V before the loop around it; Instead takes its place,
-/// or nothing where that is empty. Nothing where another variable has the name.
+/// Moves the declaration of V before the loop around it; Instead takes its
+/// place, or nothing where that is empty. Nothing where another variable has
+/// the name.
 std::vector<clang::FixItHint> moveBeforeLoop(const clang::ASTContext &Context,
                                              const flow::ControlFlow &Flow,
                                              const clang::VarDecl *V,
                                              const clang::Stmt *Loop,
                                              llvm::StringRef Instead);
 
-/// Appends a member call (".detach()") to a tensor, in parentheses where they are
-/// needed. Nothing for what only has a tensor in it.
+/// Appends a member call (".detach()") to a tensor, in parentheses where they
+/// are needed. Nothing for what only has a tensor in it.
 std::vector<clang::FixItHint> appendCall(const clang::ASTContext &Context,
                                          const clang::Expr *E,
                                          llvm::StringRef Call);

@@ -21,8 +21,8 @@ public:
     // A guard before the first serves those that work on what it returns.
     auto IsFed = [&](const UnusedGraph &Found) {
       return llvm::any_of(Result, [&](const UnusedGraph &Other) {
-        return Other.Forward != Found.Forward &&
-               Other.GuardScope && Other.GuardScope == Found.GuardScope &&
+        return Other.Forward != Found.Forward && Other.GuardScope &&
+               Other.GuardScope == Found.GuardScope &&
                Found.Forward->Input.hasOrigin(Other.Forward->Origin) &&
                !Other.Forward->Input.hasOrigin(Found.Forward->Origin);
       });
@@ -47,9 +47,9 @@ private:
   /// or step: no guard may be around them.
   void collectUsedChains() {
     for (const Event &E : Way.events()) {
-      const bool NeedsGraph =
-          E.Kind == EventKind::Backward || E.Kind == EventKind::Grad ||
-          (E.Kind == EventKind::Forward && isUsed(E));
+      const bool NeedsGraph = E.Kind == EventKind::Backward ||
+                              E.Kind == EventKind::Grad ||
+                              (E.Kind == EventKind::Forward && isUsed(E));
       if (!NeedsGraph)
         continue;
       const Stmt *Site = E.Site;
@@ -94,12 +94,11 @@ private:
     return Found;
   }
 
-  /// A backward() goes through it, but reaches only parameters that no optimizer
-  /// of the whole program trains: features of fixed images.
+  /// A backward() goes through it, but reaches only parameters that no
+  /// optimizer of the whole program trains: features of fixed images.
   bool isUsedInVain(const Event &Forward) const {
-    if (!Way.root().Function->isMain() ||
-        Forward.Input.needsGrad() || Forward.Places.empty() ||
-        Forward.Input.ManyOrigins)
+    if (!Way.root().Function->isMain() || Forward.Input.needsGrad() ||
+        Forward.Places.empty() || Forward.Input.ManyOrigins)
       return false;
     bool Steps = false;
     for (const Event &E : Way.events()) {

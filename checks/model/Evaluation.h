@@ -6,23 +6,26 @@
 
 namespace torchtidy::model {
 
-/// A forward pass that autograd records though nothing of it is ever backwarded,
-/// or, in a whole program, though no optimizer trains what the gradients are of.
+/// A forward pass that autograd records though nothing of it is ever
+/// backwarded, or, in a whole program, though no optimizer trains what the
+/// gradients are of.
 struct UnusedGraph {
   const Event *Forward;
-  /// Where to speak: the call of the forward, or, where other callers do use the
-  /// graph, the call that leads to it.
+  /// Where to speak: the call of the forward, or, where other callers do use
+  /// the graph, the call that leads to it.
   const Frame *In;
   const clang::Stmt *Site;
   /// What shows that it is evaluation: a ModeChange, a Load or a Create of the
-  /// module; or a Backward beside it, which shows that grad mode is on; null when the program is known as a whole, or only Strict speaks.
+  /// module; or a Backward beside it, which shows that grad mode is on; null
+  /// when the program is known as a whole, or only Strict speaks.
   const Event *Evidence;
   /// Only a check that is asked to be strict should speak.
   bool IsStrictOnly;
-  /// The largest block around Site in which nothing is trained: a guard may stand
-  /// at its start. Null where there is none.
+  /// The largest block around Site in which nothing is trained: a guard may
+  /// stand at its start. Null where there is none.
   const clang::CompoundStmt *GuardScope;
-  /// A backward() goes through the graph, to parameters that no optimizer trains.
+  /// A backward() goes through the graph, to parameters that no optimizer
+  /// trains.
   bool IsBackwarded = false;
 };
 

@@ -2,8 +2,8 @@
 #ifndef TORCHTIDY_MODEL_EVENT_H
 #define TORCHTIDY_MODEL_EVENT_H
 
-#include "clang/AST/Expr.h"
 #include "model/Value.h"
+#include "clang/AST/Expr.h"
 
 namespace torchtidy::model {
 
@@ -34,13 +34,16 @@ enum class EventKind : uint8_t {
   /// Result leaves what is analysed.
   Escape,
   /// A factory makes a tensor, whose memory is known as Origin. Places: what
-  /// holds a tensor that the same call made before; Savers: what has a graph that
+  /// holds a tensor that the same call made before; Savers: what has a graph
+  /// that
   /// may have saved one.
   Allocate,
-  /// to(), cuda(), cpu(), toType(). Places: the tensor. Input: the tensor, Result:
+  /// to(), cuda(), cpu(), toType(). Places: the tensor. Input: the tensor,
+  /// Result:
   /// what comes of it.
   Transfer,
-  /// The data of a tensor is, or may be, written, or whether it needs a gradient is
+  /// The data of a tensor is, or may be, written, or whether it needs a
+  /// gradient is
   /// set. Places: the tensor. Result: what it was; Input: with what.
   Write,
   /// Tensors become one: stack(), cat().
@@ -74,7 +77,8 @@ struct Event {
   StoreKind How = StoreKind::Rebind;
   /// What is stored.
   const clang::Expr *Operand = nullptr;
-  /// Where, as it is written, when the site stores into several places: std::tie.
+  /// Where, as it is written, when the site stores into several places:
+  /// std::tie.
   const clang::Expr *Target = nullptr;
   /// Step with a closure, backward with a list of inputs.
   bool IsRestricted = false;
@@ -85,9 +89,10 @@ struct Event {
   PlaceSet Savers;
   /// Write: a pointer or accessor to the data is handed out.
   bool IsPointer = false;
-  /// For a store: the origin that values read from there carry. For a forward: the
-  /// origin of its result. For an allocation or a transfer: of the memory of it. For a backward: the origin of values
-  /// whose graph it has gone through.
+  /// For a store: the origin that values read from there carry. For a forward:
+  /// the origin of its result. For an allocation or a transfer: of the memory
+  /// of it. For a backward: the origin of values whose graph it has gone
+  /// through.
   OriginId Origin = 0;
   /// Its node in Execution::points().
   unsigned Point = 0;

@@ -19,10 +19,10 @@ Execution::Execution(Code &Program, const FunctionDecl *Root, bool IsThread)
   auto Join = [&](State &Into, const State &From, Digraph::Node) {
     return Meaning.join(Into, From);
   };
-  flow::Solution<State> Solved = flow::solve(
-      Graph.graph(), Graph.entry(), Meaning.initialState(), Transfer, Join,
-      flow::Direction::Forward, MaxWork,
-      [](const State &Before) { return 1 + Before.Places.size(); });
+  flow::Solution<State> Solved =
+      flow::solve(Graph.graph(), Graph.entry(), Meaning.initialState(),
+                  Transfer, Join, flow::Direction::Forward, MaxWork,
+                  [](const State &Before) { return 1 + Before.Places.size(); });
   Complete = Solved.Complete;
 
   // Once more over the solved states, now taking down what happens.
@@ -133,8 +133,8 @@ std::optional<bool> Execution::outlives(PlaceId P, const Loop &L) const {
     // References have no life of their own that would be an event.
     const auto *V = static_cast<const VarDecl *>(Places.key(RootPlace));
     const Stmt *Statement = loopStatement(L);
-    return !(Statement && Statement->getSourceRange().fullyContains(
-                              V->getSourceRange()));
+    return !(Statement &&
+             Statement->getSourceRange().fullyContains(V->getSourceRange()));
   }
   return std::nullopt;
 }
@@ -225,9 +225,9 @@ static std::string describe(const PlaceTable &Places, const PlaceSet &Set) {
 
 void Execution::print(llvm::raw_ostream &Out) const {
   static const char *const Names[] = {
-      "forward", "backward", "grad",  "step",    "zero-grad", "mode-change",
-      "load",    "create",   "store", "release", "escape",
-      "allocate", "transfer", "write", "combine", "inspect"};
+      "forward",  "backward", "grad",    "step",    "zero-grad", "mode-change",
+      "load",     "create",   "store",   "release", "escape",    "allocate",
+      "transfer", "write",    "combine", "inspect"};
   const SourceManager &SM = Program.context().getSourceManager();
   Out << "execution of " << root().Function->getNameAsString() << ", "
       << Graph.graph().size() << " segments, " << Graph.frames().size()
@@ -237,8 +237,7 @@ void Execution::print(llvm::raw_ostream &Out) const {
     Out << "  " << E.Point << ' ' << Names[static_cast<unsigned>(E.Kind)]
         << " frame " << E.In->Id;
     if (E.Site)
-      Out << " line "
-          << SM.getExpansionLineNumber(E.Site->getBeginLoc());
+      Out << " line " << SM.getExpansionLineNumber(E.Site->getBeginLoc());
     Out << " places " << describe(Places, E.Places) << " history "
         << unsigned(E.Result.History) << " refs "
         << describe(Places, E.Result.Refs) << " origins";

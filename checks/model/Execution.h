@@ -62,8 +62,8 @@ public:
   bool mayAlias(PlaceId A, PlaceId B) const;
   bool mayAlias(const PlaceSet &A, const PlaceSet &B) const;
 
-  /// The statement that makes the loop: for, while, do, or the call that repeats
-  /// a function; null for a goto.
+  /// The statement that makes the loop: for, while, do, or the call that
+  /// repeats a function; null for a goto.
   const clang::Stmt *loopStatement(const flow::Loop &L) const;
   /// The loops around N, outermost first.
   llvm::SmallVector<const flow::Loop *, 4>

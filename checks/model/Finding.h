@@ -34,8 +34,9 @@ struct Finding {
   /// one cause at one line are one. Empty: the check's own name.
   std::string Cause;
 
-  // For the harness. A flagged line without an operation (`losses.push_back(l)`)
-  // is invisible at run time, so a site that counts its iterations goes along.
+  // For the harness. A flagged line without an operation
+  // (`losses.push_back(l)`) is invisible at run time, so a site that counts its
+  // iterations goes along.
 
   /// The loop that repeats the flagged statement, invalid where it is a call.
   clang::SourceRange Loop;

@@ -1,6 +1,6 @@
 #include "model/Gradients.h"
-#include "llvm/ADT/DenseSet.h"
 #include "clang/AST/StmtCXX.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace clang;
 
@@ -34,8 +34,8 @@ public:
       return E && E->Kind == EventKind::Backward && addsGradients(*E);
     };
     auto IsStep = [&](Digraph::Node N) { return N == Step.Point; };
-    auto Path = flow::mayReachVia(Way.points(), Step.Point, IsBackward, IsStep,
-                                  Avoid);
+    auto Path =
+        flow::mayReachVia(Way.points(), Step.Point, IsBackward, IsStep, Avoid);
     if (!Path)
       return std::nullopt;
     UnclearedStep Result = {&Step, nullptr, nullptr, false};
@@ -127,8 +127,8 @@ private:
     }
   }
 
-  /// The frame of the step's call chain that is F, with the statement in it that
-  /// leads to the step.
+  /// The frame of the step's call chain that is F, with the statement in it
+  /// that leads to the step.
   const Stmt *stepIn(const Frame *F) const {
     const Stmt *Statement = Step.Site;
     for (const Frame *G = Step.In; G; G = G->Caller) {
@@ -139,8 +139,9 @@ private:
     return nullptr;
   }
 
-  /// An `if`, or a loop over the parameters, that holds the clearing and not the
-  /// step, and whose condition says that whoever wrote it decided when to clear.
+  /// An `if`, or a loop over the parameters, that holds the clearing and not
+  /// the step, and whose condition says that whoever wrote it decided when to
+  /// clear.
   void addDeliberateConditions(const Event &Clearing) {
     const Stmt *Statement = Clearing.Site;
     for (const Frame *F = Clearing.In; F; Statement = F->Site, F = F->Caller) {
@@ -247,8 +248,7 @@ private:
           return true;
       if (const auto *Ref = dyn_cast<DeclRefExpr>(S))
         if (const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
-            V && V->getType()->isIntegralOrEnumerationType() &&
-            isChanged(F, V))
+            V && V->getType()->isIntegralOrEnumerationType() && isChanged(F, V))
           return true;
       if (const auto *Member = dyn_cast<MemberExpr>(S);
           Member && Member->getType()->isIntegralOrEnumerationType() &&
@@ -277,7 +277,8 @@ private:
       if (!S)
         continue;
       if (const auto *Unary = dyn_cast<UnaryOperator>(S);
-          Unary && Unary->isIncrementDecrementOp() && Names(Unary->getSubExpr()))
+          Unary && Unary->isIncrementDecrementOp() &&
+          Names(Unary->getSubExpr()))
         return true;
       if (const auto *Binary = dyn_cast<BinaryOperator>(S);
           Binary && Binary->isAssignmentOp() && Names(Binary->getLHS()))

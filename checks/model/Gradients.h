@@ -20,7 +20,8 @@ struct UnclearedStep {
 /// Clearing is seen through functions, members and handles, whether by
 /// optimizer, module, submodule or gradient, wherever on the cycle. A clearing
 /// that is written under a condition of its own is taken to be meant (every k
-/// batches); one that a jump skips is not. What cannot be seen is taken to clear.
+/// batches); one that a jump skips is not. What cannot be seen is taken to
+/// clear.
 std::vector<UnclearedStep> unclearedSteps(const Execution &Way);
 
 } // namespace torchtidy::model

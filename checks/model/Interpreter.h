@@ -75,7 +75,8 @@ private:
   void visitReturn(const clang::ReturnStmt *Return);
   void endOfLife(const clang::VarDecl *V);
 
-  // Calls: Calls.cpp, OperationCalls.cpp, TorchCalls.cpp, StdCalls.cpp.
+  // Calls: Calls.cpp, OperationCalls.cpp (with OperationResults.cpp),
+  // TorchCalls.cpp, StdCalls.cpp; Assignments.cpp, Detaching.cpp.
   void visitCall(const clang::CallExpr *Call);
   void visitConstruct(const clang::CXXConstructExpr *Construct);
   Denotation torchCall(const clang::CallExpr *Call, const torch::Call &Kind,

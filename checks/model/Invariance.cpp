@@ -12,169 +12,6 @@ namespace torchtidy::model {
 
 using flow::Loop;
 
-static bool isHandle(QualType Type) {
-  const TypeKind Kind = torch::kindOf(Type);
-  return torch::isModule(Type) || Kind == TypeKind::Pointer ||
-         Kind == TypeKind::Optimizer || Type->isPointerType();
-}
-
-/// The variable or the member that E names, through elements and tuples: what an
-/// assignment to E changes.
-void Invariance::addTarget(const Expr *E, Declarations &Changed) {
-  while (E) {
-    E = strip(E);
-    if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
-      if (!Changed.insert(Ref->getDecl()).second)
-        return;
-      // A reference stands for what it was bound to.
-      const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
-      E = V && V->getType()->isReferenceType() && !isa<ParmVarDecl>(V)
-              ? V->getInit()
-              : nullptr;
-    } else if (const auto *Member = dyn_cast<MemberExpr>(E)) {
-      Changed.insert(Member->getMemberDecl());
-      return;
-    } else if (const auto *Subscript = dyn_cast<ArraySubscriptExpr>(E)) {
-      E = Subscript->getBase();
-    } else if (const auto *Unary = dyn_cast<UnaryOperator>(E)) {
-      E = Unary->getSubExpr();
-    } else if (const auto *Call = dyn_cast<CallExpr>(E)) {
-      const FunctionDecl *Callee = Call->getDirectCallee();
-      const bool IsTie = Callee && Callee->getIdentifier() &&
-                         Callee->getName() == "tie" && torch::isStd(Callee);
-      if (IsTie)
-        for (const Expr *Argument : Call->arguments())
-          addTarget(Argument, Changed);
-      const Expr *Object = objectOf(Call);
-      E = IsTie                      ? nullptr
-          : Object                   ? Object
-          : Call->getNumArgs() == 1  ? Call->getArg(0) // std::get
-                                     : nullptr;
-      // x[i] = y writes x; the handle itself stays.
-      if (E && torch::isTensor(E->getType()) && Object)
-        return;
-    } else {
-      return;
-    }
-  }
-}
-
-/// T&&: takes a variable as it is, and hands it on.
-static bool isForwarding(const FunctionDecl *Callee, unsigned Parameter) {
-  const FunctionDecl *Pattern = Callee->getTemplateInstantiationPattern();
-  if (!Pattern)
-    return false;
-  // A pack of the pattern stands for all that follow it.
-  const unsigned Last = Pattern->getNumParams();
-  if (Last == 0)
-    return false;
-  const ParmVarDecl *P = Pattern->getParamDecl(std::min(Parameter, Last - 1));
-  QualType Type = P->getType();
-  if (const auto *Pack = Type->getAs<PackExpansionType>())
-    Type = Pack->getPattern();
-  return Type->isRValueReferenceType() && Type->isDependentType();
-}
-
-void Invariance::addChanges(const Stmt *S, Declarations &Changed,
-                            llvm::DenseSet<const FunctionDecl *> &Seen) {
-  if (const auto *Binary = dyn_cast<BinaryOperator>(S)) {
-    if (Binary->isAssignmentOp())
-      addTarget(Binary->getLHS(), Changed);
-    return;
-  }
-  if (const auto *Unary = dyn_cast<UnaryOperator>(S)) {
-    if (Unary->isIncrementDecrementOp())
-      addTarget(Unary->getSubExpr(), Changed);
-    // A pointer to a number may change it.
-    if (Unary->getOpcode() == UO_AddrOf &&
-        !torch::mayHoldTensor(Unary->getSubExpr()->getType()))
-      addTarget(Unary->getSubExpr(), Changed);
-    return;
-  }
-  llvm::ArrayRef<const Expr *> None;
-  const FunctionDecl *Callee = nullptr;
-  llvm::SmallVector<const Expr *, 4> Arguments;
-  if (const auto *Construct = dyn_cast<CXXConstructExpr>(S)) {
-    Callee = Construct->getConstructor();
-    Arguments.assign(Construct->arg_begin(), Construct->arg_end());
-    if (Construct->getConstructor()->isCopyOrMoveConstructor())
-      return;
-  } else if (const auto *Call = dyn_cast<CallExpr>(S)) {
-    Callee = Call->getDirectCallee();
-    Arguments = argumentsOf(Call);
-    const Expr *Object = objectOf(Call);
-    if (const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call)) {
-      // A closure that is not expanded has nothing to do with tensors.
-      if (Operator->getOperator() == OO_Call && Callee)
-        addChangesOf(Callee, Changed, Seen);
-      if (Operator->isAssignmentOp() ||
-          Operator->getOperator() == OO_PlusPlus ||
-          Operator->getOperator() == OO_MinusMinus)
-        addTarget(Operator->getArg(0), Changed);
-    } else if (const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Callee);
-               Method && Object && !Method->isConst() && !Method->isStatic() &&
-               !torch::isTensor(Object->getType()) &&
-               !isHandle(Object->getType()) &&
-               // A body that is here says itself what it changes.
-               !Way.code().functions().definition(Callee)) {
-      addTarget(Object, Changed);
-    }
-  }
-  if (!Callee)
-    return;
-  // What LibTorch changes of its arguments are tensors, and that are events.
-  for (unsigned I = 0; !torch::isLibTorch(Callee) && I < Arguments.size() &&
-                       I < Callee->getNumParams();
-       ++I) {
-    const QualType Type = Callee->getParamDecl(I)->getType();
-    const bool IsWritable = Type->isLValueReferenceType() &&
-                            !Type->getPointeeType().isConstQualified();
-    static const llvm::StringSet<> Accesses = {
-        "get",   "tie", "forward", "move", "begin",    "end",
-        "cbegin", "cend", "ref",   "cref", "as_const", "data"};
-    const bool IsAccess = torch::isStd(Callee) && Callee->getIdentifier() &&
-                          Accesses.contains(Callee->getName());
-    if (IsWritable && !IsAccess && !isForwarding(Callee, I) &&
-        !isHandle(Arguments[I]->getType()))
-      addTarget(Arguments[I], Changed);
-  }
-  addChangesOf(Callee, Changed, Seen);
-}
-
-void Invariance::addChangesOf(const FunctionDecl *Callee,
-                              Declarations &Changed,
-                              llvm::DenseSet<const FunctionDecl *> &Seen) {
-  const FunctionDecl *Definition =
-      Way.code().functions().definition(Callee);
-  if (!Definition || !Seen.insert(Definition).second)
-    return;
-  llvm::SmallVector<const Stmt *, 32> Work = {Definition->getBody()};
-  while (!Work.empty()) {
-    const Stmt *S = Work.pop_back_val();
-    if (!S)
-      continue;
-    addChanges(S, Changed, Seen);
-    Work.append(S->child_begin(), S->child_end());
-  }
-}
-
-const Invariance::Declarations &Invariance::changedIn(const Loop &L) {
-  auto [It, Inserted] = Changes.try_emplace(&L);
-  if (!Inserted)
-    return It->second;
-  Declarations Changed;
-  llvm::DenseSet<const FunctionDecl *> Seen;
-  for (unsigned N : L.Body.set_bits()) {
-    const Segment &S = Way.segment(N);
-    if (S.Of != Segment::Elements || !Way.point(N).IsEnd)
-      continue;
-    for (unsigned I = S.Begin; I < S.End; ++I)
-      if (std::optional<CFGStmt> Element = (*S.Block)[I].getAs<CFGStmt>())
-        addChanges(Element->getStmt(), Changed, Seen);
-  }
-  return Changes[&L] = std::move(Changed);
-}
-
 bool Invariance::isContentWritten(const ValueDecl *D, const Loop &L) const {
   const PlaceTable &Places = Way.places();
   auto IsOf = [&](PlaceId P) {
@@ -184,8 +21,8 @@ bool Invariance::isContentWritten(const ValueDecl *D, const Loop &L) const {
     return Places.key(P) == D;
   };
   return llvm::any_of(Way.events(), [&](const Event &E) {
-    return E.Kind == EventKind::Write &&
-           (L.contains(E.Point) || E.IsPointer) && llvm::any_of(E.Places, IsOf);
+    return E.Kind == EventKind::Write && (L.contains(E.Point) || E.IsPointer) &&
+           llvm::any_of(E.Places, IsOf);
   });
 }
 
@@ -210,8 +47,7 @@ bool Invariance::isInvariantVariable(const VarDecl *V, const Frame *F,
                                      const Loop &L) {
   if (isChanged(V, L))
     return false;
-  if (ContentMatters && torch::isTensor(V->getType()) &&
-      isContentWritten(V, L))
+  if (ContentMatters && torch::isTensor(V->getType()) && isContentWritten(V, L))
     return false;
   if (V->hasGlobalStorage() || torch::isLibTorch(V))
     return true;
@@ -250,10 +86,10 @@ bool Invariance::isInvariantVariable(const VarDecl *V, const Frame *F,
 /// Reads of a tensor that say nothing about its content.
 static bool isPropertyName(StringRef Name) {
   static const llvm::StringSet<> Names = {
-      "size",    "sizes",   "sym_sizes", "dim",        "ndimension",
-      "numel",   "stride",  "strides",   "device",     "options",
-      "dtype",   "scalar_type", "is_cuda", "is_cpu",   "layout",
-      "element_size", "nbytes", "get_device", "type",  "defined"};
+      "size",         "sizes",       "sym_sizes",  "dim",    "ndimension",
+      "numel",        "stride",      "strides",    "device", "options",
+      "dtype",        "scalar_type", "is_cuda",    "is_cpu", "layout",
+      "element_size", "nbytes",      "get_device", "type",   "defined"};
   return Names.contains(Name);
 }
 
@@ -312,7 +148,7 @@ bool Invariance::isInvariantCall(const CallExpr *Call, const Frame *F,
       return !Object || isInvariant(Object, F, L);
     // What a holder leads to.
     if (const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
-        Object && isHandle(Object->getType()) &&
+        Object && torch::isHandle(Object->getType()) &&
         ((Operator && (Operator->getOperator() == OO_Arrow ||
                        Operator->getOperator() == OO_Star)) ||
          Name == "ptr" || Name == "get"))
@@ -411,8 +247,7 @@ bool Invariance::isInvariant(const Expr *E, const Frame *F, const Loop &L) {
     const Frame *Method = F;
     while (Method->Caller && Way.code().functions().lambda(Method->Function))
       Method = Method->Caller;
-    if (!Method->Caller ||
-        (Method->Id != ~0u && !Way.beginsIn(Method, L)))
+    if (!Method->Caller || (Method->Id != ~0u && !Way.beginsIn(Method, L)))
       return true;
     return Method->Object && isInvariant(Method->Object, Method->Caller, L);
   }
@@ -440,8 +275,7 @@ bool Invariance::isInvariant(const Expr *E, const Frame *F, const Loop &L) {
 bool Invariance::isWritten(const PlaceSet &Places, const Value &V,
                            const Loop &L, std::optional<OriginId> Copy) {
   auto SharesMemory = [&](const Value &Other) {
-    return llvm::any_of(V.Memory,
-                        [&](OriginId Id) { return Other.uses(Id); });
+    return llvm::any_of(V.Memory, [&](OriginId Id) { return Other.uses(Id); });
   };
   for (const Event &E : Way.events()) {
     // A pointer that was taken before is good for writing in the loop.
@@ -482,8 +316,7 @@ bool Invariance::isWritten(const PlaceSet &Places, const Value &V,
   return false;
 }
 
-bool Invariance::isUnconditional(const Stmt *S, const Frame *F,
-                                 const Loop &L) {
+bool Invariance::isUnconditional(const Stmt *S, const Frame *F, const Loop &L) {
   const Stmt *Statement = Way.loopStatement(L);
   for (; F; S = F->Site, F = F->Caller) {
     if (!F->Flow || !S)
@@ -521,8 +354,7 @@ bool Invariance::isUnconditional(const Stmt *S, const Frame *F,
 
 bool Invariance::canMoveBefore(const Expr *E, const Stmt *LoopStatement,
                                const Frame *F) {
-  if (!E || !LoopStatement || !F->Flow ||
-      !F->Flow->isInside(E, LoopStatement))
+  if (!E || !LoopStatement || !F->Flow || !F->Flow->isInside(E, LoopStatement))
     return false;
   llvm::SmallVector<const Stmt *, 16> Work = {E};
   while (!Work.empty()) {

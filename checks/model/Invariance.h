@@ -13,8 +13,8 @@ public:
   explicit Invariance(const Execution &Way) : Way(Way) {}
 
   /// E, evaluated in frame F, denotes the same number, device, options, or the
-  /// same tensor, in every iteration of L. Of a tensor the identity is meant, not
-  /// the content: see isWritten.
+  /// same tensor, in every iteration of L. Of a tensor the identity is meant,
+  /// not the content: see isWritten.
   bool isInvariant(const clang::Expr *E, const Frame *F, const flow::Loop &L);
   /// The same, and no tensor that E is computed from is written in L.
   bool hasSameContent(const clang::Expr *E, const Frame *F,

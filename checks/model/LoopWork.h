@@ -24,10 +24,10 @@ struct RepeatedAllocation {
   bool CanMove;
 };
 
-/// Nothing is reported for tensors that leave the iteration (kept, returned, given
-/// to code that cannot be seen, saved for a backward() that comes later), whose
-/// shape or options change, that a branch makes, that are made from data, or that
-/// are known to be small.
+/// Nothing is reported for tensors that leave the iteration (kept, returned,
+/// given to code that cannot be seen, saved for a backward() that comes later),
+/// whose shape or options change, that a branch makes, that are made from data,
+/// or that are known to be small.
 std::vector<RepeatedAllocation> repeatedAllocations(Program &Program);
 
 /// A tensor that a loop moves or converts in every iteration.
@@ -47,9 +47,9 @@ struct RepeatedTransfer {
   bool CanMove;
 };
 
-/// Nothing is reported for tensors that change or are bound anew in the loop, that
-/// are on the device already, whose gradient is wanted, that move with their
-/// module (buffers), or that a branch transfers (a cache).
+/// Nothing is reported for tensors that change or are bound anew in the loop,
+/// that are on the device already, whose gradient is wanted, that move with
+/// their module (buffers), or that a branch transfers (a cache).
 std::vector<RepeatedTransfer> repeatedTransfers(Program &Program);
 
 } // namespace torchtidy::model

@@ -1,6 +1,6 @@
 #include "model/Place.h"
-#include "llvm/ADT/STLExtras.h"
 #include "torch/Types.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace clang;
 
@@ -25,8 +25,8 @@ PlaceId PlaceTable::child(PlaceId Parent, Step S) {
   if (Places[Parent].Depth >= MaxDepth)
     return Parent;
   PlaceId New = Places.size();
-  Place P = {Parent, Places[Parent].Kind, 0, nullptr, S,
-             Places[Parent].Depth + 1, {}};
+  Place P = {Parent, Places[Parent].Kind,      0, nullptr,
+             S,      Places[Parent].Depth + 1, {}};
   Places.push_back(std::move(P));
   Places[Parent].Children.push_back(New);
   return New;

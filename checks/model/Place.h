@@ -23,7 +23,8 @@ enum class Root : uint8_t {
   Global,
   /// The object of a method whose callers lie elsewhere. Key: null.
   This,
-  /// A temporary, a heap object, or what a call returns, of one frame. Key: Expr
+  /// A temporary, a heap object, or what a call returns, of one frame. Key:
+  /// Expr
   /// or FunctionDecl.
   Object,
   /// A variable that a lambda captured from a frame that is not known.

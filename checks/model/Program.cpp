@@ -18,7 +18,8 @@ llvm::ArrayRef<std::unique_ptr<Execution>> Program::executions() {
     if (!User->mentionsTorch(Root) || !User->controlFlow(Root))
       return;
     auto Way = std::make_unique<Execution>(*User, Root);
-    Covered.insert(Way->graph().covered().begin(), Way->graph().covered().end());
+    Covered.insert(Way->graph().covered().begin(),
+                   Way->graph().covered().end());
     // For people who debug the model.
     if (std::getenv("TORCH_TIDY_PRINT_EVENTS"))
       Way->print(llvm::errs());
@@ -27,8 +28,8 @@ llvm::ArrayRef<std::unique_ptr<Execution>> Program::executions() {
   };
   for (const FunctionDecl *Root : User->calls().roots())
     Run(Root);
-  // Recursions that nothing enters, callbacks that are stored, what a bound left
-  // out.
+  // Recursions that nothing enters, callbacks that are stored, what a bound
+  // left out.
   for (const FunctionDecl *F : User->functions().all())
     if (!Covered.count(F))
       Run(F);

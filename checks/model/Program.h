@@ -1,5 +1,5 @@
-// The program in torch terms: the root of the model, one per AST. This is what a
-// check asks.
+// The program in torch terms: the root of the model, one per AST. This is what
+// a check asks.
 #ifndef TORCHTIDY_MODEL_PROGRAM_H
 #define TORCHTIDY_MODEL_PROGRAM_H
 
@@ -18,9 +18,9 @@ public:
     return Context.getSourceManager();
   }
 
-  /// The ways into the program: main, functions whose callers lie elsewhere, and
-  /// what no other way leads to. Those that met a bound are left out. Made when
-  /// first asked for.
+  /// The ways into the program: main, functions whose callers lie elsewhere,
+  /// and what no other way leads to. Those that met a bound are left out. Made
+  /// when first asked for.
   llvm::ArrayRef<std::unique_ptr<Execution>> executions();
 
   /// The source text of an expression, on one line.

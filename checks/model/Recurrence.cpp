@@ -45,8 +45,8 @@ private:
 
   CarriedState describe(CarriedState::Kind Outcome, const Loop *Around,
                         const Event *Backward) const {
-    CarriedState Result = {Outcome, &Way,     &Store,  {},
-                           Place,   Around,   Backward, nullptr};
+    CarriedState Result = {Outcome, &Way,   &Store,   {},
+                           Place,   Around, Backward, nullptr};
     for (OriginId Id : Store.Result.Origins) {
       const Origin &From = Way.origin(Id);
       const bool Builds =
@@ -148,8 +148,7 @@ private:
     if (Places.rootKind(RootPlace) != Root::Local &&
         Places.rootKind(RootPlace) != Root::Object)
       return false;
-    return Way.isInForward(
-        Way.graph().frames()[Places.frame(RootPlace)].get());
+    return Way.isInForward(Way.graph().frames()[Places.frame(RootPlace)].get());
   }
 
   /// A helper unrolls a sequence and returns what it has computed: its caller
@@ -159,10 +158,8 @@ private:
     const PlaceId RootPlace = Places.rootOf(Place);
     if (Places.rootKind(RootPlace) != Root::Local)
       return false;
-    const Frame *Owner =
-        Way.graph().frames()[Places.frame(RootPlace)].get();
-    return Owner->Caller &&
-           !Owner->Function->getReturnType()->isVoidType() &&
+    const Frame *Owner = Way.graph().frames()[Places.frame(RootPlace)].get();
+    return Owner->Caller && !Owner->Function->getReturnType()->isVoidType() &&
            torch::mayHoldTensor(Owner->Function->getReturnType());
   }
 
@@ -180,9 +177,8 @@ private:
       const auto *Inner = dyn_cast<CallExpr>(E);
       E = Inner ? objectOf(Inner) : nullptr;
     }
-    return llvm::none_of(Forward.Places, [&](PlaceId P) {
-      return Way.places().isSummary(P);
-    });
+    return llvm::none_of(Forward.Places,
+                         [&](PlaceId P) { return Way.places().isSummary(P); });
   }
 
   const Event *feedsForward(OriginId Id, const Loop *L) const {
@@ -227,8 +223,7 @@ private:
       for (const Event &E : Other->events()) {
         if (E.Kind != EventKind::Release && E.Kind != EventKind::Store)
           continue;
-        if (E.Site == Store.Site ||
-            isa<CXXConstructorDecl>(E.In->Function) ||
+        if (E.Site == Store.Site || isa<CXXConstructorDecl>(E.In->Function) ||
             E.Result.hasOrigin(E.Origin))
           continue;
         for (PlaceId P : E.Places)
@@ -305,8 +300,7 @@ std::vector<CarriedState> carriedStates(Program &Program) {
       bool IsPart = false;
       for (size_t I = First; I < Result.size() && !IsPart; ++I)
         if (Found->Built && Result[I].Built == Found->Built &&
-            Result[I].Around == Found->Around &&
-            Result[I].Store->In == E.In) {
+            Result[I].Around == Found->Around && Result[I].Store->In == E.In) {
           Result[I].Others.push_back(Found->Store);
           IsPart = true;
         }

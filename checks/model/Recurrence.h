@@ -7,8 +7,8 @@
 
 namespace torchtidy::model {
 
-/// A state that goes into the next optimisation step, or the next call, with its
-/// graph.
+/// A state that goes into the next optimisation step, or the next call, with
+/// its graph.
 struct CarriedState {
   enum Kind {
     /// The next backward() reaches nodes that this one has freed.

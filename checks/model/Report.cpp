@@ -1,8 +1,8 @@
 #include "model/Report.h"
+#include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
 #include "clang/Lex/Lexer.h"
-#include "torch/Types.h"
 
 using namespace clang;
 
@@ -166,8 +166,7 @@ void addLoop(Finding &Result, const Execution &Way, const Frame *In,
   const char *Message = "called in every iteration of this loop";
   if (isa<Expr>(Statement))
     Message = "called again and again from here";
-  else if (In->Flow &&
-           In->Flow->isInside(Statement, In->Function->getBody()))
+  else if (In->Flow && In->Flow->isInside(Statement, In->Function->getBody()))
     Message = "in every iteration of this loop";
   Result.Notes.push_back({Statement->getBeginLoc(), Message});
 }

@@ -37,8 +37,7 @@ public:
       // A copy that is kept. What is computed into a variable of the loop's
       // function is that variable's own: bounded, and common in good code.
       // So is a state that a forward pass returns as a tuple.
-      if (!isNamed(Store.Operand) ||
-          !torch::isTensor(Store.Operand->getType()))
+      if (!isNamed(Store.Operand) || !torch::isTensor(Store.Operand->getType()))
         return std::nullopt;
       How = Retention::Overwrites;
       break;
@@ -82,8 +81,7 @@ private:
     if (Places.rootKind(RootPlace) != Root::Local &&
         Places.rootKind(RootPlace) != Root::Object)
       return false;
-    return Way.isInForward(
-        Way.graph().frames()[Places.frame(RootPlace)].get());
+    return Way.isInForward(Way.graph().frames()[Places.frame(RootPlace)].get());
   }
 
   /// Whoever gets the values may use their graph.
@@ -96,14 +94,13 @@ private:
   }
 
   /// A backward() uses the values with their graph: those of a whole sequence
-  /// when the loop is over. In the loop it would have to let them go, unless what
-  /// is stored is one value.
+  /// when the loop is over. In the loop it would have to let them go, unless
+  /// what is stored is one value.
   bool isReadBack(const Loop &L) const {
     for (const Event &E : Way.events()) {
       const bool Reads =
           E.Kind == EventKind::Backward || E.Kind == EventKind::Grad;
-      if (Reads &&
-          (Store.How != StoreKind::Append || !L.contains(E.Point)) &&
+      if (Reads && (Store.How != StoreKind::Append || !L.contains(E.Point)) &&
           (E.Result.ManyOrigins || E.Result.hasOrigin(Store.Origin)))
         return true;
     }

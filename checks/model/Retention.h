@@ -21,14 +21,15 @@ struct Retention {
   const flow::Loop *Around;
   /// The operation that built the graph, or null.
   const Origin *Built;
-  /// backward() runs in the loop: what is kept is the host's graph of nodes, the
-  /// saved tensors are free.
+  /// backward() runs in the loop: what is kept is the host's graph of nodes,
+  /// the saved tensors are free.
   bool IsBackwarded;
 };
 
-/// Nothing is reported where the values are let go in the loop (cleared, popped,
-/// reassigned, moved), where a backward() reads them back, where they leave what
-/// is analysed, or where the loop neither runs a module nor calls backward().
+/// Nothing is reported where the values are let go in the loop (cleared,
+/// popped, reassigned, moved), where a backward() reads them back, where they
+/// leave what is analysed, or where the loop neither runs a module nor calls
+/// backward().
 std::vector<Retention> retentions(const Execution &Way);
 
 } // namespace torchtidy::model

@@ -182,8 +182,8 @@ const FunctionDecl *Supergraph::expandable(const Frame *F,
   return Program.controlFlow(Definition) ? Definition : nullptr;
 }
 
-std::vector<Supergraph::Target>
-Supergraph::resolve(const Frame *F, const CFGElement &Element) {
+std::vector<Supergraph::Target> Supergraph::resolve(const Frame *F,
+                                                    const CFGElement &Element) {
   std::vector<Target> Targets;
   if (std::optional<CFGStmt> S = Element.getAs<CFGStmt>()) {
     if (const auto *Call = dyn_cast<CallExpr>(S->getStmt()))
@@ -206,8 +206,8 @@ Supergraph::resolve(const Frame *F, const CFGElement &Element) {
   return Targets;
 }
 
-/// The functions of the standard library and of LibTorch that call what they are
-/// given, by the position of the callable. -1: not one of them.
+/// The functions of the standard library and of LibTorch that call what they
+/// are given, by the position of the callable. -1: not one of them.
 static int callableArgument(StringRef Name, bool &Repeats, bool &IsThread) {
   static const llvm::StringSet<> Algorithms = {
       "for_each",   "transform", "generate", "generate_n", "for_each_n",
@@ -272,8 +272,7 @@ void Supergraph::resolveCall(const Frame *F, const CallExpr *Call,
   }
   if (!torch::isStd(Callee) && !torch::isLibTorch(Callee))
     return;
-  StringRef Name =
-      Callee->getIdentifier() ? Callee->getName() : StringRef();
+  StringRef Name = Callee->getIdentifier() ? Callee->getName() : StringRef();
   if (Name == "make_shared" || Name == "make_unique") {
     // The constructor of the user's class: by the number of its parameters.
     QualType Made = torch::pointee(Call->getType());
@@ -298,8 +297,8 @@ void Supergraph::resolveCall(const Frame *F, const CallExpr *Call,
   }
   if (const auto *Member = dyn_cast<CXXMemberCallExpr>(Call);
       Member && Name == "emplace_back" && !Arguments.empty() &&
-      torch::kindOf(torch::elementType(
-          Member->getImplicitObjectArgument()->getType())) ==
+      torch::kindOf(
+          torch::elementType(Member->getImplicitObjectArgument()->getType())) ==
           torch::TypeKind::Thread) {
     T.IsThread = true;
     if (resolveCallable(F, Arguments.front(),

@@ -23,8 +23,8 @@ public:
   const flow::CallGraph &calls() const { return Calls; }
   /// Null where there is no graph to be had.
   const flow::ControlFlow *controlFlow(const clang::FunctionDecl *F);
-  /// A summary, made bottom-up: F, or something that it calls, mentions LibTorch.
-  /// Without that there is nothing to see from F on.
+  /// A summary, made bottom-up: F, or something that it calls, mentions
+  /// LibTorch. Without that there is nothing to see from F on.
   bool mentionsTorch(const clang::FunctionDecl *F) const;
   /// That, or what F is given may. What does not concern LibTorch is never
   /// expanded.
@@ -70,8 +70,8 @@ struct Frame {
   }
 };
 
-/// A run of elements of a block, the entry into an expanded call or the way back
-/// from it.
+/// A run of elements of a block, the entry into an expanded call or the way
+/// back from it.
 struct Segment {
   enum Kind : uint8_t { Elements, Enter, Leave } Of = Elements;
   const Frame *In = nullptr;

@@ -107,8 +107,8 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
   return *Expanded;
 }
 
-/// The graph behind Root has been gone through. Values that share it know it, and
-/// so does what is computed from them.
+/// The graph behind Root has been gone through. Values that share it know it,
+/// and so does what is computed from them.
 void Interpreter::markBackwarded(const Expr *Site, const Value &Root) {
   const OriginId Here = origin(Origin::Backwarded, Site);
   auto IsShared = [&](OriginId Id) {
@@ -120,8 +120,8 @@ void Interpreter::markBackwarded(const Expr *Site, const Value &Root) {
       V.addOrigin(Here);
 }
 
-Denotation Interpreter::torchCall(const CallExpr *Call,
-                                  const torch::Call &Kind, const Expr *Object,
+Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
+                                  const Expr *Object,
                                   llvm::ArrayRef<const Expr *> Arguments) {
   Denotation Result;
   Event E;
@@ -251,8 +251,8 @@ Denotation Interpreter::torchCall(const CallExpr *Call,
   case Api::ModuleTrain:
   case Api::ModuleEval: {
     bool IsKnown = true;
-    bool Train = Kind.Kind == Api::ModuleTrain &&
-                 literalBool(First, true, IsKnown);
+    bool Train =
+        Kind.Kind == Api::ModuleTrain && literalBool(First, true, IsKnown);
     E.Kind = EventKind::ModeChange;
     if (IsKnown)
       E.Mode = Train ? mode::On : mode::Off;
@@ -279,7 +279,8 @@ Denotation Interpreter::torchCall(const CallExpr *Call,
   }
   case Api::RegisterParameter: {
     bool IsKnown = true;
-    bool Trains = literalBool(IsGiven(2) ? Arguments[2] : nullptr, true, IsKnown);
+    bool Trains =
+        literalBool(IsGiven(2) ? Arguments[2] : nullptr, true, IsKnown);
     Result.Own.History = !IsKnown ? history::Leaf | history::None
                          : Trains ? history::Leaf
                                   : history::None;
@@ -396,9 +397,10 @@ Denotation Interpreter::torchCall(const CallExpr *Call,
       return Result;
     }
   }
-  if (Object && (ObjectKind == TypeKind::Container ||
-                 torch::recordOf(Object->getType()) == nullptr ||
-                 !torch::isTensor(Object->getType())) &&
+  if (Object &&
+      (ObjectKind == TypeKind::Container ||
+       torch::recordOf(Object->getType()) == nullptr ||
+       !torch::isTensor(Object->getType())) &&
       !torch::isModule(Object->getType()))
     return stdCall(Call, Object, Arguments);
   llvm::SmallVector<uint8_t, 4> Histories;

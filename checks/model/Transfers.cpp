@@ -66,28 +66,30 @@ public:
     if (Around.empty() || !objectOf(Call))
       return std::nullopt;
     const Loop &L = *Around.back();
-    if (Loops.isOuterLoop(L) || !Loops.isUnconditional(Call, Transfer.In, L) || isThereAlready() ||
-        asksForItsOwn() ||
+    if (Loops.isOuterLoop(L) || !Loops.isUnconditional(Call, Transfer.In, L) ||
+        isThereAlready() || asksForItsOwn() ||
         !llvm::all_of(argumentsOf(Call), [&](const Expr *Argument) {
           return isa<CXXDefaultArgExpr>(Argument) ||
                  Loops.isInvariant(Argument, Transfer.In, L);
         }))
       return std::nullopt;
     findVariable();
-    RepeatedTransfer Result = {&Way,     &Transfer, &L,
+    RepeatedTransfer Result = {&Way,
+                               &Transfer,
+                               &L,
                                Transfer.MovesDevice
                                    ? RepeatedTransfer::Copies
                                    : RepeatedTransfer::Converts,
-                               Variable, false};
+                               Variable,
+                               false};
     if (isSameTensor(L)) {
-      Result.CanMove =
-          Variable && !isWorkingCopy(L) &&
-          Loops.canMoveBefore(Variable->getInit(),
-                                          Way.loopStatement(L), Transfer.In);
+      Result.CanMove = Variable && !isWorkingCopy(L) &&
+                       Loops.canMoveBefore(Variable->getInit(),
+                                           Way.loopStatement(L), Transfer.In);
       return Result;
     }
-    // To the CPU: what comes from code that is not seen may well be there. What is
-    // written on its device is wanted there.
+    // To the CPU: what comes from code that is not seen may well be there. What
+    // is written on its device is wanted there.
     const bool IsToCpu = Transfer.Result.OnDevice.get() == Device::CPU;
     if (!Transfer.MovesDevice || !isStackedAfter(L) || isWorkingCopy(L) ||
         (IsToCpu && !Transfer.Input.OnDevice.get()))
@@ -140,8 +142,9 @@ private:
   bool asksForItsOwn() const {
     const auto Arguments = argumentsOf(Call);
     const auto *Asked =
-        Arguments.empty() ? nullptr
-                          : dyn_cast<CXXMemberCallExpr>(unwrapped(Arguments[0]));
+        Arguments.empty()
+            ? nullptr
+            : dyn_cast<CXXMemberCallExpr>(unwrapped(Arguments[0]));
     return Asked && named(Asked->getImplicitObjectArgument()) &&
            named(Asked->getImplicitObjectArgument()) == named(objectOf(Call));
   }
@@ -184,7 +187,8 @@ private:
     const auto *Push = dyn_cast<CXXMemberCallExpr>(S);
     const CXXMethodDecl *Method = Push ? Push->getMethodDecl() : nullptr;
     if (!Method || !Method->getIdentifier() ||
-        (Method->getName() != "push_back" && Method->getName() != "emplace_back"))
+        (Method->getName() != "push_back" &&
+         Method->getName() != "emplace_back"))
       return nullptr;
     return named(Push->getImplicitObjectArgument());
   }

@@ -48,11 +48,11 @@ bool Value::join(const Value &Other) {
 bool Value::operator==(const Value &Other) const {
   return History == Other.History && Mode == Other.Mode &&
          ManyOrigins == Other.ManyOrigins && OnDevice == Other.OnDevice &&
-         OfType == Other.OfType && Scalar == Other.Scalar && InLayout == Other.InLayout &&
-         InStorage == Other.InStorage && Origins == Other.Origins &&
-         Refs == Other.Refs && ViewOf == Other.ViewOf &&
-         Memory == Other.Memory && Saved == Other.Saved &&
-         DeviceFrom == Other.DeviceFrom;
+         OfType == Other.OfType && Scalar == Other.Scalar &&
+         InLayout == Other.InLayout && InStorage == Other.InStorage &&
+         Origins == Other.Origins && Refs == Other.Refs &&
+         ViewOf == Other.ViewOf && Memory == Other.Memory &&
+         Saved == Other.Saved && DeviceFrom == Other.DeviceFrom;
 }
 
 } // namespace torchtidy::model

@@ -2,8 +2,8 @@
 #ifndef TORCHTIDY_MODEL_VALUE_H
 #define TORCHTIDY_MODEL_VALUE_H
 
-#include "llvm/ADT/STLExtras.h"
 #include "model/Place.h"
+#include "llvm/ADT/STLExtras.h"
 #include <map>
 #include <optional>
 
@@ -120,9 +120,7 @@ struct Value {
     return llvm::is_contained(Saved, Allocation);
   }
   bool mayHaveGraph() const { return History & history::Graph; }
-  bool needsGrad() const {
-    return History & (history::Graph | history::Leaf);
-  }
+  bool needsGrad() const { return History & (history::Graph | history::Leaf); }
   bool operator==(const Value &Other) const;
 
   static Value withHistory(uint8_t History) {

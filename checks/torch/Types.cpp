@@ -28,9 +28,9 @@ bool isLibraryPath(StringRef Path) {
     Relative = ("/" + Path).str();
     Path = Relative;
   }
-  for (StringRef Folder : {"/torch/include/", "/include/torch/",
-                           "/include/ATen/", "/include/c10/",
-                           "/include/caffe2/", "/torch/csrc/"})
+  for (StringRef Folder :
+       {"/torch/include/", "/include/torch/", "/include/ATen/", "/include/c10/",
+        "/include/caffe2/", "/torch/csrc/"})
     if (Path.contains(Folder))
       return true;
   return false;
@@ -59,8 +59,9 @@ static const CXXRecordDecl *strip(QualType Type) {
     return nullptr;
   Type = Type.getNonReferenceType();
   while (Type->isPointerType() || Type->isArrayType())
-    Type = Type->isPointerType() ? Type->getPointeeType()
-                                 : Type->getAsArrayTypeUnsafe()->getElementType();
+    Type = Type->isPointerType()
+               ? Type->getPointeeType()
+               : Type->getAsArrayTypeUnsafe()->getElementType();
   Type = Type.getCanonicalType();
   if (const CXXRecordDecl *Record = Type->getAsCXXRecordDecl())
     return Record;
@@ -78,10 +79,12 @@ static TypeKind kindOfStd(StringRef Name) {
   return llvm::StringSwitch<TypeKind>(Name)
       .Cases("shared_ptr", "unique_ptr", "weak_ptr", "optional",
              "reference_wrapper", TypeKind::Pointer)
-      .Cases("vector", "deque", "list", "forward_list", "map", TypeKind::Container)
+      .Cases("vector", "deque", "list", "forward_list", "map",
+             TypeKind::Container)
       .Cases("unordered_map", "multimap", "unordered_multimap", "set",
              "unordered_set", TypeKind::Container)
-      .Cases("multiset", "stack", "queue", "priority_queue", TypeKind::Container)
+      .Cases("multiset", "stack", "queue", "priority_queue",
+             TypeKind::Container)
       .Cases("tuple", "pair", "array", TypeKind::Aggregate)
       .Cases("function", "packaged_task", TypeKind::Callable)
       .Cases("thread", "jthread", "future", TypeKind::Thread)
@@ -108,7 +111,7 @@ static TypeKind kindOfLibTorch(const CXXRecordDecl *Record) {
   if (Name == "Module") {
     const auto *Namespace = dyn_cast<NamespaceDecl>(Record->getDeclContext());
     StringRef In = Namespace ? nameOf(Namespace) : StringRef();
-    return In == "jit" ? TypeKind::ScriptModule
+    return In == "jit"  ? TypeKind::ScriptModule
            : In == "nn" ? TypeKind::Module
                         : TypeKind::Other;
   }
@@ -159,6 +162,12 @@ bool isModule(QualType Type) {
          Kind == TypeKind::ScriptModule;
 }
 
+bool isHandle(QualType Type) {
+  const TypeKind Kind = kindOf(Type);
+  return isModule(Type) || Kind == TypeKind::Pointer ||
+         Kind == TypeKind::Optimizer || Type->isPointerType();
+}
+
 static QualType firstTemplateArgument(const CXXRecordDecl *Record) {
   const auto *Specialization =
       dyn_cast_or_null<ClassTemplateSpecializationDecl>(Record);
@@ -207,7 +216,8 @@ QualType elementType(QualType Type) {
   const CXXRecordDecl *Record = strip(Type);
   if (!Record || kindOf(Record) != TypeKind::Container)
     return QualType();
-  const auto *Specialization = dyn_cast<ClassTemplateSpecializationDecl>(Record);
+  const auto *Specialization =
+      dyn_cast<ClassTemplateSpecializationDecl>(Record);
   if (!Specialization)
     return QualType();
   const TemplateArgumentList &Arguments = Specialization->getTemplateArgs();
@@ -288,8 +298,8 @@ const CXXRecordDecl *moduleClass(QualType Type) {
 
 namespace {
 
-/// Asks a question of a module class and, for a user's class, of its members and
-/// bases. Modules may hold each other.
+/// Asks a question of a module class and, for a user's class, of its members
+/// and bases. Modules may hold each other.
 class ModuleQuestion {
 public:
   using Answer = Parameters (*)(StringRef Name);
@@ -346,17 +356,17 @@ static bool startsWithAny(StringRef Name,
 
 Parameters parametersOf(const CXXRecordDecl *Module) {
   return ModuleQuestion([](StringRef Name) {
-           if (startsWithAny(Name, {"Linear", "Bilinear", "Conv", "Embedding",
-                                    "LSTM", "GRU", "RNN", "BatchNorm",
-                                    "LayerNorm", "GroupNorm",
-                                    "MultiheadAttention", "Transformer",
-                                    "PReLU", "AdaptiveLogSoftmaxWithLoss"}))
+           if (startsWithAny(Name,
+                             {"Linear", "Bilinear", "Conv", "Embedding", "LSTM",
+                              "GRU", "RNN", "BatchNorm", "LayerNorm",
+                              "GroupNorm", "MultiheadAttention", "Transformer",
+                              "PReLU", "AdaptiveLogSoftmaxWithLoss"}))
              return Parameters::Some;
            // Containers, torch::jit::Module and the base class could hold
            // anything.
-           if (startsWithAny(Name, {"Sequential", "Module", "Any",
-                                    "ParameterList", "ParameterDict",
-                                    "InstanceNorm"}))
+           if (startsWithAny(Name,
+                             {"Sequential", "Module", "Any", "ParameterList",
+                              "ParameterDict", "InstanceNorm"}))
              return Parameters::Unknown;
            return Parameters::None;
          })
@@ -368,9 +378,9 @@ Parameters modeDependence(const CXXRecordDecl *Module) {
            if (Name.contains("Dropout") || Name == "RReLU" ||
                startsWithAny(Name, {"BatchNorm", "InstanceNorm"}))
              return Parameters::Some;
-           if (startsWithAny(Name, {"Sequential", "Module", "Any", "LSTM",
-                                    "GRU", "RNN", "Transformer",
-                                    "MultiheadAttention"}))
+           if (startsWithAny(Name,
+                             {"Sequential", "Module", "Any", "LSTM", "GRU",
+                              "RNN", "Transformer", "MultiheadAttention"}))
              return Parameters::Unknown;
            return Parameters::None;
          })
@@ -394,8 +404,9 @@ static bool mayHold(QualType Type, unsigned Depth) {
     return true;
   Type = Type.getNonReferenceType();
   while (Type->isPointerType() || Type->isArrayType())
-    Type = Type->isPointerType() ? Type->getPointeeType()
-                                 : Type->getAsArrayTypeUnsafe()->getElementType();
+    Type = Type->isPointerType()
+               ? Type->getPointeeType()
+               : Type->getAsArrayTypeUnsafe()->getElementType();
   if (!Type->isRecordType())
     return Type->isVoidType() || Type->isFunctionType();
   const CXXRecordDecl *Record = Type->getAsCXXRecordDecl();

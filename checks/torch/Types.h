@@ -17,8 +17,8 @@ enum class TypeKind {
   Optimizer,
   /// torch::nn::Module and what derives from it.
   Module,
-  /// torch::nn::ModuleHolder (what TORCH_MODULE makes) and torch::nn::AnyModule:
-  /// a shared pointer to a module.
+  /// torch::nn::ModuleHolder (what TORCH_MODULE makes) and
+  /// torch::nn::AnyModule: a shared pointer to a module.
   ModuleHolder,
   /// torch::jit::Module.
   ScriptModule,
@@ -30,7 +30,8 @@ enum class TypeKind {
   NoGradGuard,
   /// at::AutoGradMode: sets grad mode to its argument while it lives.
   GradModeGuard,
-  /// shared_ptr, unique_ptr, weak_ptr, optional, reference_wrapper, intrusive_ptr.
+  /// shared_ptr, unique_ptr, weak_ptr, optional, reference_wrapper,
+  /// intrusive_ptr.
   Pointer,
   /// Containers of the standard library and of c10 that grow.
   Container,
@@ -50,6 +51,9 @@ inline bool isTensor(clang::QualType Type) {
 }
 /// Module, ModuleHolder or ScriptModule.
 bool isModule(clang::QualType Type);
+/// What stands for an object elsewhere, so that a call through it does not
+/// change it: a module, an optimizer, a pointer.
+bool isHandle(clang::QualType Type);
 
 /// What a built-in or smart pointer, an optional or a module holder leads to;
 /// the type itself for others. Null where it is dependent.

@@ -28,8 +28,7 @@ static Finding describe(const Program &Program, const Execution &Way,
       {Missed.Backward->Site->getBeginLoc(), "gradients are added here"});
   addLoop(Result, Way, Step.In, Missed.Around);
   if (Step.In->Flow)
-    Result.Fixes =
-        insertAfter(Context, *Step.In->Flow, Step.Site, Clear + ";");
+    Result.Fixes = insertAfter(Context, *Step.In->Flow, Step.Site, Clear + ";");
   Result.IterationSite = Missed.Backward->Site->getBeginLoc();
   return Result;
 }

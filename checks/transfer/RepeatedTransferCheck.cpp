@@ -1,4 +1,5 @@
-// Finds tensors that a loop transfers to a device, or converts, again and again.
+// Finds tensors that a loop transfers to a device, or converts, again and
+// again.
 #include "transfer/RepeatedTransferCheck.h"
 #include "model/Edit.h"
 #include "model/LoopWork.h"
@@ -47,9 +48,9 @@ static Finding describe(const Program &Program, const RepeatedTransfer &Found) {
   }
   addLoop(Result, *Found.Way, Found.Transfer->In, Found.Around);
   if (Found.CanMove)
-    Result.Fixes = moveBeforeLoop(Context, *Found.Transfer->In->Flow,
-                                  Found.Variable,
-                                  Found.Way->loopStatement(*Found.Around), "");
+    Result.Fixes =
+        moveBeforeLoop(Context, *Found.Transfer->In->Flow, Found.Variable,
+                       Found.Way->loopStatement(*Found.Around), "");
   Result.IterationSite = Call->getBeginLoc();
   return Result;
 }
