@@ -52,8 +52,9 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
     for (PlaceId P : Expanded->Objects)
       Computed.join(deepLoad(P));
     V.History = Computed.History;
+    // It returns a member that its holder has made unseen.
     if (!V.History)
-      V.History = recorded(Histories);
+      V.History = history::Unknown;
     for (OriginId Id : Computed.Origins)
       V.addOrigin(Id);
   } else {

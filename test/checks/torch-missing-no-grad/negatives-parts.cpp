@@ -1,0 +1,47 @@
+// RUN: %check_torch %s torch-missing-no-grad %t
+//
+// Parts of networks, and calls that look like a forward pass. All is quiet.
+
+#include <torch/torch.h>
+
+using torch::Tensor;
+
+// The constructor makes the layers. That says nothing about who calls.
+class Decoder {
+public:
+  Decoder() : embed_(10, 8), out_(8, 10) {}
+  std::tuple<Tensor, Tensor> sample(const Tensor &x) {
+    auto h = out_->forward(embed_->forward(x));
+    return {h, h.argmax(1)};
+  }
+
+private:
+  torch::nn::Embedding embed_;
+  torch::nn::Linear out_;
+};
+
+// Returns a module; picks a state.
+struct GeneratorImpl : torch::nn::Module {
+  GeneratorImpl() { register_module("body", body); }
+  torch::nn::Sequential layers() { return body; }
+  Tensor first(const Tensor &states) { return states.permute({1, 0, 2})[0]; }
+  Tensor forward(const Tensor &x) { return body->forward(x); }
+  torch::nn::Sequential body{torch::nn::Linear(8, 8)};
+};
+TORCH_MODULE(Generator);
+
+// The graph is what the program is about.
+static void printGraph(Generator &g) {
+  auto y = g->forward(torch::rand({4, 8}));
+  std::cout << y.grad_fn()->name() << '\n';
+}
+
+int main() {
+  Generator g;
+  std::cout << g->layers()->size() << '\n';
+  auto states = torch::rand({4, 2, 8});
+  std::cout << g->first(states).sum().item<float>() << '\n';
+  printGraph(g);
+  torch::nn::Dropout dropout(0.5);
+  std::cout << dropout->forward(states).sum().item<float>() << '\n';
+}
