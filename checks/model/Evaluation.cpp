@@ -100,6 +100,10 @@ private:
     if (!Way.root().Function->isMain() || Forward.Input.needsGrad() ||
         Forward.Places.empty() || Forward.Input.ManyOrigins)
       return false;
+    // What another module makes may be what is trained: the pixels of an image.
+    for (OriginId Id : Forward.Input.Origins)
+      if (Way.origin(Id).Of == Origin::Forward)
+        return false;
     bool Steps = false;
     for (const Event &E : Way.events()) {
       if (E.Kind == EventKind::Grad || E.Kind == EventKind::Inspect ||

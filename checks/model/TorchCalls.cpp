@@ -95,6 +95,8 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
     return Result;
   }
   for (PlaceId P : Expanded->Objects) {
+    if (!deepLoad(P).History)
+      storeWeak(P, Value::withHistory(history::Unknown));
     llvm::SmallVector<PlaceId, 8> Work = {P};
     while (!Work.empty()) {
       PlaceId Next = Work.pop_back_val();
