@@ -1,6 +1,7 @@
 // Activations of functions: what parameters are bound to, and what ends with
 // them.
 #include "model/Interpreter.h"
+#include "torch/Types.h"
 #include <set>
 
 using namespace clang;
@@ -12,10 +13,15 @@ void Interpreter::visitEnter(const Frame *Callee) {
     // Members are what the constructor made of them, or what an earlier call
     // did.
     if (Callee == &Graph.root())
-      for (auto &[P, V] : S->Places)
-        if (Places.rootKind(P) == Root::This && V.History)
+      for (auto &[P, V] : S->Places) {
+        if (Places.rootKind(P) != Root::This)
+          continue;
+        if (V.History)
           if (std::optional<OriginId> Entry = entryOrigin(P))
             V.addOrigin(*Entry);
+        if (V.OnDevice.get() && torch::isDevice(Places.typeOf(P)))
+          V.OnDevice = Known<Device>::unknown();
+      }
     return;
   }
   // The arguments are read in the caller.
