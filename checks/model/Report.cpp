@@ -104,7 +104,8 @@ std::string calleeText(const Program &Program, const Expr *E) {
     return Member->getMemberNameInfo().getAsString();
   if (const auto *Member = dyn_cast<CXXDependentScopeMemberExpr>(Callee))
     return Member->getMember().getAsString();
-  return Program.text(Callee);
+  // A macro's call has no text of its own.
+  return sourceText(Program.context(), Callee);
 }
 
 const Expr *storedInto(const Event &Store) {
