@@ -24,6 +24,9 @@ static std::string evidence(const Event &Sign) {
     return "eval mode is set here";
   case EventKind::Load:
     return "the model is loaded here";
+  case EventKind::Forward:
+    return "it is run on what was chosen from its own results: a sequence is "
+           "generated";
   case EventKind::Backward:
     return "grad mode is on: training runs here";
   default:

@@ -37,13 +37,18 @@ static std::string message(const Retention &Kept, const std::string &Tensor,
           : "'" + Tensor + ".item<float>()' or '" + Tensor + ".detach()'";
   switch (Kept.How) {
   case Retention::Grows:
+    if (Kept.Reader)
+      return Subject + " kept" + In +
+             " keeps its autograd graph alive, though all code that reads it "
+             "leaves the graph behind; store " +
+             Alternatives;
     return Subject + " kept" + In +
            " keeps its autograd graph alive for every iteration; store " +
            Alternatives;
   case Retention::Chains:
     return "adding " + (Tensor.empty() ? "a tensor" : "'" + Tensor + "'") +
-           " to '" + Place +
-           "' chains the autograd graphs of all iterations; add " +
+           " to '" + Place + "' chains the autograd graphs of all " +
+           (Kept.Reader ? "calls" : "iterations") + "; add " +
            Alternatives;
   case Retention::Overwrites:
     return Subject + " kept" + In +
@@ -90,6 +95,9 @@ static Finding describe(const Program &Program, const Execution &Way,
   if (Kept.Built)
     Result.Notes.push_back(
         {Kept.Built->Site->getBeginLoc(), "the graph is built here"});
+  if (Kept.Reader)
+    Result.Notes.push_back({Kept.Reader->getBeginLoc(),
+                            "it is read here, without its graph"});
   addLoop(Result, Way, Store.In, Kept.Around);
   if (Operand && Kept.How != Retention::Overwrites)
     Result.Fixes = appendCall(Program.context(), Operand, ".detach()");
@@ -100,8 +108,9 @@ static Finding describe(const Program &Program, const Execution &Way,
 
 std::vector<Finding> RetainedGraphCheck::analyze(Program &Program) {
   std::vector<Finding> Findings;
+  const Readership Readers(Program);
   for (const auto &Way : Program.executions())
-    for (const Retention &Kept : retentions(*Way))
+    for (const Retention &Kept : retentions(*Way, Readers))
       addUnlessKnown(Findings, describe(Program, *Way, Kept));
   return Findings;
 }

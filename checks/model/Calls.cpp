@@ -41,9 +41,7 @@ bool Interpreter::recordsIn(const Denotation &Returned,
     V.join(deepLoad(P));
   return V.ManyOrigins || llvm::any_of(V.Origins, [&](OriginId Id) {
            const Origin &From = Origins[Id];
-           return (From.Of == Origin::Forward ||
-                   From.Of == Origin::Operation) &&
-                  From.In->isWithin(Expansion);
+           return From.isBuilder() && From.In->isWithin(Expansion);
          });
 }
 

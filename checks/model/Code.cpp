@@ -16,6 +16,9 @@ public:
   bool shouldVisitImplicitCode() const { return true; }
   bool VisitDeclRefExpr(DeclRefExpr *Ref) { return check(Ref->getDecl()); }
   bool VisitMemberExpr(MemberExpr *Member) {
+    // A container of tensors is one of the standard library.
+    Found |= isa<FieldDecl>(Member->getMemberDecl()) &&
+             torch::mayHoldTensor(Member->getType());
     return check(Member->getMemberDecl());
   }
   bool VisitExpr(Expr *E) { return checkType(E->getType()); }

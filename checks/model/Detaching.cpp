@@ -177,13 +177,8 @@ void Interpreter::visitAlgorithm(const CallExpr *Call, StringRef Name) {
 
 void Interpreter::discardHistory(PlaceId P, bool Deep) {
   auto It = S->Places.find(P);
-  if (It != S->Places.end() && It->second.History) {
-    Value &V = It->second;
-    V.History = history::None;
-    V.Origins.clear();
-    V.ManyOrigins = false;
-    V.Saved.clear();
-  }
+  if (It != S->Places.end() && It->second.History)
+    It->second.detach();
   if (Deep)
     for (PlaceId Child : Places.children(P))
       discardHistory(Child, true);

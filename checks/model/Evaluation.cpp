@@ -22,6 +22,7 @@ public:
     auto IsFed = [&](const UnusedGraph &Found) {
       return llvm::any_of(Result, [&](const UnusedGraph &Other) {
         return Other.Forward != Found.Forward && Other.GuardScope &&
+               (Found.IsStrictOnly || !Other.IsStrictOnly) &&
                Other.GuardScope == Found.GuardScope &&
                Found.Forward->Input.hasOrigin(Other.Forward->Origin) &&
                !Other.Forward->Input.hasOrigin(Found.Forward->Origin);
@@ -123,6 +124,12 @@ private:
     return Steps && find(EventKind::Create, Forward);
   }
 
+  /// A sequence is generated: the module is run again on what was chosen from
+  /// its results, through which no gradient flows.
+  static bool isGeneration(const Event &Forward) {
+    return llvm::is_contained(Forward.Input.DecidedBy, Forward.Origin);
+  }
+
   const Event *trainingBeside(const Event &Forward) const {
     for (const Event &E : Way.events())
       if (E.Kind == EventKind::Backward && E.In == Forward.In &&
@@ -160,8 +167,10 @@ private:
       Result.IsStrictOnly = Escapes || !IsWhole;
       // Whoever calls a function that trains has left grad mode on.
       if (!Escapes && !IsWhole)
-        if (const Event *Training = trainingBeside(Forward)) {
-          Result.Evidence = Training;
+        if (const Event *Sign = isGeneration(Forward)
+                                    ? &Forward
+                                    : trainingBeside(Forward)) {
+          Result.Evidence = Sign;
           Result.IsStrictOnly = false;
         }
     }

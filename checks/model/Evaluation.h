@@ -16,7 +16,8 @@ struct UnusedGraph {
   const Frame *In;
   const clang::Stmt *Site;
   /// What shows that it is evaluation: a ModeChange, a Load or a Create of the
-  /// module; or a Backward beside it, which shows that grad mode is on; null
+  /// module; the forward itself, when it is run on what was chosen from its own
+  /// results; or a Backward beside it, which shows that grad mode is on; null
   /// when the program is known as a whole, or only Strict speaks.
   const Event *Evidence;
   /// Only a check that is asked to be strict should speak.

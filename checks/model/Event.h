@@ -50,6 +50,9 @@ enum class EventKind : uint8_t {
   Combine,
   /// The graph is looked at: grad_fn(). Result: the tensor.
   Inspect,
+  /// The history of Result is left behind: detach(), item(), an operation under
+  /// a guard.
+  Discard,
 };
 
 enum class StoreKind : uint8_t {

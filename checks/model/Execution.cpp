@@ -213,6 +213,13 @@ bool Execution::isInForward(const Frame *F) const {
   return false;
 }
 
+bool Execution::isScratchOfForward(PlaceId P) const {
+  const PlaceId RootPlace = Places.rootOf(P);
+  const Root Kind = Places.rootKind(RootPlace);
+  return (Kind == Root::Local || Kind == Root::Object) &&
+         isInForward(Graph.frames()[Places.frame(RootPlace)].get());
+}
+
 static std::string describe(const PlaceTable &Places, const PlaceSet &Set) {
   std::string Result;
   for (PlaceId P : Set) {
@@ -227,7 +234,7 @@ void Execution::print(llvm::raw_ostream &Out) const {
   static const char *const Names[] = {
       "forward",  "backward", "grad",    "step",    "zero-grad", "mode-change",
       "load",     "create",   "store",   "release", "escape",    "allocate",
-      "transfer", "write",    "combine", "inspect"};
+      "transfer", "write",    "combine", "inspect", "discard"};
   const SourceManager &SM = Program.context().getSourceManager();
   Out << "execution of " << root().Function->getNameAsString() << ", "
       << Graph.graph().size() << " segments, " << Graph.frames().size()

@@ -71,6 +71,8 @@ public:
 
   /// A module's forward() is running in this activation.
   bool isInForward(const Frame *F) const;
+  /// Time steps and layers: what a forward() keeps while it runs.
+  bool isScratchOfForward(PlaceId P) const;
 
   /// All events in the order of the points, for people who debug the model.
   void print(llvm::raw_ostream &Out) const;

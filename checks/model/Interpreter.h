@@ -20,6 +20,8 @@ struct Origin {
     Through,
     /// What a member or a global variable held when the way in was entered.
     Entry,
+    /// What was read from a member of some object from outside.
+    Member,
     /// A backward() has gone through the graph of the value.
     Backwarded,
     /// Memory: a factory made it. Never among a value's Origins.
@@ -27,8 +29,11 @@ struct Origin {
   } Of;
   const Frame *In;
   const clang::Expr *Site;
-  /// For Entry.
+  /// For Entry and Member.
   PlaceId Place = 0;
+
+  /// It is what built a graph.
+  bool isBuilder() const { return Of == Forward || Of == Operation; }
 };
 
 /// What an expression denotes: the objects, for a glvalue or an object of class
@@ -130,6 +135,7 @@ private:
   Value deepValue(const clang::Expr *E);
   Value initial(PlaceId P);
   std::optional<OriginId> entryOrigin(PlaceId P);
+  std::optional<OriginId> memberOrigin(PlaceId P);
   void split(PlaceId Whole);
   bool isFromOutside(PlaceId P);
   /// All objects from outside that have been met.
@@ -156,6 +162,7 @@ private:
   bool isAdditionTo(const clang::Expr *E, const PlaceSet &Targets,
                     bool IsSummand = false);
   bool hasSource(const Value &V) const;
+  void addDecision(Value &Result, const Value &From) const;
   bool recordsIn(const Denotation &Returned, const Frame *Expansion);
   void tellOfMemory(const clang::CallExpr *Call, const torch::Operation *Op,
                     llvm::ArrayRef<const clang::Expr *> Operands,
@@ -182,7 +189,7 @@ private:
   llvm::DenseMap<std::pair<std::pair<unsigned, unsigned>, const clang::Expr *>,
                  OriginId>
       OriginIds;
-  llvm::DenseMap<PlaceId, OriginId> EntryIds, MemoryIds;
+  llvm::DenseMap<PlaceId, OriginId> EntryIds, MemberIds, MemoryIds;
   /// What expressions denote, by frame: the join over all visits.
   llvm::DenseMap<std::pair<unsigned, const clang::Expr *>, Denotation>
       Denotations;

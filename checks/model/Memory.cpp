@@ -59,8 +59,9 @@ Value Interpreter::initial(PlaceId P) {
   }
   if (isFromOutside(P)) {
     Result.History = history::Unknown;
-    if (std::optional<OriginId> Entry = entryOrigin(P))
-      Result.addOrigin(*Entry);
+    for (std::optional<OriginId> From : {entryOrigin(P), memberOrigin(P)})
+      if (From)
+        Result.addOrigin(*From);
     // What a tensor from outside uses is told apart as well: it may be written
     // through another handle.
     if (const QualType Type = Places.typeOf(P);
@@ -91,6 +92,22 @@ std::optional<OriginId> Interpreter::entryOrigin(PlaceId P) {
   auto [It, Inserted] = EntryIds.try_emplace(Whole, Origins.size());
   if (Inserted)
     Origins.push_back({Origin::Entry, &Graph.root(), nullptr, Whole});
+  return It->second;
+}
+
+/// So that it can be told who reads a member, whatever object it is in.
+std::optional<OriginId> Interpreter::memberOrigin(PlaceId P) {
+  PlaceId Holder = P;
+  while (!Places.isRoot(Holder) && Places.step(Holder).Of != Step::Field)
+    Holder = Places.parent(Holder);
+  if (Places.isRoot(Holder))
+    return std::nullopt;
+  const QualType Type = Places.step(Holder).Member->getType();
+  if (torch::isModule(Type) || !torch::mayHoldTensor(Type))
+    return std::nullopt;
+  auto [It, Inserted] = MemberIds.try_emplace(Holder, Origins.size());
+  if (Inserted)
+    Origins.push_back({Origin::Member, &Graph.root(), nullptr, Holder});
   return It->second;
 }
 
@@ -302,6 +319,10 @@ void Interpreter::copy(PlaceId From, PlaceId To) {
       Type = static_cast<const VarDecl *>(Places.key(RootPlace))->getType();
   } else if (Places.step(From).Of == Step::Field) {
     Type = Places.step(From).Member->getType();
+  } else if (const QualType Element = Places.typeOf(From);
+             !Element.isNull() && Element->isPointerType()) {
+    // Agent *agent = agents[i];
+    Type = Element;
   }
   const TypeKind Kind = torch::kindOf(Type);
   // Copies of handles designate the object that the original is or leads to.

@@ -72,6 +72,7 @@ void Interpreter::writeInPlace(const Expr *Site, const Expr *Target,
     for (OriginId Id : Event.Origins)
       New.addOrigin(Id);
     insert(New.Saved, Event.Saved);
+    insert(New.DecidedBy, Event.DecidedBy);
     if (IsWhole && !Places.isSummary(P))
       S->Places[P] = New;
     else
@@ -100,8 +101,26 @@ static bool returnsIndices(StringRef Name) {
 
 /// The value comes from a forward pass or an operation on a leaf that was seen.
 bool Interpreter::hasSource(const Value &V) const {
-  return llvm::any_of(
-      V.Origins, [&](OriginId Id) { return Origins[Id].Of != Origin::Entry; });
+  return llvm::any_of(V.Origins, [&](OriginId Id) {
+    return Origins[Id].Of != Origin::Entry && Origins[Id].Of != Origin::Member;
+  });
+}
+
+/// Result follows from From, but has no gradient.
+void Interpreter::addDecision(Value &Result, const Value &From) const {
+  insert(Result.DecidedBy, From.DecidedBy);
+  for (OriginId Id : From.Origins)
+    if (Origins[Id].Of == Origin::Forward)
+      insert(Result.DecidedBy, Id);
+}
+
+/// What comes of it is chosen by the operands: an index, a sample, a condition,
+/// a number. A size is not, and a detached tensor still is what it was.
+static bool isDecision(const Operation &Op) {
+  if (Op.Returns == op::Scalar)
+    return Op.Sync == Tri::Yes;
+  return Op.Differentiable == Tri::No && !Op.has(op::DiscardsHistory) &&
+         !Op.has(op::Factory) && !Op.has(op::LikeFactory);
 }
 
 Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
@@ -139,10 +158,9 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
     // Which operands an operation saves is its own affair: any.
     insert(Combined.Saved, V.Memory);
     insert(Combined.Saved, V.Saved);
+    insert(Combined.DecidedBy, V.DecidedBy);
   }
   const bool IsFactory = Op->has(op::Factory) || Op->has(op::LikeFactory);
-  if (Op->has(op::DiscardsHistory))
-    Combined.Origins.clear();
 
   // History.
   if (IsFactory)
@@ -152,11 +170,20 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
     Combined.History = history::None;
   else
     Combined.History = recorded(Histories);
-  if (!(Combined.History & (history::Graph | history::Unknown))) {
-    Combined.Origins.clear();
-    Combined.ManyOrigins = false;
-    Combined.Saved.clear();
-  } else if ((Combined.History & history::Graph) && !hasSource(Combined)) {
+  if (!Combined.mayHaveHistory()) {
+    if (isDecision(*Op))
+      addDecision(Combined, Combined);
+    const bool IsUnrecorded = S->GradMode == mode::Off;
+    if ((Op->has(op::DiscardsHistory) || IsUnrecorded) && !IsFactory &&
+        !Combined.Origins.empty()) {
+      Event Left;
+      Left.Kind = EventKind::Discard;
+      Left.Site = Call;
+      Left.Result = Combined;
+      emit(std::move(Left));
+    }
+    Combined.forgetGraph();
+  } else if (Combined.mayHaveGraph() && !hasSource(Combined)) {
     Combined.addOrigin(origin(Origin::Operation, Call));
   }
 
@@ -187,10 +214,7 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
       emit(std::move(Out));
       for (PlaceId P : denote(Target).Objects) {
         Value V = load(P);
-        V.History = history::None;
-        V.Origins.clear();
-        V.ManyOrigins = false;
-        V.Saved.clear();
+        V.detach();
         store(P, V);
       }
       return denote(Target);
@@ -213,8 +237,10 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
       storeWeak(P, Combined);
     return denote(Target);
   }
-  if (Op->Returns == op::Scalar || Op->Returns == op::Nothing)
+  if (Op->Returns == op::Scalar || Op->Returns == op::Nothing) {
+    Result.Own.DecidedBy = std::move(Combined.DecidedBy);
     return Result;
+  }
 
   // Of max(dim), topk and their like the second result holds indices.
   if (torch::kindOf(Call->getType()) == TypeKind::Aggregate &&
@@ -222,7 +248,9 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
     PlaceId Pair = Places.root(Root::Object, F->Id, Call);
     erase(Pair);
     store(Places.index(Pair, 0), Combined);
-    store(Places.index(Pair, 1), Value::withHistory(history::None));
+    Value Indices = Value::withHistory(history::None);
+    addDecision(Indices, Combined);
+    store(Places.index(Pair, 1), Indices);
     Result.Objects = {Pair};
     return Result;
   }

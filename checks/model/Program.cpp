@@ -15,8 +15,12 @@ llvm::ArrayRef<std::unique_ptr<Execution>> Program::executions() {
   User = std::make_unique<Code>(Context);
   std::set<const FunctionDecl *> Covered;
   auto Run = [&](const FunctionDecl *Root) {
-    if (!User->mentionsTorch(Root) || !User->controlFlow(Root))
+    if (!User->mentionsTorch(Root))
       return;
+    if (!User->controlFlow(Root)) {
+      LeftOut = true;
+      return;
+    }
     auto Way = std::make_unique<Execution>(*User, Root);
     Covered.insert(Way->graph().covered().begin(),
                    Way->graph().covered().end());
@@ -25,6 +29,8 @@ llvm::ArrayRef<std::unique_ptr<Execution>> Program::executions() {
       Way->print(llvm::errs());
     if (Way->isComplete())
       Executions.push_back(std::move(Way));
+    else
+      LeftOut = true;
   };
   for (const FunctionDecl *Root : User->calls().roots())
     Run(Root);

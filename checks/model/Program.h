@@ -22,6 +22,11 @@ public:
   /// and what no other way leads to. Those that met a bound are left out. Made
   /// when first asked for.
   llvm::ArrayRef<std::unique_ptr<Execution>> executions();
+  /// No way was left out, and no function that has no control flow.
+  bool isComplete() {
+    (void)executions();
+    return !LeftOut;
+  }
 
   /// The source text of an expression, on one line.
   std::string text(const clang::Expr *E) const;
@@ -30,7 +35,7 @@ private:
   clang::ASTContext &Context;
   std::unique_ptr<Code> User;
   std::vector<std::unique_ptr<Execution>> Executions;
-  bool IsMade = false;
+  bool IsMade = false, LeftOut = false;
 };
 
 } // namespace torchtidy::model

@@ -49,9 +49,7 @@ private:
                            Place,   Around, Backward, nullptr};
     for (OriginId Id : Store.Result.Origins) {
       const Origin &From = Way.origin(Id);
-      const bool Builds =
-          From.Of == Origin::Forward || From.Of == Origin::Operation;
-      if (Builds && (!Result.Built || From.Of == Origin::Forward))
+      if (From.isBuilder() && (!Result.Built || From.Of == Origin::Forward))
         Result.Built = &From;
     }
     return Result;
@@ -73,7 +71,7 @@ private:
                                          : CarriedState::Throws,
                           L, &E);
     }
-    if (isUsed(Store.Origin) || isScratchOfForward() || isResultOfHelper())
+    if (isUsed(Store.Origin) || Way.isScratchOfForward(Place) || isResultOfHelper())
       return std::nullopt;
     for (const Loop *L : llvm::reverse(Loops)) {
       std::optional<bool> Outlives = Way.outlives(Place, *L);
@@ -140,15 +138,6 @@ private:
         return true;
     }
     return false;
-  }
-
-  bool isScratchOfForward() const {
-    const PlaceTable &Places = Way.places();
-    const PlaceId RootPlace = Places.rootOf(Place);
-    if (Places.rootKind(RootPlace) != Root::Local &&
-        Places.rootKind(RootPlace) != Root::Object)
-      return false;
-    return Way.isInForward(Way.graph().frames()[Places.frame(RootPlace)].get());
   }
 
   /// A helper unrolls a sequence and returns what it has computed: its caller
@@ -240,7 +229,7 @@ private:
   bool isSameForward(const Execution &Other, const Event &E) const {
     for (OriginId Id : E.Result.Origins) {
       const Origin &From = Other.origin(Id);
-      if (From.Of == Origin::Forward || From.Of == Origin::Operation)
+      if (From.isBuilder())
         for (OriginId Mine : Store.Result.Origins)
           if (Way.origin(Mine).Site == From.Site)
             return true;

@@ -12,15 +12,24 @@ namespace {
 
 class StoreQuery {
 public:
-  StoreQuery(const Execution &Way, const Event &Store)
-      : Way(Way), Store(Store) {}
+  StoreQuery(const Execution &Way, const Readership &Readers,
+             const Event &Store)
+      : Way(Way), Readers(Readers), Store(Store) {}
 
   std::optional<Retention> run() {
-    if (!Store.Result.mayHaveGraph() || Store.Places.size() != 1)
+    if (Store.Places.size() != 1)
       return std::nullopt;
-    PlaceId Place = Store.Places.front();
-    if (isScratchOfForward(Place) || isGivenAway())
+    const PlaceId Place = Store.Places.front();
+    if (Way.isScratchOfForward(Place) || isGivenAway())
       return std::nullopt;
+    if (Store.Result.mayHaveGraph())
+      if (std::optional<Retention> Found = inLoop(Place))
+        return Found;
+    return overCalls(Place);
+  }
+
+private:
+  std::optional<Retention> inLoop(PlaceId Place) const {
     Retention::Kind How = Retention::Grows;
     switch (Store.How) {
     case StoreKind::Append:
@@ -44,16 +53,12 @@ public:
     }
     for (const Loop *L : Way.loopsAround(Store.Point)) {
       std::optional<bool> Outlives = Way.outlives(Place, *L);
-      if (!Outlives || !*Outlives || isReleasedIn(Place, *L) ||
+      if (!Outlives || !*Outlives || isReleased(Place, L) ||
           isReadBack(*L) || !isTraining(*L))
         continue;
       if (How != Retention::Grows && isRecurrence(*L))
         continue;
-      Retention Result = {How, &Store, Place, L, nullptr, false};
-      for (OriginId Id : Store.Result.Origins)
-        if (Way.origin(Id).Of != Origin::Through)
-          if (!Result.Built || Way.origin(Id).Of == Origin::Forward)
-            Result.Built = &Way.origin(Id);
+      Retention Result = {How, &Store, Place, L, builder(), false};
       for (const Event &E : Way.events())
         Result.IsBackwarded |=
             E.Kind == EventKind::Backward && L->contains(E.Point);
@@ -62,7 +67,37 @@ public:
     return std::nullopt;
   }
 
-private:
+  /// The function is called again and again, and the member that it fills is
+  /// read without its history only: whoever reads it takes it for a graph.
+  std::optional<Retention> overCalls(PlaceId Place) const {
+    const bool Grows = Store.How == StoreKind::Append;
+    if ((!Grows && Store.How != StoreKind::Accumulate) || !builder() ||
+        (Store.GradMode & mode::Off) || !Way.isFromOutside(Place) ||
+        !Way.loopsAround(Store.Point).empty())
+      return std::nullopt;
+    const Expr *Reader = Readers.discardOf(Way.places(), Place);
+    if (!Reader || isReleased(Place, nullptr))
+      return std::nullopt;
+    return Retention{Grows ? Retention::Grows : Retention::Chains,
+                     &Store,
+                     Place,
+                     nullptr,
+                     builder(),
+                     false,
+                     Reader};
+  }
+
+  /// What built the graph: a forward pass, or else an operation.
+  const Origin *builder() const {
+    const Origin *Result = nullptr;
+    for (OriginId Id : Store.Result.Origins) {
+      const Origin &From = Way.origin(Id);
+      if (From.isBuilder() && (!Result || From.Of == Origin::Forward))
+        Result = &From;
+    }
+    return Result;
+  }
+
   /// A variable or a member, not the result of an expression.
   static bool isNamed(const Expr *E) {
     if (!E)
@@ -72,16 +107,6 @@ private:
         Copy && Copy->getNumArgs() == 1)
       E = strip(Copy->getArg(0));
     return isa<DeclRefExpr, MemberExpr>(E);
-  }
-
-  /// Time steps and layers: what a forward pass keeps while it runs.
-  bool isScratchOfForward(PlaceId P) const {
-    const PlaceTable &Places = Way.places();
-    PlaceId RootPlace = Places.rootOf(P);
-    if (Places.rootKind(RootPlace) != Root::Local &&
-        Places.rootKind(RootPlace) != Root::Object)
-      return false;
-    return Way.isInForward(Way.graph().frames()[Places.frame(RootPlace)].get());
   }
 
   /// Whoever gets the values may use their graph.
@@ -107,11 +132,11 @@ private:
     return false;
   }
 
-  bool isReleasedIn(PlaceId P, const Loop &L) const {
+  bool isReleased(PlaceId P, const Loop *L) const {
     for (const Event &E : Way.events()) {
       const bool LetsGo =
           E.Kind == EventKind::Release || E.Kind == EventKind::Escape;
-      if (!LetsGo || !L.contains(E.Point))
+      if (!LetsGo || (L && !L->contains(E.Point)))
         continue;
       for (PlaceId Q : E.Places)
         if (Way.mayAlias(P, Q))
@@ -140,16 +165,18 @@ private:
   }
 
   const Execution &Way;
+  const Readership &Readers;
   const Event &Store;
 };
 
 } // namespace
 
-std::vector<Retention> retentions(const Execution &Way) {
+std::vector<Retention> retentions(const Execution &Way,
+                                  const Readership &Readers) {
   std::vector<Retention> Result;
   for (const Event &E : Way.events())
     if (E.Kind == EventKind::Store)
-      if (std::optional<Retention> Found = StoreQuery(Way, E).run())
+      if (std::optional<Retention> Found = StoreQuery(Way, Readers, E).run())
         Result.push_back(*Found);
   return Result;
 }

@@ -2,7 +2,7 @@
 #ifndef TORCHTIDY_MODEL_RETENTION_H
 #define TORCHTIDY_MODEL_RETENTION_H
 
-#include "model/Execution.h"
+#include "model/Readership.h"
 
 namespace torchtidy::model {
 
@@ -17,20 +17,24 @@ struct Retention {
   } How;
   const Event *Store;
   PlaceId Place;
-  /// The loop whose iterations it outlives.
+  /// The loop whose iterations it outlives; null where callers make the loop.
   const flow::Loop *Around;
   /// The operation that built the graph, or null.
   const Origin *Built;
   /// backward() runs in the loop: what is kept is the host's graph of nodes,
   /// the saved tensors are free.
   bool IsBackwarded;
+  /// Where the member is read without its history, when that is what shows that
+  /// nothing needs it.
+  const clang::Expr *Reader = nullptr;
 };
 
 /// Nothing is reported where the values are let go in the loop (cleared,
 /// popped, reassigned, moved), where a backward() reads them back, where they
 /// leave what is analysed, or where the loop neither runs a module nor calls
-/// backward().
-std::vector<Retention> retentions(const Execution &Way);
+/// backward(). Where no loop is seen, only what Readers says of a member tells.
+std::vector<Retention> retentions(const Execution &Way,
+                                  const Readership &Readers);
 
 } // namespace torchtidy::model
 

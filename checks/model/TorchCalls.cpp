@@ -36,6 +36,7 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
     insert(V.Memory, Passed.Memory);
     insert(V.Saved, Passed.Memory);
     insert(V.Saved, Passed.Saved);
+    insert(V.DecidedBy, Passed.DecidedBy);
     Input.join(Passed);
   }
   const bool HasParameters =
@@ -62,22 +63,18 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
   }
   if (!HasParameters) {
     // A loss or an activation: an operation like any other.
-    if (!(V.History & (history::Graph | history::Unknown))) {
-      V.Origins.clear();
-      V.Saved.clear();
-    }
+    if (!V.mayHaveHistory())
+      V.forgetGraph();
     if (Expanded)
       return *Expanded;
     Result.Own = std::move(V);
     return Result;
   }
   const OriginId Here = origin(Origin::Forward, Call);
-  if (V.History & (history::Graph | history::Unknown))
+  if (V.mayHaveHistory())
     V.addOrigin(Here);
-  else {
-    V.Origins.clear();
-    V.Saved.clear();
-  }
+  else
+    V.forgetGraph();
 
   Event E;
   E.Kind = EventKind::Forward;
@@ -115,8 +112,8 @@ Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
 void Interpreter::markBackwarded(const Expr *Site, const Value &Root) {
   const OriginId Here = origin(Origin::Backwarded, Site);
   auto IsShared = [&](OriginId Id) {
-    return Origins[Id].Of != Origin::Entry &&
-           Origins[Id].Of != Origin::Backwarded && Root.hasOrigin(Id);
+    return (Origins[Id].isBuilder() || Origins[Id].Of == Origin::Through) &&
+           Root.hasOrigin(Id);
   };
   for (auto &[P, V] : S->Places)
     if (V.mayHaveGraph() && llvm::any_of(V.Origins, IsShared))
@@ -420,6 +417,7 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
     insert(Result.Own.Memory, V.Memory);
     insert(Result.Own.Saved, V.Memory);
     insert(Result.Own.Saved, V.Saved);
+    insert(Result.Own.DecidedBy, V.DecidedBy);
     for (OriginId Id : V.Origins)
       Result.Own.addOrigin(Id);
     if (!torch::mayHoldTensor(Call->getType()))
@@ -427,9 +425,8 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
   }
   if (torch::mayHoldTensor(Call->getType())) {
     Result.Own.History = recorded(Histories);
-    if (!(Result.Own.History & (history::Graph | history::Unknown))) {
-      Result.Own.Origins.clear();
-      Result.Own.Saved.clear();
+    if (!Result.Own.mayHaveHistory()) {
+      Result.Own.forgetGraph();
     } else if (Result.Own.mayHaveGraph() && !hasSource(Result.Own)) {
       Result.Own.addOrigin(origin(Origin::Operation, Call));
     }

@@ -42,6 +42,7 @@ bool Value::join(const Value &Other) {
   Changed |= insert(Memory, Other.Memory);
   Changed |= insert(Saved, Other.Saved);
   Changed |= DeviceFrom.join(Other.DeviceFrom);
+  Changed |= insert(DecidedBy, Other.DecidedBy);
   return Changed;
 }
 
@@ -52,7 +53,8 @@ bool Value::operator==(const Value &Other) const {
          InLayout == Other.InLayout && InStorage == Other.InStorage &&
          Origins == Other.Origins && Refs == Other.Refs &&
          ViewOf == Other.ViewOf && Memory == Other.Memory &&
-         Saved == Other.Saved && DeviceFrom == Other.DeviceFrom;
+         Saved == Other.Saved && DeviceFrom == Other.DeviceFrom &&
+         DecidedBy == Other.DecidedBy;
 }
 
 } // namespace torchtidy::model

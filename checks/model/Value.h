@@ -107,6 +107,9 @@ struct Value {
   OriginSet Memory, Saved;
   /// The variable of type torch::Device that said where it is.
   Known<PlaceId> DeviceFrom;
+  /// The forward passes whose results decided what it is without a gradient: an
+  /// index of max() or argmax(), a sample, the number of an item().
+  OriginSet DecidedBy;
 
   static constexpr unsigned MaxOrigins = 64;
 
@@ -121,6 +124,19 @@ struct Value {
   }
   bool mayHaveGraph() const { return History & history::Graph; }
   bool needsGrad() const { return History & (history::Graph | history::Leaf); }
+  bool mayHaveHistory() const {
+    return History & (history::Graph | history::Unknown);
+  }
+  /// There is no graph behind it: it was computed from nothing.
+  void forgetGraph() {
+    Origins.clear();
+    ManyOrigins = false;
+    Saved.clear();
+  }
+  void detach() {
+    History = history::None;
+    forgetGraph();
+  }
   bool operator==(const Value &Other) const;
 
   static Value withHistory(uint8_t History) {

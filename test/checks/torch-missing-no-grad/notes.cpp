@@ -32,3 +32,11 @@ void caller(Linear net, Tensor x) {
   net->eval();
   std::cout << predict(net, x).argmax() << '\n';
 }
+
+void generate(torch::nn::Embedding embedding, int length) {
+  auto token = torch::zeros({1}, torch::kLong);
+  for (int i = 0; i < length; ++i)
+    token = embedding->forward(token).argmax(-1);
+}
+// CHECK-NOTES: :[[@LINE-2]]:13: warning: forward pass of 'embedding' records an autograd graph that nothing uses
+// CHECK-NOTES: :[[@LINE-3]]:13: note: it is run on what was chosen from its own results: a sequence is generated

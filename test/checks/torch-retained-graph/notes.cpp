@@ -51,3 +51,19 @@ void run(Tensor x, Tensor y) {
   for (int i = 0; i < 10; ++i)
     trainer.step(x, y);
 }
+
+// The callers are not known: who reads it shows that the graph is not wanted.
+class Recorder {
+public:
+  void record(Linear net, Tensor x) {
+    auto value = net->forward(x);
+    values.push_back(value);
+  }
+  Tensor all() const { return torch::stack(values).detach(); }
+
+private:
+  std::vector<Tensor> values;
+};
+// CHECK-NOTES: :[[@LINE-7]]:5: warning: tensor 'value' kept in 'values' keeps its autograd graph alive, though all code that reads it leaves the graph behind; store 'value.item<float>()' or 'value.detach()'
+// CHECK-NOTES: :[[@LINE-9]]:18: note: the graph is built here
+// CHECK-NOTES: :[[@LINE-7]]:31: note: it is read here, without its graph

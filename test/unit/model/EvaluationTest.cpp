@@ -69,6 +69,16 @@ void both(Linear net, Tensor x) {
     }
   }
 }
+Tensor generates(torch::nn::Embedding net, Tensor token) {
+  for (int i = 0; i < 3; ++i)
+    token = net->forward(token).argmax(-1);
+  return token;
+}
+Tensor generatesBySize(Linear net, Tensor x) {
+  for (int i = 0; i < 3; ++i)
+    x = torch::ones({net->forward(x).size(0), 8});
+  return x;
+}
 )cpp";
 
 } // namespace
@@ -114,4 +124,14 @@ TEST_F(Evaluated, BesideTraining) {
   // The guard must not reach into the training: only the inner block is free.
   ASSERT_TRUE(Unused[0].GuardScope);
   EXPECT_EQ(Unused[0].GuardScope->size(), 1u);
+}
+
+TEST_F(Evaluated, GenerationIsASignOfItsOwn) {
+  auto Unused = ask("generates");
+  ASSERT_EQ(Unused.size(), 1u);
+  EXPECT_FALSE(Unused[0].IsStrictOnly);
+  EXPECT_EQ(Unused[0].Evidence, Unused[0].Forward);
+  auto BySize = ask("generatesBySize");
+  ASSERT_EQ(BySize.size(), 1u);
+  EXPECT_TRUE(BySize[0].IsStrictOnly);
 }

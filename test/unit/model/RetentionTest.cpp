@@ -11,7 +11,7 @@ namespace {
 struct Retained : ModelTest<Retained> {
   static const char Code[];
   static std::vector<Retention> ask(llvm::StringRef Root) {
-    return retentions(*way(Root));
+    return retentions(*way(Root), Readership(Shared->program()));
   }
 };
 
@@ -99,13 +99,41 @@ void byMethod(Linear net, Tensor x) {
   for (int i = 0; i < 3; ++i)
     log.add(net->forward(x).sum());
 }
+
+// The graph begins with an operation on a leaf, beside a member that nothing is
+// known of.
+struct Mixer {
+  Tensor other;
+  std::vector<Tensor> kept;
+  void run() {
+    Tensor weight = torch::randn({2}, torch::requires_grad());
+    for (int i = 0; i < 3; ++i) {
+      Tensor y = other * weight;
+      kept.push_back(y);
+      y.sum().backward();
+    }
+  }
+};
+
+struct ReadDetached {
+  void add(Linear net, Tensor x) { values.push_back(net->forward(x)); }
+  Tensor detached() { return torch::stack(values).detach(); }
+  float number() { return values.back().item<float>(); }
+  std::vector<Tensor> values;
+};
+struct ReadForTraining {
+  void collect(Linear net, Tensor x) { values.push_back(net->forward(x)); }
+  Tensor detached() { return torch::stack(values).detach(); }
+  void train() { torch::stack(values).sum().backward(); }
+  std::vector<Tensor> values;
+};
 )cpp";
 
 } // namespace
 
 TEST_F(Retained, Grows) {
   Way W = way("grows");
-  auto Kept = retentions(*W);
+  auto Kept = retentions(*W, Readership(Shared->program()));
   ASSERT_EQ(Kept.size(), 1u);
   EXPECT_EQ(Kept[0].How, Retention::Grows);
   EXPECT_EQ(W->places().name(Kept[0].Place), "losses");
@@ -149,4 +177,21 @@ TEST_F(Retained, LetGo) {
 TEST_F(Retained, Used) {
   EXPECT_TRUE(ask("backwarded").empty());
   EXPECT_TRUE(ask("returned").empty()) << "whoever gets them may use them";
+}
+
+TEST_F(Retained, BuiltByAnOperationBesideAMember) {
+  auto Kept = ask("run");
+  ASSERT_EQ(Kept.size(), 1u);
+  ASSERT_TRUE(Kept[0].Built);
+  EXPECT_EQ(Kept[0].Built->Of, Origin::Operation);
+  EXPECT_TRUE(Kept[0].Built->Site);
+}
+
+TEST_F(Retained, OverCallsWhereNobodyWantsTheGraph) {
+  auto Kept = ask("add");
+  ASSERT_EQ(Kept.size(), 1u);
+  EXPECT_EQ(Kept[0].How, Retention::Grows);
+  EXPECT_FALSE(Kept[0].Around);
+  EXPECT_TRUE(Kept[0].Reader);
+  EXPECT_TRUE(ask("collect").empty());
 }

@@ -14,9 +14,10 @@ namespace {
 /// Asks everything of every way; the number of ways.
 unsigned askAll(Model &M) {
   unsigned Ways = 0;
+  const Readership Readers(M.program());
   for (const auto &Execution : M.program().executions()) {
     unclearedSteps(*Execution);
-    retentions(*Execution);
+    retentions(*Execution, Readers);
     unusedGraphs(*Execution);
     std::string Text;
     llvm::raw_string_ostream Out(Text);
