@@ -1,5 +1,5 @@
-// Finds evaluation and inference that run a forward pass with grad mode on though
-// nothing of it is ever backwarded.
+// Finds evaluation and inference that run a forward pass with grad mode on
+// though nothing of it is ever backwarded.
 //
 // docs/checks/torch-missing-no-grad.md
 #ifndef TORCHTIDY_AUTOGRAD_MISSINGNOGRADCHECK_H
@@ -16,8 +16,7 @@ class MissingNoGradCheck : public TorchCheck {
 public:
   MissingNoGradCheck(llvm::StringRef Name,
                      clang::tidy::ClangTidyContext *Context);
-  void
-  storeOptions(clang::tidy::ClangTidyOptions::OptionMap &Options) override;
+  void storeOptions(clang::tidy::ClangTidyOptions::OptionMap &Options) override;
 
 protected:
   std::vector<model::Finding> analyze(model::Program &Program) override;

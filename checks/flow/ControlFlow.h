@@ -2,10 +2,10 @@
 #ifndef TORCHTIDY_FLOW_CONTROLFLOW_H
 #define TORCHTIDY_FLOW_CONTROLFLOW_H
 
+#include "flow/Digraph.h"
 #include "clang/AST/Decl.h"
 #include "clang/AST/ParentMap.h"
 #include "clang/Analysis/CFG.h"
-#include "flow/Digraph.h"
 #include <memory>
 
 namespace torchtidy::flow {

@@ -32,8 +32,8 @@ private:
 };
 
 /// The nodes that are reachable from Entry, each before its successors except
-/// along back edges; of two successors the first, with all behind it, before the
-/// second where the graph allows it.
+/// along back edges; of two successors the first, with all behind it, before
+/// the second where the graph allows it.
 std::vector<Digraph::Node> reversePostOrder(const Digraph &Graph,
                                             Digraph::Node Entry);
 
@@ -69,9 +69,9 @@ struct Loop {
   bool contains(Digraph::Node N) const { return Body.test(N); }
 };
 
-/// The loops of a graph. Back edges to one header make one loop. A cycle that is
-/// entered in more than one place (goto) is a loop whose header is the node of
-/// it that comes first.
+/// The loops of a graph. Back edges to one header make one loop. A cycle that
+/// is entered in more than one place (goto) is a loop whose header is the node
+/// of it that comes first.
 class LoopForest {
 public:
   LoopForest(const Digraph &Graph, Digraph::Node Entry);

@@ -12,8 +12,8 @@ static bool hasUsableBody(const FunctionDecl *F) {
          F->getBody() != nullptr && !F->isInvalidDecl();
 }
 
-/// Walks declarations of user code; bodies are looked into for lambdas and local
-/// classes only.
+/// Walks declarations of user code; bodies are looked into for lambdas and
+/// local classes only.
 class UserFunctions::Collector {
 public:
   explicit Collector(UserFunctions &Owner) : Owner(Owner) {}
@@ -115,8 +115,7 @@ private:
       } else if (const auto *F = dyn_cast<FunctionTemplateDecl>(Member)) {
         const FunctionTemplateDecl *Pattern =
             F->getInstantiatedFromMemberTemplate();
-        const bool IsUsed =
-            llvm::any_of(F->specializations(), hasUsableBody);
+        const bool IsUsed = llvm::any_of(F->specializations(), hasUsableBody);
         if (Pattern && IsUsed &&
             Instantiated.insert(Pattern->getCanonicalDecl()).second)
           visitFunctionTemplate(F);
@@ -215,8 +214,7 @@ UserFunctions::UserFunctions(ASTContext &Context, LibraryPath IsLibrary)
     Visit(D);
 }
 
-const FunctionDecl *
-UserFunctions::definition(const FunctionDecl *F) const {
+const FunctionDecl *UserFunctions::definition(const FunctionDecl *F) const {
   const FunctionDecl *Definition = nullptr;
   if (!F || !F->isDefined(Definition) || !hasUsableBody(Definition))
     return nullptr;
@@ -234,8 +232,8 @@ bool UserFunctions::isUserCode(SourceLocation Location) const {
   FileID File = SM.getFileID(Location);
   auto [It, Inserted] = UserFiles.try_emplace(File, false);
   if (Inserted)
-    It->second = !SM.isInSystemHeader(Location) &&
-                 !IsLibrary(SM.getFilename(Location));
+    It->second =
+        !SM.isInSystemHeader(Location) && !IsLibrary(SM.getFilename(Location));
   return It->second;
 }
 

@@ -71,9 +71,10 @@ std::optional<std::vector<Node>> mayReach(const Digraph &Graph, Node From,
   return std::nullopt;
 }
 
-std::optional<std::vector<Node>>
-mayReachVia(const Digraph &Graph, Node From, NodePredicate Via,
-            NodePredicate Target, NodePredicate Avoid) {
+std::optional<std::vector<Node>> mayReachVia(const Digraph &Graph, Node From,
+                                             NodePredicate Via,
+                                             NodePredicate Target,
+                                             NodePredicate Avoid) {
   Search First(Graph, Avoid);
   First.start(From);
   std::vector<Node> Waypoints;
@@ -93,9 +94,7 @@ mayReachVia(const Digraph &Graph, Node From, NodePredicate Via,
 
 bool mustReach(const Digraph &Graph, Node From, NodePredicate Target,
                NodePredicate Stop) {
-  auto Escapes = [&](Node N) {
-    return Stop(N) || Graph.successors(N).empty();
-  };
+  auto Escapes = [&](Node N) { return Stop(N) || Graph.successors(N).empty(); };
   if (Graph.successors(From).empty())
     return false;
   return !mayReach(Graph, From, Escapes, Target).has_value();

@@ -13,10 +13,7 @@ using namespace model;
 static std::string shortName(const Program &Program, const clang::Expr *E) {
   if (!E)
     return "";
-  const clang::Expr *Stripped = strip(E);
-  if (const auto *Copy = llvm::dyn_cast<clang::CXXConstructExpr>(Stripped))
-    if (Copy->getNumArgs() == 1)
-      Stripped = strip(Copy->getArg(0));
+  const clang::Expr *Stripped = stripCopies(E);
   // std::move(loss)
   if (const auto *Call = llvm::dyn_cast<clang::CallExpr>(Stripped))
     if (Call->isCallToStdMove())
@@ -48,8 +45,7 @@ static std::string message(const Retention &Kept, const std::string &Tensor,
   case Retention::Chains:
     return "adding " + (Tensor.empty() ? "a tensor" : "'" + Tensor + "'") +
            " to '" + Place + "' chains the autograd graphs of all " +
-           (Kept.Reader ? "calls" : "iterations") + "; add " +
-           Alternatives;
+           (Kept.Reader ? "calls" : "iterations") + "; add " + Alternatives;
   case Retention::Overwrites:
     return Subject + " kept" + In +
            " keeps one extra autograd graph alive until it is overwritten; "
@@ -96,8 +92,8 @@ static Finding describe(const Program &Program, const Execution &Way,
     Result.Notes.push_back(
         {Kept.Built->Site->getBeginLoc(), "the graph is built here"});
   if (Kept.Reader)
-    Result.Notes.push_back({Kept.Reader->getBeginLoc(),
-                            "it is read here, without its graph"});
+    Result.Notes.push_back(
+        {Kept.Reader->getBeginLoc(), "it is read here, without its graph"});
   addLoop(Result, Way, Store.In, Kept.Around);
   if (Operand && Kept.How != Retention::Overwrites)
     Result.Fixes = appendCall(Program.context(), Operand, ".detach()");

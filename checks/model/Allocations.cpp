@@ -97,20 +97,20 @@ private:
         Assignment = Assign;
         return;
       }
-      // Only what keeps the tensor's memory: to(), view(), fill_().
-      if (Call) {
-        const torch::Operation *Op = torch::classify(Call).Op;
-        if (!Op || !objectOf(Call) ||
-            (Op->View == torch::Tri::No &&
-             Op->Writes != torch::operation::Self) ||
-            strip(objectOf(Call)) != strip(cast<Expr>(Child)))
-          if (strip(Call) != strip(cast<Expr>(Child)) &&
-              !isa<MemberExpr>(Child))
-            return;
-      } else if (!isa<Expr>(S)) {
+      // x.view is a child of its call.
+      const bool Passes =
+          Call ? isa<MemberExpr>(Child) || keepsMemory(Call, cast<Expr>(Child))
+               : isa<Expr>(S);
+      if (!Passes)
         return;
-      }
     }
+  }
+
+  /// to(), view(), fill_() of Object: the result uses its memory.
+  static bool keepsMemory(const CallExpr *Call, const Expr *Object) {
+    const torch::Operation *Op = torch::classify(Call).Op;
+    return Op && objectOf(Call) && strip(objectOf(Call)) == strip(Object) &&
+           (Op->View != torch::Tri::No || Op->Writes == torch::operation::Self);
   }
 
   bool isTarget(PlaceId P) const {

@@ -29,14 +29,11 @@ void Interpreter::append(const Expr *Site, const PlaceSet &Containers,
     storeWeak(Places.element(P), V);
 }
 
-/// std::tie(...), or std::forward_as_tuple(...), which may hold another.
-static const CallExpr *asTie(const Expr *E) {
+const CallExpr *asTie(const Expr *E) {
   const auto *Call = dyn_cast<CallExpr>(strip(E));
-  const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
-  const bool IsTie =
-      Callee && torch::isStd(Callee) && Callee->getIdentifier() &&
-      (Callee->getName() == "tie" || Callee->getName() == "forward_as_tuple");
-  return IsTie ? Call : nullptr;
+  const StringRef Name =
+      Call ? torch::stdName(Call->getDirectCallee()) : StringRef();
+  return Name == "tie" || Name == "forward_as_tuple" ? Call : nullptr;
 }
 
 /// std::tie(a, b) = pair. Each variable is a store of its own.
@@ -78,10 +75,7 @@ void Interpreter::scatter(const Expr *Site, const CallExpr *Tie,
 
 bool Interpreter::isAdditionTo(const Expr *E, const PlaceSet &Targets,
                                bool IsSummand) {
-  E = strip(E);
-  if (const auto *Copy = dyn_cast<CXXConstructExpr>(E);
-      Copy && Copy->getNumArgs() == 1)
-    return isAdditionTo(Copy->getArg(0), Targets, IsSummand);
+  E = stripCopies(E);
   // t.defined() ? cat({t, x}) : x
   if (const auto *Choice = dyn_cast<ConditionalOperator>(E))
     return isAdditionTo(Choice->getTrueExpr(), Targets, IsSummand) ||
@@ -156,12 +150,7 @@ static bool isVaryingElement(const Expr *To) {
   }
   if (!Index)
     return false;
-  Index = strip(Index);
-  while (const auto *Construct = dyn_cast<CXXConstructExpr>(Index)) {
-    if (Construct->getNumArgs() == 0)
-      break;
-    Index = strip(Construct->getArg(0));
-  }
+  Index = stripCopies(Index);
   // ring[i % 8] comes back to the elements it has.
   if (const auto *Binary = dyn_cast<BinaryOperator>(Index))
     if (Binary->getOpcode() == BO_Rem)

@@ -36,9 +36,9 @@ static bool isDetach(const Expr *E) {
   if (isa<InitListExpr, CXXConstructExpr>(E))
     return AllAre(E->children());
   const auto *Call = dyn_cast<CallExpr>(E);
-  if (const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
-      Callee && Callee->getIdentifier() && torch::isStd(Callee) &&
-      (Callee->getName() == "make_tuple" || Callee->getName() == "make_pair"))
+  const StringRef Maker =
+      Call ? torch::stdName(Call->getDirectCallee()) : StringRef();
+  if (Maker == "make_tuple" || Maker == "make_pair")
     return AllAre(Call->arguments());
   const torch::Call Kind = Call ? torch::classify(Call) : torch::Call();
   return Kind.Kind == torch::Api::Operation &&
@@ -99,13 +99,7 @@ void Interpreter::detachElements(const Expr *Site, const PlaceSet &Containers) {
 
 /// The container in states.begin().
 static const Expr *beginOf(const Expr *E) {
-  E = strip(E);
-  while (const auto *Construct = dyn_cast<CXXConstructExpr>(E)) {
-    if (Construct->getNumArgs() != 1)
-      return nullptr;
-    E = strip(Construct->getArg(0));
-  }
-  const auto *Call = dyn_cast<CXXMemberCallExpr>(E);
+  const auto *Call = dyn_cast<CXXMemberCallExpr>(stripCopies(E));
   const CXXMethodDecl *Method = Call ? Call->getMethodDecl() : nullptr;
   return Method && Method->getIdentifier() && Method->getName() == "begin"
              ? Call->getImplicitObjectArgument()
@@ -155,12 +149,7 @@ void Interpreter::visitAlgorithm(const CallExpr *Call, StringRef Name) {
   if ((Name != "transform" && Name != "for_each") ||
       Call->getNumArgs() < Into + 2)
     return;
-  const Expr *Callable = strip(Call->getArg(Call->getNumArgs() - 1));
-  while (const auto *Construct = dyn_cast<CXXConstructExpr>(Callable)) {
-    if (Construct->getNumArgs() != 1)
-      return;
-    Callable = strip(Construct->getArg(0));
-  }
+  const Expr *Callable = stripCopies(Call->getArg(Call->getNumArgs() - 1));
   const auto *Lambda = dyn_cast<LambdaExpr>(Callable);
   const Expr *Container = beginOf(Call->getArg(Into));
   if (!Lambda || !Container || Lambda->getCallOperator()->param_empty())

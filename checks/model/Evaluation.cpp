@@ -167,9 +167,8 @@ private:
       Result.IsStrictOnly = Escapes || !IsWhole;
       // Whoever calls a function that trains has left grad mode on.
       if (!Escapes && !IsWhole)
-        if (const Event *Sign = isGeneration(Forward)
-                                    ? &Forward
-                                    : trainingBeside(Forward)) {
+        if (const Event *Sign =
+                isGeneration(Forward) ? &Forward : trainingBeside(Forward)) {
           Result.Evidence = Sign;
           Result.IsStrictOnly = false;
         }

@@ -46,7 +46,7 @@ enum class EventKind : uint8_t {
   /// gradient is
   /// set. Places: the tensor. Result: what it was; Input: with what.
   Write,
-  /// Tensors become one: stack(), cat().
+  /// Tensors become one: stack(), cat(). The site says which.
   Combine,
   /// The graph is looked at: grad_fn(). Result: the tensor.
   Inspect,

@@ -250,9 +250,14 @@ void Execution::print(llvm::raw_ostream &Out) const {
         << describe(Places, E.Result.Refs) << " origins";
     for (OriginId Id : E.Result.Origins)
       Out << ' ' << Id;
-    Out << (E.Result.ManyOrigins ? " many" : "") << " origin " << E.Origin
-        << " grad-mode " << unsigned(E.GradMode) << " loops "
-        << Loops->around(E.Point).size() << '\n';
+    Out << (E.Result.ManyOrigins ? " many" : "");
+    if (!E.Input.DecidedBy.empty()) {
+      Out << " decided by";
+      for (OriginId Id : E.Input.DecidedBy)
+        Out << ' ' << Id;
+    }
+    Out << " origin " << E.Origin << " grad-mode " << unsigned(E.GradMode)
+        << " loops " << Loops->around(E.Point).size() << '\n';
   }
 }
 

@@ -380,11 +380,8 @@ bool Interpreter::literalBool(const Expr *E, bool Default,
   IsKnown = true;
   if (!E || isa<CXXDefaultArgExpr>(E))
     return Default;
-  const Expr *Inner = strip(E);
   // std::optional<bool>(true)
-  if (const auto *Construct = dyn_cast<CXXConstructExpr>(Inner);
-      Construct && Construct->getNumArgs() == 1)
-    return literalBool(Construct->getArg(0), Default, IsKnown);
+  const Expr *Inner = stripCopies(E);
   if (const auto *Literal = dyn_cast<CXXBoolLiteralExpr>(Inner))
     return Literal->getValue();
   if (const auto *Literal = dyn_cast<IntegerLiteral>(Inner))

@@ -200,6 +200,9 @@ private:
   const Recorder *Record = nullptr;
 };
 
+/// std::tie(...), or std::forward_as_tuple(...), which may hold another; null
+/// for others.
+const clang::CallExpr *asTie(const clang::Expr *E);
 /// I of std::get<I>; nothing for others.
 std::optional<unsigned> tupleIndex(const clang::FunctionDecl *Callee);
 /// The arguments of a call that were written, without its object: member

@@ -76,10 +76,10 @@ bool Invariance::isInvariantVariable(const VarDecl *V, const Frame *F,
   if (!V->getInit() || V->isExceptionVariable())
     return false;
   // The variable of a range-based for goes through the elements.
-  for (const Stmt *S = Way.loopStatement(L); S; S = nullptr)
-    if (const auto *Each = dyn_cast<CXXForRangeStmt>(S))
-      if (Each->getLoopVariable() == V)
-        return false;
+  if (const auto *Each =
+          dyn_cast_or_null<CXXForRangeStmt>(Way.loopStatement(L)))
+    if (Each->getLoopVariable() == V)
+      return false;
   return isInvariant(V->getInit(), Owner, L);
 }
 
@@ -277,6 +277,12 @@ bool Invariance::isWritten(const PlaceSet &Places, const Value &V,
   auto SharesMemory = [&](const Value &Other) {
     return llvm::any_of(V.Memory, [&](OriginId Id) { return Other.uses(Id); });
   };
+  auto Concerns = [&](const Event &E) {
+    return llvm::any_of(E.Places, [&](PlaceId P) {
+      return llvm::any_of(
+          Places, [&](PlaceId Q) { return Way.places().overlap(P, Q); });
+    });
+  };
   for (const Event &E : Way.events()) {
     // A pointer that was taken before is good for writing in the loop.
     if (!L.contains(E.Point) && !E.IsPointer)
@@ -285,9 +291,7 @@ bool Invariance::isWritten(const PlaceSet &Places, const Value &V,
       continue;
     switch (E.Kind) {
     case EventKind::Write:
-      if (Way.mayAlias(E.Places, Places))
-        return true;
-      if (SharesMemory(E.Result))
+      if (Way.mayAlias(E.Places, Places) || SharesMemory(E.Result))
         return true;
       break;
     case EventKind::Step:
@@ -296,18 +300,12 @@ bool Invariance::isWritten(const PlaceSet &Places, const Value &V,
       break;
     case EventKind::Store:
     case EventKind::Release:
-      for (PlaceId P : E.Places)
-        for (PlaceId Q : Places)
-          if (Way.places().overlap(P, Q))
-            return true;
+      if (Concerns(E))
+        return true;
       break;
     case EventKind::Escape:
-      if (SharesMemory(E.Result))
+      if (SharesMemory(E.Result) || Concerns(E))
         return true;
-      for (PlaceId P : E.Places)
-        for (PlaceId Q : Places)
-          if (Way.places().overlap(P, Q))
-            return true;
       break;
     default:
       break;
@@ -344,9 +342,7 @@ bool Invariance::isUnconditional(const Stmt *S, const Frame *F, const Loop &L) {
     if (!Way.beginsIn(F, L))
       return true;
     if (const auto *Call = dyn_cast_or_null<CallExpr>(F->Site))
-      if (const FunctionDecl *Callee = Call->getDirectCallee();
-          Callee && Callee->getIdentifier() && torch::isStd(Callee) &&
-          Callee->getName() == "call_once")
+      if (torch::stdName(Call->getDirectCallee()) == "call_once")
         return false;
   }
   return true;

@@ -32,15 +32,13 @@ void Invariance::addTarget(const Expr *E, Declarations &Changed) {
     } else if (const auto *Unary = dyn_cast<UnaryOperator>(E)) {
       E = Unary->getSubExpr();
     } else if (const auto *Call = dyn_cast<CallExpr>(E)) {
-      const FunctionDecl *Callee = Call->getDirectCallee();
-      const bool IsTie = Callee && Callee->getIdentifier() &&
-                         Callee->getName() == "tie" && torch::isStd(Callee);
-      if (IsTie)
-        for (const Expr *Argument : Call->arguments())
+      if (const CallExpr *Tie = asTie(Call)) {
+        for (const Expr *Argument : Tie->arguments())
           addTarget(Argument, Changed);
+        return;
+      }
       const Expr *Object = objectOf(Call);
-      E = IsTie                     ? nullptr
-          : Object                  ? Object
+      E = Object                    ? Object
           : Call->getNumArgs() == 1 ? Call->getArg(0) // std::get
                                     : nullptr;
       // x[i] = y writes x; the handle itself stays.
@@ -84,7 +82,6 @@ void Invariance::addChanges(const Stmt *S, Declarations &Changed,
       addTarget(Unary->getSubExpr(), Changed);
     return;
   }
-  llvm::ArrayRef<const Expr *> None;
   const FunctionDecl *Callee = nullptr;
   llvm::SmallVector<const Expr *, 4> Arguments;
   if (const auto *Construct = dyn_cast<CXXConstructExpr>(S)) {
@@ -125,8 +122,7 @@ void Invariance::addChanges(const Stmt *S, Declarations &Changed,
     static const llvm::StringSet<> Accesses = {
         "get",    "tie",  "forward", "move", "begin",    "end",
         "cbegin", "cend", "ref",     "cref", "as_const", "data"};
-    const bool IsAccess = torch::isStd(Callee) && Callee->getIdentifier() &&
-                          Accesses.contains(Callee->getName());
+    const bool IsAccess = Accesses.contains(torch::stdName(Callee));
     if (IsWritable && !IsAccess && !isForwarding(Callee, I) &&
         !torch::isHandle(Arguments[I]->getType()))
       addTarget(Arguments[I], Changed);

@@ -226,6 +226,14 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
     writeInPlace(Call, Target, Combined, Accumulates,
                  Operands.size() > 1 ? Operands[1] : nullptr);
     Result = denote(Target);
+    // torch::ones({1, 1}).fill_(token): a temporary has no place to be written.
+    if (Result.Objects.empty() && Result.Own.ViewOf.empty()) {
+      Result.Own.History = Combined.History;
+      Result.Own.Origins = Combined.Origins;
+      Result.Own.ManyOrigins = Combined.ManyOrigins;
+      Result.Own.Saved = Combined.Saved;
+      Result.Own.DecidedBy = Combined.DecidedBy;
+    }
     return Result;
   }
   if (Op->Writes == op::Out && !Arguments.empty()) {

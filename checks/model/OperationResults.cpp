@@ -45,13 +45,7 @@ static Known<StringRef> defaultScalar(const Operation &Op,
   if (Op.Name == "arange") {
     for (const Expr *Operand : Operands) {
       // Numbers come as torch::Scalar.
-      const Expr *Number = strip(Operand);
-      while (const auto *Scalar = dyn_cast<CXXConstructExpr>(Number)) {
-        if (Scalar->getNumArgs() == 0)
-          break;
-        Number = strip(Scalar->getArg(0));
-      }
-      if (Number->getType()->isFloatingType())
+      if (stripCopies(Operand)->getType()->isFloatingType())
         return Known<StringRef>("Float");
     }
     return Known<StringRef>("Long");
@@ -127,13 +121,7 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
   else if (Op->has(op::ChangesDtype) && !Operands.empty() &&
            !llvm::all_of(Operands.drop_front(), [](const Expr *Operand) {
              // A device comes as TensorOptions.
-             const Expr *Asked = strip(Operand);
-             while (const auto *Options = dyn_cast<CXXConstructExpr>(Asked)) {
-               if (Options->getNumArgs() == 0)
-                 break;
-               Asked = strip(Options->getArg(0));
-             }
-             return saysDeviceOnly(Asked->getType());
+             return saysDeviceOnly(stripCopies(Operand)->getType());
            }))
     Result.Scalar = Known<StringRef>::unknown();
   else if (Op->Differentiable == Tri::Yes || Op->has(op::ChangesDevice) ||
@@ -241,7 +229,6 @@ void Interpreter::tellOfMemory(const CallExpr *Call, const Operation *Op,
     Event E;
     E.Kind = EventKind::Combine;
     E.Site = Call;
-    E.Places = objects(Operands.front());
     emit(std::move(E));
   }
 }

@@ -20,9 +20,7 @@ membersOf(const PlaceTable &Places, PlaceId P) {
 static llvm::SmallVector<const FieldDecl *, 2>
 membersBehind(const Execution &Way, const Value &V) {
   llvm::SmallVector<const FieldDecl *, 2> Result;
-  auto Add = [&](PlaceId P) {
-    Result.append(membersOf(Way.places(), P));
-  };
+  auto Add = [&](PlaceId P) { Result.append(membersOf(Way.places(), P)); };
   for (OriginId Id : V.Origins) {
     const Origin &From = Way.origin(Id);
     if (From.Of == Origin::Entry || From.Of == Origin::Member)

@@ -12,10 +12,10 @@ public:
   explicit Readership(Program &User);
 
   /// A place where the member that P is, or lies in, is read and its history is
-  /// left behind, when that is so wherever it is read. Null otherwise, and where
-  /// code that is not in this file may read it: the member must be private, with
-  /// all methods and friends of its class defined here, or its class be declared
-  /// in a source file.
+  /// left behind, when that is so wherever it is read. Null otherwise, and
+  /// where code that is not in this file may read it: the member must be
+  /// private, with all methods and friends of its class defined here, or its
+  /// class be declared in a source file.
   const clang::Expr *discardOf(const PlaceTable &Places, PlaceId P) const;
 
 private:

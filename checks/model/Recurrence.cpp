@@ -16,8 +16,9 @@ namespace {
 
 class StateQuery {
 public:
-  StateQuery(Program &User, const Execution &Way, const Event &Store)
-      : User(User), Way(Way), Store(Store) {}
+  StateQuery(Program &User, const Execution &Way,
+             llvm::ArrayRef<UnusedGraph> Unused, const Event &Store)
+      : User(User), Way(Way), Unused(Unused), Store(Store) {}
 
   std::optional<CarriedState> run() {
     if (!Store.Result.mayHaveGraph() || Store.Result.ManyOrigins ||
@@ -71,7 +72,8 @@ private:
                                          : CarriedState::Throws,
                           L, &E);
     }
-    if (isUsed(Store.Origin) || Way.isScratchOfForward(Place) || isResultOfHelper())
+    if (isUsed(Store.Origin) || Way.isScratchOfForward(Place) ||
+        isResultOfHelper())
       return std::nullopt;
     for (const Loop *L : llvm::reverse(Loops)) {
       std::optional<bool> Outlives = Way.outlives(Place, *L);
@@ -93,7 +95,7 @@ private:
       return std::nullopt;
     const Value AtEnd = Way.heldAtEnd(Place);
     if (!AtEnd.mayHaveGraph() || !AtEnd.hasOrigin(Store.Origin) ||
-        runsInModule(Place))
+        isOfLibrary(Place))
       return std::nullopt;
     for (const Event &E : Way.events()) {
       const bool IsGiven = E.Kind == EventKind::Escape &&
@@ -198,8 +200,8 @@ private:
     if (Kind == Root::This || Kind == Root::Global)
       return true;
     if (Forward)
-      for (const UnusedGraph &Unused : unusedGraphs(Way))
-        if (Unused.Forward == Forward && !Unused.IsStrictOnly)
+      for (const UnusedGraph &Found : Unused)
+        if (Found.Forward == Forward && !Found.IsStrictOnly)
           return true;
     return false;
   }
@@ -249,13 +251,14 @@ private:
   }
 
   /// A parameter, or what lies in a module of LibTorch, is no state.
-  bool runsInModule(PlaceId P) const {
+  bool isOfLibrary(PlaceId P) const {
     return Way.places().hasStep(P, Step::Parameters) ||
            Way.places().hasStep(P, Step::Gradient);
   }
 
   Program &User;
   const Execution &Way;
+  llvm::ArrayRef<UnusedGraph> Unused;
   const Event &Store;
   PlaceId Place = 0;
 };
@@ -268,7 +271,8 @@ static std::set<const Expr *> usedStores(Program &Program) {
   std::set<const Expr *> Result;
   for (const auto &Way : Program.executions())
     for (const Event &E : Way->events())
-      if (E.Kind == EventKind::Store && StateQuery(Program, *Way, E).isUsed())
+      if (E.Kind == EventKind::Store &&
+          StateQuery(Program, *Way, {}, E).isUsed())
         Result.insert(E.Site);
   return Result;
 }
@@ -278,10 +282,17 @@ std::vector<CarriedState> carriedStates(Program &Program) {
   const std::set<const Expr *> Used = usedStores(Program);
   for (const auto &Way : Program.executions()) {
     const size_t First = Result.size();
+    std::vector<UnusedGraph> Unused;
+    bool IsAsked = false;
     for (const Event &E : Way->events()) {
       if (E.Kind != EventKind::Store)
         continue;
-      std::optional<CarriedState> Found = StateQuery(Program, *Way, E).run();
+      if (!IsAsked && E.Result.mayHaveGraph()) {
+        Unused = unusedGraphs(*Way);
+        IsAsked = true;
+      }
+      std::optional<CarriedState> Found =
+          StateQuery(Program, *Way, Unused, E).run();
       if (!Found ||
           (Found->Outcome == CarriedState::Grows && Used.count(E.Site)))
         continue;

@@ -61,6 +61,12 @@ std::string objectName(const ASTContext &Context, const Expr *Call) {
   return "";
 }
 
+/// A member as its class knows it.
+static std::string withoutThis(StringRef Name) {
+  Name.consume_front("this->");
+  return Name.str();
+}
+
 std::string targetName(const ASTContext &Context, const Expr *Store) {
   const Expr *Target = nullptr;
   if (const auto *Binary = dyn_cast<BinaryOperator>(Store))
@@ -81,20 +87,14 @@ std::string targetName(const ASTContext &Context, const Expr *Store) {
   }
   if (!Target || isa<CXXConstructExpr, CallExpr>(Target))
     return "";
-  std::string Text = sourceText(Context, Target);
-  StringRef Name = Text;
-  Name.consume_front("this->");
-  return Name.str();
+  return withoutThis(sourceText(Context, Target));
 }
 
 std::string plainName(const ASTContext &Context, const Expr *E) {
   E = strip(E);
   if (!isa<DeclRefExpr, MemberExpr>(E))
     return "";
-  const std::string Text = sourceText(Context, E);
-  StringRef Name = Text;
-  Name.consume_front("this->");
-  return Name.str();
+  return withoutThis(sourceText(Context, E));
 }
 
 std::string calleeText(const Program &Program, const Expr *E) {
@@ -124,10 +124,7 @@ const Expr *storedInto(const Event &Store) {
 std::string storedName(const ASTContext &Context, const Event &Store) {
   if (!Store.Target)
     return targetName(Context, Store.Site);
-  const std::string Text = sourceText(Context, Store.Target);
-  StringRef Name = Text;
-  Name.consume_front("this->");
-  return Name.str();
+  return withoutThis(sourceText(Context, Store.Target));
 }
 
 bool isNamedTensor(const Expr *E) {

@@ -53,8 +53,8 @@ private:
     }
     for (const Loop *L : Way.loopsAround(Store.Point)) {
       std::optional<bool> Outlives = Way.outlives(Place, *L);
-      if (!Outlives || !*Outlives || isReleased(Place, L) ||
-          isReadBack(*L) || !isTraining(*L))
+      if (!Outlives || !*Outlives || isReleased(Place, L) || isReadBack(*L) ||
+          !isTraining(*L))
         continue;
       if (How != Retention::Grows && isRecurrence(*L))
         continue;
@@ -102,11 +102,7 @@ private:
   static bool isNamed(const Expr *E) {
     if (!E)
       return false;
-    E = strip(E);
-    if (const auto *Copy = dyn_cast<CXXConstructExpr>(E);
-        Copy && Copy->getNumArgs() == 1)
-      E = strip(Copy->getArg(0));
-    return isa<DeclRefExpr, MemberExpr>(E);
+    return isa<DeclRefExpr, MemberExpr>(stripCopies(E));
   }
 
   /// Whoever gets the values may use their graph.

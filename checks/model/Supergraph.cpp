@@ -34,6 +34,18 @@ const Expr *strip(const Expr *E) {
   return E;
 }
 
+const Expr *stripCopies(const Expr *E) {
+  for (E = strip(E); E;) {
+    const auto *Construct = dyn_cast<CXXConstructExpr>(E);
+    if (!Construct || Construct->getNumArgs() == 0 ||
+        !llvm::all_of(llvm::drop_begin(Construct->arguments()),
+                      llvm::IsaPred<CXXDefaultArgExpr>))
+      break;
+    E = strip(Construct->getArg(0));
+  }
+  return E;
+}
+
 /// What an element expands to.
 struct Supergraph::Target {
   const FunctionDecl *Function = nullptr;

@@ -141,6 +141,9 @@ private:
 /// Sees through parentheses, casts that call nothing, temporaries and default
 /// arguments.
 const clang::Expr *strip(const clang::Expr *E);
+/// That, and through constructions from one value: copies, conversions to
+/// torch::Scalar, std::function.
+const clang::Expr *stripCopies(const clang::Expr *E);
 
 } // namespace torchtidy::model
 

@@ -17,7 +17,17 @@ namespace {
 /// them.
 class RegisteredMembers {
 public:
-  explicit RegisteredMembers(Code &User) {
+  explicit RegisteredMembers(Code &User) : User(User) {}
+
+  bool contains(const ValueDecl *D) {
+    if (!IsRead)
+      read();
+    return Members.count(D);
+  }
+
+private:
+  void read() {
+    IsRead = true;
     for (const FunctionDecl *F : User.functions().all()) {
       visit(F->getBody(), nullptr);
       if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(F))
@@ -26,9 +36,6 @@ public:
     }
   }
 
-  bool contains(const ValueDecl *D) const { return Members.count(D); }
-
-private:
   void visit(const Stmt *S, const ValueDecl *Target) {
     if (!S)
       return;
@@ -51,13 +58,15 @@ private:
       visit(Child, Target);
   }
 
+  Code &User;
   llvm::DenseSet<const ValueDecl *> Members;
+  bool IsRead = false;
 };
 
 class TransferQuery {
 public:
   TransferQuery(const Execution &Way, Invariance &Loops,
-                const RegisteredMembers &Registered, const Event &Transfer)
+                RegisteredMembers &Registered, const Event &Transfer)
       : Way(Way), Loops(Loops), Registered(Registered), Transfer(Transfer),
         Call(cast<CallExpr>(Transfer.Site)) {}
 
@@ -144,7 +153,7 @@ private:
     const auto *Asked =
         Arguments.empty()
             ? nullptr
-            : dyn_cast<CXXMemberCallExpr>(unwrapped(Arguments[0]));
+            : dyn_cast<CXXMemberCallExpr>(stripCopies(Arguments[0]));
     return Asked && named(Asked->getImplicitObjectArgument()) &&
            named(Asked->getImplicitObjectArgument()) == named(objectOf(Call));
   }
@@ -193,18 +202,8 @@ private:
     return named(Push->getImplicitObjectArgument());
   }
 
-  static const Expr *unwrapped(const Expr *E) {
-    E = strip(E);
-    while (const auto *Construct = dyn_cast<CXXConstructExpr>(E)) {
-      if (Construct->getNumArgs() == 0)
-        break;
-      E = strip(Construct->getArg(0));
-    }
-    return E;
-  }
-
   static const ValueDecl *named(const Expr *E) {
-    E = unwrapped(E);
+    E = stripCopies(E);
     if (const auto *Move = dyn_cast<CallExpr>(E);
         Move && Move->isCallToStdMove())
       E = strip(Move->getArg(0));
@@ -254,7 +253,7 @@ private:
 
   const Execution &Way;
   Invariance &Loops;
-  const RegisteredMembers &Registered;
+  RegisteredMembers &Registered;
   const Event &Transfer;
   const CallExpr *Call;
   const VarDecl *Variable = nullptr;
@@ -266,7 +265,7 @@ std::vector<RepeatedTransfer> repeatedTransfers(Program &Program) {
   std::vector<RepeatedTransfer> Result;
   if (Program.executions().empty())
     return Result;
-  const RegisteredMembers Registered(Program.executions().front()->code());
+  RegisteredMembers Registered(Program.executions().front()->code());
   for (const auto &Way : Program.executions()) {
     Invariance Loops(*Way);
     for (const Event &E : Way->events())

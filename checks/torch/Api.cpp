@@ -1,9 +1,9 @@
 #include "torch/Api.h"
+#include "torch/Types.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/ExprCXX.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "torch/Types.h"
 
 using namespace clang;
 
@@ -121,8 +121,8 @@ static Call classifyMember(const CXXMethodDecl *Method) {
     return {Api::SetGradMode};
   switch (kindOf(Record)) {
   case TypeKind::Tensor: {
-    if (const Operation *Op = operatorOperation(
-            Method->getOverloadedOperator(), Method->getNumParams() + 1))
+    if (const Operation *Op = operatorOperation(Method->getOverloadedOperator(),
+                                                Method->getNumParams() + 1))
       return {Api::Operation, Op};
     Api Kind = tensorMember(Name);
     if (Kind != Api::Operation)
@@ -183,8 +183,8 @@ Call classify(const FunctionDecl *Callee) {
   if (isInNamespace(Callee, "init"))
     return {Api::Initialize};
   if (Callee->isOverloadedOperator()) {
-    if (const Operation *Op = operatorOperation(
-            Callee->getOverloadedOperator(), Callee->getNumParams()))
+    if (const Operation *Op = operatorOperation(Callee->getOverloadedOperator(),
+                                                Callee->getNumParams()))
       return {Api::Operation, Op};
     return {Api::Library};
   }

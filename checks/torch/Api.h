@@ -2,8 +2,8 @@
 #ifndef TORCHTIDY_TORCH_API_H
 #define TORCHTIDY_TORCH_API_H
 
-#include "clang/AST/Expr.h"
 #include "torch/Operations.h"
+#include "clang/AST/Expr.h"
 
 namespace torchtidy::torch {
 
@@ -17,7 +17,8 @@ enum class Api {
   Library,
   /// A tensor operation of the table (Call::Op).
   Operation,
-  /// Tensor::backward, torch::autograd::backward: gradients are added to leaves.
+  /// Tensor::backward, torch::autograd::backward: gradients are added to
+  /// leaves.
   Backward,
   /// torch::autograd::grad: gradients are returned.
   Grad,
@@ -33,7 +34,8 @@ enum class Api {
   OptimizerAdd,
   /// param_groups, parameters of an optimizer or a parameter group.
   OptimizerParameters,
-  /// forward() or operator() of a module, a holder, AnyModule or a script module.
+  /// forward() or operator() of a module, a holder, AnyModule or a script
+  /// module.
   ModuleForward,
   ModuleZeroGrad,
   /// parameters, named_parameters: handles to the tensors to train.

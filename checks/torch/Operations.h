@@ -51,7 +51,8 @@ struct Operation {
 
 /// The operation of a C++ name ("add_"), as a method of at::Tensor or as a
 /// function of the namespaces at and torch; null when the table has none.
-const Operation *findOperation(llvm::StringRef Name, operation::Variant Variant);
+const Operation *findOperation(llvm::StringRef Name,
+                               operation::Variant Variant);
 
 } // namespace torchtidy::torch
 

@@ -54,6 +54,10 @@ bool isStd(const Decl *D) {
   return Namespace == "std" || Namespace == "__gnu_cxx";
 }
 
+StringRef stdName(const FunctionDecl *F) {
+  return F && F->getIdentifier() && isStd(F) ? F->getName() : StringRef();
+}
+
 static const CXXRecordDecl *strip(QualType Type) {
   if (Type.isNull())
     return nullptr;

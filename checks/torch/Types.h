@@ -95,6 +95,8 @@ bool isLibraryPath(llvm::StringRef Path);
 /// Declared in namespace at, c10, torch or caffe2, by LibTorch.
 bool isLibTorch(const clang::Decl *D);
 bool isStd(const clang::Decl *D);
+/// The name of a function of the standard library; empty for all others.
+llvm::StringRef stdName(const clang::FunctionDecl *F);
 
 } // namespace torchtidy::torch
 

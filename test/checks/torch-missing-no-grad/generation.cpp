@@ -76,6 +76,18 @@ void sample(torch::nn::Embedding embedding, torch::nn::LSTMCell cell,
   // CHECK-MESSAGES: :[[@LINE-5]]:36: warning: forward pass of 'embedding' records an autograd graph that nothing uses
 }
 
+// Through a tensor that is made for it and filled at once.
+Tensor byFilling(Decoder decoder, int length) {
+  auto tokens = torch::zeros({1, 1}, torch::kLong);
+  for (int i = 0; i < length; ++i) {
+    auto logits = decoder->forward(tokens);
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: forward pass of 'decoder' records an autograd graph that nothing uses
+    auto next = logits[-1].argmax(-1);
+    tokens = torch::cat({tokens, torch::ones({1, 1}).to(torch::kLong).fill_(next)});
+  }
+  return tokens;
+}
+
 // The encoder that feeds it is served by the same guard.
 void translate(Linear encoder, Decoder decoder, Tensor source, int length) {
   auto memory = encoder->forward(source);

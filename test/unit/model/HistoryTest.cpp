@@ -32,6 +32,8 @@ void operations() {
   observe("from input", x * 2 + 1);
   observe("view", y.view({-1}));
   observe("element", y[0]);
+  observe("written temporary", torch::zeros({2, 2}).add_(y));
+  observe("filled temporary", torch::zeros({2, 2}).fill_(3));
   observe("joined", torch::cat({x, y}));
   observe("detached", y.detach());
   observe("detached, computed", y.detach() * 2);
@@ -151,7 +153,8 @@ constexpr unsigned None = history::None, Leaf = history::Leaf,
 TEST_F(History, RecordedOperations) {
   Way W = way("operations");
   for (const char *Name : {"forward", "called", "computed", "loss", "view",
-                           "element", "clone", "double", "values"})
+                           "element", "written temporary", "clone", "double",
+                           "values"})
     EXPECT_EQ(W.observed(Name).History, Graph) << Name;
   EXPECT_TRUE(W.observed("joined").mayHaveGraph())
       << "one of a list of tensors has it";
