@@ -180,7 +180,7 @@ TEST_F(Retained, Used) {
 }
 
 TEST_F(Retained, BuiltByAnOperationBesideAMember) {
-  auto Kept = ask("run");
+  auto Kept = ask("Mixer::run");
   ASSERT_EQ(Kept.size(), 1u);
   ASSERT_TRUE(Kept[0].Built);
   EXPECT_EQ(Kept[0].Built->Of, Origin::Operation);
@@ -188,10 +188,10 @@ TEST_F(Retained, BuiltByAnOperationBesideAMember) {
 }
 
 TEST_F(Retained, OverCallsWhereNobodyWantsTheGraph) {
-  auto Kept = ask("add");
+  auto Kept = ask("ReadDetached::add");
   ASSERT_EQ(Kept.size(), 1u);
   EXPECT_EQ(Kept[0].How, Retention::Grows);
   EXPECT_FALSE(Kept[0].Around);
   EXPECT_TRUE(Kept[0].Reader);
-  EXPECT_TRUE(ask("collect").empty());
+  EXPECT_TRUE(ask("ReadForTraining::collect").empty());
 }
