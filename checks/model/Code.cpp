@@ -17,8 +17,10 @@ public:
   bool VisitDeclRefExpr(DeclRefExpr *Ref) { return check(Ref->getDecl()); }
   bool VisitMemberExpr(MemberExpr *Member) {
     // A container of tensors is one of the standard library.
+    const QualType Type = Member->getType();
     Found |= isa<FieldDecl>(Member->getMemberDecl()) &&
-             torch::mayHoldTensor(Member->getType());
+             torch::kindOf(Type) == torch::TypeKind::Container &&
+             torch::mayHoldTensor(Type);
     return check(Member->getMemberDecl());
   }
   bool VisitExpr(Expr *E) { return checkType(E->getType()); }

@@ -125,9 +125,13 @@ private:
   }
 
   /// A sequence is generated: the module is run again on what was chosen from
-  /// its results, through which no gradient flows.
-  static bool isGeneration(const Event &Forward) {
-    return llvm::is_contained(Forward.Input.DecidedBy, Forward.Origin);
+  /// its results, through which no gradient flows. Not by a method of a network:
+  /// like its forward(), that is for others to run.
+  bool isGeneration(const Event &Forward) const {
+    const auto *Method = dyn_cast<CXXMethodDecl>(Way.root().Function);
+    return llvm::is_contained(Forward.Input.DecidedBy, Forward.Origin) &&
+           !(Method && torch::kindOf(Method->getParent()) ==
+                           torch::TypeKind::Module);
   }
 
   const Event *trainingBeside(const Event &Forward) const {

@@ -162,7 +162,9 @@ void Interpreter::visitStmt(const Stmt *Statement) {
         if (Field == Record->field_end())
           break;
         PlaceId Part = Places.field(P, *Field);
-        if (Field->getType()->isReferenceType()) {
+        if (!Init) {
+          // A hole, where the code has errors.
+        } else if (Field->getType()->isReferenceType()) {
           store(Part, Value::handle(objects(Init)));
         } else {
           Denotation Each = denote(Init);

@@ -202,6 +202,10 @@ Value Interpreter::deepLoad(PlaceId P) {
 }
 
 Value Interpreter::deepValue(const Expr *E) {
+  // A list in code with errors has holes, and so has a template that nothing
+  // instantiates.
+  if (!E || E->getType().isNull())
+    return Value();
   Denotation D = denote(E);
   Value Result = D.Own;
   for (PlaceId P : D.Objects)

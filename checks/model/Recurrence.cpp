@@ -77,7 +77,7 @@ private:
       return std::nullopt;
     for (const Loop *L : llvm::reverse(Loops)) {
       std::optional<bool> Outlives = Way.outlives(Place, *L);
-      if (Outlives && *Outlives && isInference(*L))
+      if (Outlives && *Outlives && isBuiltIn(*L) && isInference(*L))
         return describe(CarriedState::Grows, L, nullptr);
     }
     return std::nullopt;
@@ -178,6 +178,25 @@ private:
           E.Input.hasOrigin(Id) && isOneModule(E, L))
         return &E;
     return nullptr;
+  }
+
+  /// Each iteration adds to the graph. A tensor that is only moved or reshaped
+  /// stays where it was made.
+  bool isBuiltIn(const Loop &L) const {
+    const Stmt *Statement = Way.loopStatement(L);
+    return llvm::any_of(Store.Result.Origins, [&](OriginId Id) {
+      const Origin &From = Way.origin(Id);
+      if (!From.isBuilder())
+        return false;
+      if (Way.beginsIn(From.In, L) ||
+          (Statement && Statement->getSourceRange().fullyContains(
+                            From.Site->getSourceRange())))
+        return true;
+      return llvm::any_of(Way.events(), [&](const Event &E) {
+        return E.Kind == EventKind::Forward && E.Origin == Id &&
+               L.contains(E.Point);
+      });
+    });
   }
 
   /// A cell that is written out: operations on parameters, no module.

@@ -58,6 +58,8 @@ StringRef stdName(const FunctionDecl *F) {
   return F && F->getIdentifier() && isStd(F) ? F->getName() : StringRef();
 }
 
+using RecordSet = llvm::SmallPtrSet<const CXXRecordDecl *, 8>;
+
 static const CXXRecordDecl *strip(QualType Type) {
   if (Type.isNull())
     return nullptr;
@@ -122,8 +124,10 @@ static TypeKind kindOfLibTorch(const CXXRecordDecl *Record) {
   return Kind;
 }
 
-static TypeKind classify(const CXXRecordDecl *Record, unsigned Depth) {
-  if (!Record || Depth > 8)
+/// Seen: what was looked at on the way. Classes that point to each other, each
+/// by many members, would take forever without.
+static TypeKind classify(const CXXRecordDecl *Record, RecordSet &Seen) {
+  if (!Record || !Seen.insert(Record->getCanonicalDecl()).second)
     return TypeKind::Other;
   const bool IsLibTorch = isLibTorch(Record);
   if (IsLibTorch) {
@@ -137,7 +141,7 @@ static TypeKind classify(const CXXRecordDecl *Record, unsigned Depth) {
   if (!Definition)
     return TypeKind::Other;
   for (const CXXBaseSpecifier &Base : Definition->bases()) {
-    TypeKind Kind = classify(strip(Base.getType()), Depth + 1);
+    TypeKind Kind = classify(strip(Base.getType()), Seen);
     if (Kind != TypeKind::Other)
       return Kind;
   }
@@ -147,16 +151,22 @@ static TypeKind classify(const CXXRecordDecl *Record, unsigned Depth) {
   // that also holds tensors or modules is no guard but has one, which is then
   // in force only in the thread and as long as the object lives; the same here.
   for (const FieldDecl *Field : Definition->fields()) {
-    TypeKind Kind = classify(strip(Field->getType()), Depth + 1);
+    if (Field->getType()->isPointerType() ||
+        Field->getType()->isReferenceType())
+      continue;
+    TypeKind Kind = classify(strip(Field->getType()), Seen);
     if (Kind == TypeKind::Pointer)
-      Kind = classify(strip(pointee(Field->getType())), Depth + 1);
+      Kind = classify(strip(pointee(Field->getType())), Seen);
     if (Kind == TypeKind::NoGradGuard || Kind == TypeKind::GradModeGuard)
       return Kind;
   }
   return TypeKind::Other;
 }
 
-TypeKind kindOf(const CXXRecordDecl *Record) { return classify(Record, 0); }
+TypeKind kindOf(const CXXRecordDecl *Record) {
+  RecordSet Seen;
+  return classify(Record, Seen);
+}
 
 TypeKind kindOf(QualType Type) { return kindOf(strip(Type)); }
 
@@ -391,19 +401,19 @@ Parameters modeDependence(const CXXRecordDecl *Module) {
       .ask(Module);
 }
 
-static bool mayHold(QualType Type, unsigned Depth);
+static bool mayHold(QualType Type, unsigned Depth, RecordSet &Seen);
 
 static bool anyArgumentMayHold(llvm::ArrayRef<TemplateArgument> Arguments,
-                               unsigned Depth) {
+                               unsigned Depth, RecordSet &Seen) {
   return llvm::any_of(Arguments, [&](const TemplateArgument &Argument) {
     if (Argument.getKind() == TemplateArgument::Type)
-      return mayHold(Argument.getAsType(), Depth + 1);
+      return mayHold(Argument.getAsType(), Depth + 1, Seen);
     return Argument.getKind() == TemplateArgument::Pack &&
-           anyArgumentMayHold(Argument.pack_elements(), Depth);
+           anyArgumentMayHold(Argument.pack_elements(), Depth, Seen);
   });
 }
 
-static bool mayHold(QualType Type, unsigned Depth) {
+static bool mayHold(QualType Type, unsigned Depth, RecordSet &Seen) {
   if (Type.isNull() || Type->isDependentType() || Depth > 5)
     return true;
   Type = Type.getNonReferenceType();
@@ -414,7 +424,8 @@ static bool mayHold(QualType Type, unsigned Depth) {
   if (!Type->isRecordType())
     return Type->isVoidType() || Type->isFunctionType();
   const CXXRecordDecl *Record = Type->getAsCXXRecordDecl();
-  if (!Record)
+  // One that has been looked at held none.
+  if (!Record || !Seen.insert(Record->getCanonicalDecl()).second)
     return false;
   switch (kindOf(Record)) {
   case TypeKind::Tensor:
@@ -431,7 +442,7 @@ static bool mayHold(QualType Type, unsigned Depth) {
     if (const auto *Specialization =
             dyn_cast<ClassTemplateSpecializationDecl>(Record))
       return anyArgumentMayHold(Specialization->getTemplateArgs().asArray(),
-                                Depth);
+                                Depth, Seen);
     return true;
   default:
     break;
@@ -449,20 +460,23 @@ static bool mayHold(QualType Type, unsigned Depth) {
             .Default(false);
     return Specialization && CarriesItsArguments &&
            anyArgumentMayHold(Specialization->getTemplateArgs().asArray(),
-                              Depth);
+                              Depth, Seen);
   }
   const CXXRecordDecl *Definition = Record->getDefinition();
   if (!Definition)
     return true;
   for (const FieldDecl *Field : Definition->fields())
-    if (mayHold(Field->getType(), Depth + 1))
+    if (mayHold(Field->getType(), Depth + 1, Seen))
       return true;
   for (const CXXBaseSpecifier &Base : Definition->bases())
-    if (mayHold(Base.getType(), Depth + 1))
+    if (mayHold(Base.getType(), Depth + 1, Seen))
       return true;
   return false;
 }
 
-bool mayHoldTensor(QualType Type) { return mayHold(Type, 0); }
+bool mayHoldTensor(QualType Type) {
+  RecordSet Seen;
+  return mayHold(Type, 0, Seen);
+}
 
 } // namespace torchtidy::torch

@@ -51,6 +51,22 @@ std::string absolutePath(StringRef Path) {
   return std::string(Result);
 }
 
+/// Each file has a context of its own, which wants to own its provider.
+class SharedOptionsProvider : public ClangTidyOptionsProvider {
+public:
+  explicit SharedOptionsProvider(std::shared_ptr<ClangTidyOptionsProvider> Base)
+      : Base(std::move(Base)) {}
+  const ClangTidyGlobalOptions &getGlobalOptions() override {
+    return Base->getGlobalOptions();
+  }
+  std::vector<OptionsSource> getRawOptions(StringRef File) override {
+    return Base->getRawOptions(File);
+  }
+
+private:
+  std::shared_ptr<ClangTidyOptionsProvider> Base;
+};
+
 int commandLineError(StringRef Message) {
   error() << Message << "; --help explains the command line\n";
   return 1;
@@ -58,7 +74,8 @@ int commandLineError(StringRef Message) {
 
 /// The analysis itself, once everything is known to be in order.
 int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
-            IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
+            IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS,
+            StringRef Executable) {
   Compilations Commands = loadCompilations(Line);
   std::vector<std::string> Sources =
       usableSources(Line.Sources, *Commands.Database, *FS);
@@ -67,14 +84,32 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   InitializeAllTargetInfos();
   InitializeAllTargetMCs();
   InitializeAllAsmParsers();
-  ClangTidyContext Context(std::move(Provider), Line.AnalyzerAlphaCheckers,
-                           Line.ModuleHeadersParsing);
+  std::shared_ptr<ClangTidyOptionsProvider> Shared = std::move(Provider);
+  auto MakeContext = [&] {
+    return std::make_unique<ClangTidyContext>(
+        std::make_unique<SharedOptionsProvider>(Shared),
+        Line.AnalyzerAlphaCheckers, Line.ModuleHeadersParsing);
+  };
+  std::unique_ptr<ClangTidyContext> Context = MakeContext();
+  // handleErrors() needs an engine to ask for colors.
+  clang::DiagnosticsEngine Diagnostics(new clang::DiagnosticIDs,
+                                       new clang::DiagnosticOptions,
+                                       new clang::IgnoringDiagConsumer);
+  Context->setDiagnosticsEngine(&Diagnostics);
   RunSettings Settings;
   Settings.FixesFromNotes = Line.FixNotes;
   Settings.CheckProfile = Line.CheckProfile;
   Settings.ProfilePrefix = absolutePath(Line.ProfilePrefix);
-  auto [All, Failures] =
-      runChecks(Context, *Commands.Database, Sources, FS, Settings);
+  Settings.Explain = Line.ExplainCache;
+  // What a file system of its own shows is nothing that others could share.
+  if (!Line.NoCache && Line.VfsOverlay.empty()) {
+    Settings.Cache.Folder = absolutePath(
+        Line.CacheFolder ? *Line.CacheFolder : defaultCacheFolder());
+    Settings.Cache.MaxBytes = Line.CacheBytes;
+    Settings.Cache.Executable = Executable.str();
+  }
+  auto [All, Stats, Failures] =
+      runChecks(MakeContext, *Commands.Database, Sources, FS, Settings);
   for (const auto &[Source, Reason] : Failures)
     error() << "cannot analyse '" << Source << "': " << Reason << '\n';
   AllAnalysed &= Failures.empty();
@@ -84,7 +119,7 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   bool MayFix = WantsFixes && (!CompileErrors || Line.FixErrors);
   unsigned WarningsAsErrors = 0;
   limitCompileErrors(All);
-  handleErrors(All, Context,
+  handleErrors(All, *Context,
                !MayFix         ? FB_NoFix
                : Line.FixNotes ? FB_FixNotes
                                : FB_Fix,
@@ -104,7 +139,7 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   }
 
   if (!Line.Quiet) {
-    printSuppressed(Context.getStats());
+    printSuppressed(Stats);
     if (WantsFixes && !MayFix)
       errs() << "Found compiler errors, but -fix-errors was not specified.\n"
                 "Fixes have NOT been applied.\n\n";
@@ -169,7 +204,7 @@ int run(Options Line, StringRef Executable) {
   }
   if (Line.Sources.empty())
     return commandLineError("there are no source files to analyse");
-  return analyse(Line, std::move(Provider), std::move(FS));
+  return analyse(Line, std::move(Provider), std::move(FS), Executable);
 }
 
 } // namespace

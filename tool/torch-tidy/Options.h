@@ -48,6 +48,12 @@ struct Options {
   std::string ExportFixes;
   std::optional<unsigned> FailOn;
 
+  // How LibTorch's headers are parsed.
+  bool NoCache = false;
+  std::optional<std::string> CacheFolder;
+  uint64_t CacheBytes = 0;
+  bool ExplainCache = false;
+
   bool CheckProfile = false;
   std::string ProfilePrefix;
 

@@ -42,6 +42,9 @@ private:
 
 class UserScopeConsumer : public ASTConsumer {
 public:
+  using Callback = std::function<void(ASTContext &, llvm::ArrayRef<Decl *>)>;
+  explicit UserScopeConsumer(Callback Seen) : Seen(std::move(Seen)) {}
+
   void Initialize(ASTContext &Context) override {
     // After a fatal error Clang instantiates no template any more, and most
     // LibTorch code is templates. The error limit makes the last error fatal.
@@ -58,7 +61,12 @@ public:
       if (User.contains(D))
         Scope.push_back(D);
     Context.setTraversalScope(Scope);
+    if (Seen)
+      Seen(Context, Scope);
   }
+
+private:
+  Callback Seen;
 };
 
 } // namespace
@@ -73,10 +81,10 @@ bool TorchOnly::operator()(const tidy::ClangTidyContext &Context) {
   return It->second;
 }
 
-std::unique_ptr<ASTConsumer>
-limitToUserCode(std::unique_ptr<ASTConsumer> Next) {
+std::unique_ptr<ASTConsumer> limitToUserCode(std::unique_ptr<ASTConsumer> Next,
+                                             UserScopeConsumer::Callback Seen) {
   std::vector<std::unique_ptr<ASTConsumer>> Consumers;
-  Consumers.push_back(std::make_unique<UserScopeConsumer>());
+  Consumers.push_back(std::make_unique<UserScopeConsumer>(std::move(Seen)));
   Consumers.push_back(std::move(Next));
   return std::make_unique<MultiplexConsumer>(std::move(Consumers));
 }

@@ -5,7 +5,9 @@
 #define TORCHTIDY_TOOL_USERSCOPE_H
 
 #include "clang/AST/ASTConsumer.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
+#include <functional>
 #include <memory>
 
 namespace clang::tidy {
@@ -28,8 +30,11 @@ private:
 
 /// Limits the AST to the user's code before Next sees it, and lets Clang go on
 /// after an error that it takes for fatal, such as a missing header.
-std::unique_ptr<clang::ASTConsumer>
-limitToUserCode(std::unique_ptr<clang::ASTConsumer> Next);
+/// Seen is told which declarations those are.
+std::unique_ptr<clang::ASTConsumer> limitToUserCode(
+    std::unique_ptr<clang::ASTConsumer> Next,
+    std::function<void(clang::ASTContext &, llvm::ArrayRef<clang::Decl *>)>
+        Seen = nullptr);
 
 } // namespace torchtidy::tool
 

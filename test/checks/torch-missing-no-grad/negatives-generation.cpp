@@ -68,6 +68,25 @@ Tensor guarded(torch::nn::Embedding embedding, Linear head, int length) {
   return token;
 }
 
+// A method of the network, like its forward(): its callers hold the guard.
+struct CaptionerImpl : torch::nn::Module {
+  CaptionerImpl() {
+    embedding = register_module("embedding", torch::nn::Embedding(100, 16));
+    head = register_module("head", Linear(16, 100));
+  }
+  std::vector<int64_t> sample(int64_t start, int length) {
+    std::vector<int64_t> tokens = {start};
+    for (int i = 0; i < length; ++i) {
+      auto last = torch::tensor({tokens.back()});
+      auto logits = head->forward(embedding->forward(last));
+      tokens.push_back(logits.argmax(-1).item<int64_t>());
+    }
+    return tokens;
+  }
+  torch::nn::Embedding embedding{nullptr};
+  Linear head{nullptr};
+};
+
 // A decoder unrolled inside a forward: who runs it decides.
 struct UnrolledImpl : torch::nn::Module {
   UnrolledImpl() {

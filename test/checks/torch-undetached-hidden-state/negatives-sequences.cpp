@@ -210,3 +210,15 @@ void otherThings(Linear net, SGD &opt, const std::vector<Tensor> &xs,
   }
   std::cout << total.item<float>() << last.sizes() << '\n';
 }
+
+// Not a state: what is computed once before the loop is only moved in it.
+void generate(Linear encoder, torch::nn::Embedding decoder, torch::Tensor source,
+              torch::Device device, int length) {
+  auto memory = encoder->forward(source);
+  auto token = torch::zeros({1}, torch::kLong);
+  for (int i = 0; i < length; ++i) {
+    memory = memory.to(device); // NOLINT(torch-repeated-transfer)
+    auto logits = decoder->forward(token) + memory;
+    token = logits.argmax(-1);
+  }
+}

@@ -75,6 +75,46 @@ TEST(Robustness, Errors) {
       << "the other functions are analysed all the same";
 }
 
+TEST(Robustness, TemplatesThatNothingInstantiates) {
+  // Lists in parentheses have no type there.
+  Model M(std::string(R"cpp(
+    using torch::Tensor;
+    template <class T> void hold(T x, Tensor t) {
+      auto copied = [copy(x), t] { return t; };
+      T made(x, t);
+      std::function<Tensor()> f = copied;
+      f();
+    }
+    template <class F, class... Rest> auto push(F &&f, Tensor t, Rest &&...rest) {
+      auto task = std::make_shared<std::function<void()>>([f, t, rest...] {});
+      return new std::function<void(int)>([task(task)](int) { (*task)(); });
+    }
+  )cpp") + Loop);
+  ASSERT_TRUE(M.isRead());
+  EXPECT_GE(askAll(M), 1u);
+}
+
+TEST(Robustness, ClassesThatPointToEachOther) {
+  // Looking through 12 classes with 12 members each must not take 12^12 steps.
+  std::string Code;
+  for (int I = 0; I < 12; ++I)
+    Code += "struct C" + std::to_string(I) + ";\n";
+  for (int I = 0; I < 12; ++I) {
+    Code += "struct C" + std::to_string(I) + " {\n";
+    for (int J = 0; J < 12; ++J)
+      Code += "  std::shared_ptr<C" + std::to_string(J) + "> s" +
+              std::to_string(J) + "; C" + std::to_string(J) + " *p" +
+              std::to_string(J) + ";\n";
+    Code += "};\n";
+  }
+  Code += "void use(C0 &c, torch::Tensor x) { c.p1->p2->s3 = c.s4->s3; x.sum(); }\n";
+  const auto Start = std::chrono::steady_clock::now();
+  Model M(Code + Loop);
+  ASSERT_TRUE(M.isRead());
+  EXPECT_GE(askAll(M), 2u);
+  EXPECT_LT(seconds(Start), 60) << "hangs would take hours";
+}
+
 TEST(Robustness, UnfinishedSource) {
   // What an editor sees while somebody types.
   Model M = withErrors(std::string(Loop) +

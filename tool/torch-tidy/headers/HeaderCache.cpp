@@ -1,0 +1,293 @@
+#include "HeaderCache.h"
+#include "PrecompiledHeader.h"
+#include "clang/Basic/Version.h"
+#include "clang/Lex/HeaderSearchOptions.h"
+#include "clang/Lex/PreprocessorOptions.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/xxhash.h"
+#include <chrono>
+#include <sys/file.h>
+
+using namespace clang;
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+/// Another number makes the entries of all earlier versions unreachable.
+constexpr unsigned Format = 1;
+
+std::string inFolder(StringRef Folder, StringRef Name) {
+  SmallString<256> Result(Folder);
+  sys::path::append(Result, Name);
+  return std::string(Result);
+}
+
+/// Writes the file as a whole, or not at all.
+std::error_code writeWhole(StringRef Path, StringRef Text) {
+  const std::string Part =
+      (Path + "." + utostr(sys::Process::getProcessId()) + ".part").str();
+  std::error_code Failure;
+  {
+    raw_fd_ostream Out(Part, Failure);
+    if (Failure)
+      return Failure;
+    Out << Text;
+    Out.close();
+    Failure = Out.error();
+    Out.clear_error();
+  }
+  if (!Failure)
+    Failure = sys::fs::rename(Part, Path);
+  if (Failure)
+    sys::fs::remove(Part);
+  return Failure;
+}
+
+/// The kernel lets go of it when its holder ends, however it ends.
+class Lock {
+public:
+  explicit Lock(StringRef Path) {
+    if (sys::fs::openFileForReadWrite(Path, Descriptor, sys::fs::CD_OpenAlways,
+                                      sys::fs::OF_None))
+      Descriptor = -1;
+    else if (flock(Descriptor, LOCK_EX) != 0)
+      release();
+  }
+  ~Lock() { release(); }
+  Lock(const Lock &) = delete;
+  Lock &operator=(const Lock &) = delete;
+  explicit operator bool() const { return Descriptor >= 0; }
+
+private:
+  void release() {
+    if (Descriptor >= 0)
+      sys::Process::SafelyCloseFileDescriptor(Descriptor);
+    Descriptor = -1;
+  }
+  int Descriptor = -1;
+};
+
+std::string hashText(uint64_t Hash) { return utohexstr(Hash, /*Lower=*/true); }
+
+ErrorOr<std::unique_ptr<MemoryBuffer>> map(StringRef Path) {
+  return MemoryBuffer::getFile(Path, /*IsText=*/false,
+                               /*RequiresNullTerminator=*/false);
+}
+
+} // namespace
+
+std::string defaultCacheFolder() {
+  if (std::optional<std::string> Given =
+          sys::Process::GetEnv("TORCH_TIDY_CACHE"))
+    return *Given;
+  SmallString<256> Folder;
+  if (!sys::path::cache_directory(Folder))
+    return {};
+  sys::path::append(Folder, "torch-tidy");
+  return std::string(Folder);
+}
+
+std::string HeaderCache::key(const CompilerInvocation &Command,
+                             ArrayRef<std::string> Includes,
+                             StringRef WorkingFolder) {
+  if (ProgramHash.empty()) {
+    ErrorOr<std::unique_ptr<MemoryBuffer>> Program = map(Settings.Executable);
+    ProgramHash = Program ? hashText(xxh3_64bits((*Program)->getBuffer()))
+                          : Settings.Executable;
+  }
+  SHA256 Hash;
+  auto Add = [&](StringRef Text) {
+    Hash.update(Text);
+    Hash.update(StringRef("\0", 1));
+  };
+  Add(utostr(Format));
+  Add(ProgramHash);
+  Add(getClangFullVersion());
+  for (const std::string &Include : Includes)
+    Add(Include);
+  const std::shared_ptr<CompilerInvocation> Shared = sharedPart(Command);
+  for (const std::string &Word : Shared->getCC1CommandLine())
+    Add(Word);
+  // Folders that are given relative to another.
+  const bool IsRelative =
+      llvm::any_of(Shared->getHeaderSearchOpts().UserEntries,
+                   [](const HeaderSearchOptions::Entry &Entry) {
+                     return !sys::path::is_absolute(Entry.Path);
+                   });
+  if (IsRelative || !Shared->getPreprocessorOpts().Includes.empty())
+    Add(WorkingFolder);
+  return toHex(ArrayRef(Hash.final()).take_front(16), /*LowerCase=*/true);
+}
+
+std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
+      map(inFolder(Folder, "entry.json"));
+  if (!Text)
+    return std::nullopt;
+  Expected<json::Value> Parsed = json::parse((*Text)->getBuffer());
+  if (!Parsed) {
+    consumeError(Parsed.takeError());
+    return std::nullopt;
+  }
+  const json::Object *Root = Parsed->getAsObject();
+  const json::Array *Files = Root ? Root->getArray("files") : nullptr;
+  const std::optional<StringRef> Hash =
+      Root ? Root->getString("hash") : std::nullopt;
+  const std::optional<StringRef> Name =
+      Root ? Root->getString("pch") : std::nullopt;
+  if (!Files || !Hash || !Name || sys::path::has_parent_path(*Name))
+    return std::nullopt;
+  Entry Result;
+  Result.Path = inFolder(Folder, *Name);
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Content = map(Result.Path);
+  // Clang trusts what it reads.
+  if (!Content || hashText(xxh3_64bits((*Content)->getBuffer())) != *Hash)
+    return std::nullopt;
+  for (const json::Value &File : *Files)
+    Result.Files.push_back(File.getAsString().value_or("").str());
+  // Used last: a cache that cannot be written cannot forget either.
+  int Descriptor;
+  if (!sys::fs::openFileForWrite(inFolder(Folder, "used"), Descriptor,
+                                 sys::fs::CD_OpenAlways, sys::fs::OF_None)) {
+    sys::fs::setLastAccessAndModificationTime(Descriptor,
+                                              std::chrono::system_clock::now());
+    sys::Process::SafelyCloseFileDescriptor(Descriptor);
+  }
+  return Result;
+}
+
+std::optional<HeaderCache::Entry>
+HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
+                  ArrayRef<std::string> Includes,
+                  IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  // What a process that was killed has left.
+  std::error_code Ignored;
+  std::vector<std::string> Left;
+  for (sys::fs::directory_iterator It(Folder, Ignored), End;
+       It != End && !Ignored; It.increment(Ignored))
+    Left.push_back(It->path());
+  for (const std::string &Path : Left)
+    if (!StringRef(Path).ends_with("lock"))
+      sys::fs::remove(Path);
+
+  std::string Text;
+  for (const std::string &Include : Includes)
+    Text += "#include " + Include + "\n";
+  const std::string Header = inFolder(Folder, "header.h");
+  if (std::error_code Failure = writeWhole(Header, Text)) {
+    trouble("cannot write '" + Header + "': " + Failure.message());
+    return std::nullopt;
+  }
+  // Another name each time: who has read the last entry may still load it.
+  const std::string Name =
+      "header-" + utostr(sys::Process::getProcessId()) + ".pch";
+  const std::string Output = inFolder(Folder, Name);
+  PrecompiledHeaderResult Made = precompile(Command, Header, Output, FS);
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Content =
+      Made.Failure.empty()
+          ? map(Output)
+          : ErrorOr<std::unique_ptr<MemoryBuffer>>(
+                std::make_error_code(std::errc::no_such_file_or_directory));
+  if (!Content) {
+    sys::fs::remove(Output);
+    trouble(Made.Failure.empty() ? Content.getError().message() : Made.Failure);
+    return std::nullopt;
+  }
+  json::Array Files;
+  for (const std::string &File : Made.Entries)
+    Files.push_back(File);
+  json::Array Written;
+  for (const std::string &Include : Includes)
+    Written.push_back(Include);
+  json::Value Root =
+      json::Object{{"pch", Name},
+                   {"hash", hashText(xxh3_64bits((*Content)->getBuffer()))},
+                   {"includes", std::move(Written)},
+                   {"files", std::move(Files)}};
+  std::string Json;
+  raw_string_ostream(Json) << formatv("{0:2}", Root) << '\n';
+  const std::string Index = inFolder(Folder, "entry.json");
+  if (std::error_code Failure = writeWhole(Index, Json)) {
+    sys::fs::remove(Output);
+    trouble("cannot write '" + Index + "': " + Failure.message());
+    return std::nullopt;
+  }
+  evict(Folder);
+  return read(Folder);
+}
+
+std::optional<HeaderCache::Entry>
+HeaderCache::get(const CompilerInvocation &Command,
+                 ArrayRef<std::string> Includes,
+                 IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  if (Settings.Folder.empty() || Includes.empty())
+    return std::nullopt;
+  const std::string Folder =
+      inFolder(inFolder(Settings.Folder, "headers"),
+               key(Command, Includes, FS->getCurrentWorkingDirectory().get()));
+  if (std::optional<Entry> Found = read(Folder))
+    return Found;
+  if (std::error_code Failure = sys::fs::create_directories(Folder)) {
+    trouble("cannot make the folder '" + Folder + "': " + Failure.message());
+    return std::nullopt;
+  }
+  Lock Mine(inFolder(Folder, "lock"));
+  if (!Mine) {
+    trouble("cannot lock '" + Folder + "'");
+    return std::nullopt;
+  }
+  // Somebody else may have made it meanwhile.
+  if (std::optional<Entry> Found = read(Folder))
+    return Found;
+  return make(Folder, Command, Includes, std::move(FS));
+}
+
+void HeaderCache::discard(const Entry &Stale) {
+  sys::fs::remove(inFolder(sys::path::parent_path(Stale.Path), "entry.json"));
+}
+
+void HeaderCache::evict(StringRef Keep) const {
+  struct Old {
+    std::string Folder;
+    uint64_t Bytes = 0;
+    sys::TimePoint<> Used;
+  };
+  std::vector<Old> All;
+  uint64_t Total = 0;
+  std::error_code Ignored;
+  const StringRef Parent = sys::path::parent_path(Keep);
+  for (sys::fs::directory_iterator It(Parent, Ignored), End;
+       It != End && !Ignored; It.increment(Ignored)) {
+    Old Each;
+    Each.Folder = It->path();
+    std::error_code Inner;
+    for (sys::fs::directory_iterator File(Each.Folder, Inner);
+         File != End && !Inner; File.increment(Inner)) {
+      sys::fs::file_status Status;
+      if (sys::fs::status(File->path(), Status))
+        continue;
+      Each.Bytes += Status.getSize();
+      Each.Used = std::max(Each.Used, Status.getLastModificationTime());
+    }
+    Total += Each.Bytes;
+    if (Each.Folder != Keep)
+      All.push_back(std::move(Each));
+  }
+  llvm::sort(All, [](const Old &A, const Old &B) { return A.Used < B.Used; });
+  for (const Old &Each : All) {
+    if (Total <= Settings.MaxBytes)
+      break;
+    sys::fs::remove_directories(Each.Folder);
+    Total -= Each.Bytes;
+  }
+}
+
+} // namespace torchtidy::tool

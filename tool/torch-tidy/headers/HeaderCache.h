@@ -1,0 +1,82 @@
+// The folder of precompiled headers that all processes of a user share.
+#ifndef TORCHTIDY_TOOL_HEADERS_HEADERCACHE_H
+#define TORCHTIDY_TOOL_HEADERS_HEADERCACHE_H
+
+#include "clang/Frontend/CompilerInvocation.h"
+#include "llvm/Support/VirtualFileSystem.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace torchtidy::tool {
+
+struct HeaderCacheSettings {
+  /// Empty: no cache.
+  std::string Folder;
+  /// The oldest entries go when all together are larger.
+  uint64_t MaxBytes = uint64_t(4) << 30;
+  /// The program that makes the entries; another one makes others.
+  std::string Executable;
+};
+
+/// $TORCH_TIDY_CACHE or the user's cache folder; empty where there is none.
+std::string defaultCacheFolder();
+
+/// What can go wrong with a cache costs time and nothing else: an entry that
+/// cannot be read, written or trusted is one that is not there.
+///
+/// An entry is a folder, named by a hash of all that can change its meaning:
+/// the compile command but for what is a source file's own, the includes, the
+/// program. It holds header.h, header.pch, and entry.json with the size and the
+/// hash of the latter, written last. The contents of the headers are compared
+/// when Clang loads it.
+class HeaderCache {
+public:
+  explicit HeaderCache(HeaderCacheSettings Settings)
+      : Settings(std::move(Settings)) {}
+
+  struct Entry {
+    /// For -include-pch.
+    std::string Path;
+    /// The files that its includes are.
+    std::vector<std::string> Files;
+  };
+
+  /// The entry for a source file's command and its includes, made when it is
+  /// not there. Where another process is making it, waits for that.
+  std::optional<Entry> get(const clang::CompilerInvocation &Command,
+                           llvm::ArrayRef<std::string> Includes,
+                           llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
+
+  /// Clang has not accepted it: a header has changed.
+  void discard(const Entry &Stale);
+
+  /// Why the cache was of no use, when that is news; empty otherwise.
+  std::string takeTrouble() { return std::move(Trouble); }
+
+private:
+  std::string key(const clang::CompilerInvocation &Command,
+                  llvm::ArrayRef<std::string> Includes,
+                  llvm::StringRef WorkingFolder);
+  std::optional<Entry> read(llvm::StringRef Folder) const;
+  std::optional<Entry> make(llvm::StringRef Folder,
+                            const clang::CompilerInvocation &Command,
+                            llvm::ArrayRef<std::string> Includes,
+                            llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
+  void evict(llvm::StringRef Keep) const;
+  void trouble(const llvm::Twine &What) {
+    if (Trouble.empty() && !IsTold)
+      Trouble = What.str();
+    IsTold = true;
+  }
+
+  HeaderCacheSettings Settings;
+  std::string ProgramHash;
+  std::string Trouble;
+  bool IsTold = false;
+};
+
+} // namespace torchtidy::tool
+
+#endif

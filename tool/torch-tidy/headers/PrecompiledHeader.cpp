@@ -1,0 +1,170 @@
+#include "PrecompiledHeader.h"
+#include "torch/Types.h"
+#include "clang/AST/ASTConsumer.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendActions.h"
+#include "clang/Frontend/MultiplexConsumer.h"
+#include "clang/Lex/PPCallbacks.h"
+#include "clang/Lex/Preprocessor.h"
+#include "clang/Lex/PreprocessorOptions.h"
+#include "clang/Serialization/InMemoryModuleCache.h"
+#include "llvm/Support/Path.h"
+
+using namespace clang;
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+/// Templates of the standard library and of LibTorch that call what a user
+/// gives them. Without their bodies the user's generic lambdas, and members of
+/// the user's templates, would have no instantiation to analyse.
+bool callsBack(StringRef File) {
+  static constexpr llvm::StringLiteral Names[] = {
+      "stl_algo",      "stl_numeric", "predefined_ops", "std_function",
+      "invoke.h",      "Parallel",    "std_thread",     "future",
+      "mutex",         "shared_ptr",  "unique_ptr",     "alloc",
+      "stl_construct", "/variant",    "/optional",      "/functional",
+      "/tuple",        "/apply"};
+  return llvm::any_of(Names,
+                      [&](StringRef Name) { return File.contains(Name); });
+}
+
+class SkipBodies : public ASTConsumer {
+public:
+  void Initialize(ASTContext &Context) override {
+    SM = &Context.getSourceManager();
+  }
+
+  bool shouldSkipFunctionBody(Decl *D) override {
+    const SourceLocation Location = SM->getExpansionLoc(D->getLocation());
+    const StringRef File = SM->getFilename(Location);
+    if (!SM->isInSystemHeader(Location) && !torch::isLibraryPath(File))
+      return false;
+    const bool IsTemplate = isa<FunctionTemplateDecl>(D) || D->isTemplated();
+    return !IsTemplate || !callsBack(File);
+  }
+
+private:
+  const SourceManager *SM = nullptr;
+};
+
+/// Notes which files the includes of the header itself are.
+class EntryFiles : public PPCallbacks {
+public:
+  EntryFiles(const SourceManager &SM, std::vector<std::string> &Files)
+      : SM(SM), Files(Files) {}
+
+  void InclusionDirective(SourceLocation HashLoc, const Token &, StringRef,
+                          bool, CharSourceRange, OptionalFileEntryRef File,
+                          StringRef, StringRef, const clang::Module *, bool,
+                          SrcMgr::CharacteristicKind) override {
+    if (File && SM.isInMainFile(HashLoc))
+      Files.push_back(File->getName().str());
+  }
+
+private:
+  const SourceManager &SM;
+  std::vector<std::string> &Files;
+};
+
+class PrecompileAction : public GeneratePCHAction {
+public:
+  explicit PrecompileAction(std::vector<std::string> &Entries)
+      : Entries(Entries) {}
+
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &Compiler,
+                                                 StringRef File) override {
+    auto Writer = GeneratePCHAction::CreateASTConsumer(Compiler, File);
+    if (!Writer)
+      return nullptr;
+    Compiler.getPreprocessor().addPPCallbacks(
+        std::make_unique<EntryFiles>(Compiler.getSourceManager(), Entries));
+    std::vector<std::unique_ptr<ASTConsumer>> Consumers;
+    Consumers.push_back(std::move(Writer));
+    Consumers.push_back(std::make_unique<SkipBodies>());
+    return std::make_unique<MultiplexConsumer>(std::move(Consumers));
+  }
+
+private:
+  std::vector<std::string> &Entries;
+};
+
+/// Keeps the first error.
+class FirstError : public DiagnosticConsumer {
+public:
+  void HandleDiagnostic(DiagnosticsEngine::Level Level,
+                        const Diagnostic &Info) override {
+    DiagnosticConsumer::HandleDiagnostic(Level, Info);
+    if (Level < DiagnosticsEngine::Error || !Text.empty())
+      return;
+    SmallString<128> Message;
+    Info.FormatDiagnostic(Message);
+    Text = Message.str();
+  }
+  std::string Text;
+};
+
+} // namespace
+
+void useSharedOptions(CompilerInvocation &Command) {
+  // Installing LibTorch again changes the times of its headers, not them.
+  Command.getHeaderSearchOpts().ValidateASTInputFilesContent = true;
+  Command.getHeaderSearchOpts().ModulesValidateSystemHeaders = true;
+  Command.getLangOpts().PCHInstantiateTemplates = true;
+}
+
+std::shared_ptr<CompilerInvocation>
+sharedPart(const CompilerInvocation &Command) {
+  auto Shared = std::make_shared<CompilerInvocation>(Command);
+  FrontendOptions Frontend;
+  Frontend.DashX = Command.getFrontendOpts().DashX;
+  Shared->getFrontendOpts() = Frontend;
+  Shared->getDependencyOutputOpts() = DependencyOutputOptions();
+  Shared->getDiagnosticOpts().DiagnosticLogFile.clear();
+  Shared->getDiagnosticOpts().DiagnosticSerializationFile.clear();
+  CodeGenOptions &Code = Shared->getCodeGenOpts();
+  Code.MainFileName.clear();
+  Code.DebugCompilationDir.clear();
+  Code.CoverageCompilationDir.clear();
+  Code.CoverageDataFile.clear();
+  Code.CoverageNotesFile.clear();
+  Code.SplitDwarfFile.clear();
+  Code.SplitDwarfOutput.clear();
+  Code.DwarfDebugFlags.clear();
+  Code.CommandLineArgs.clear();
+  PreprocessorOptions &Preprocessor = Shared->getPreprocessorOpts();
+  Preprocessor.clearRemappedFiles();
+  useSharedOptions(*Shared);
+  return Shared;
+}
+
+PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
+                                   StringRef Header, StringRef Output,
+                                   IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  PrecompiledHeaderResult Result;
+  std::shared_ptr<CompilerInvocation> Invocation = sharedPart(Command);
+  FrontendOptions &Frontend = Invocation->getFrontendOpts();
+  Frontend.ProgramAction = frontend::GeneratePCH;
+  Frontend.SkipFunctionBodies = true;
+  Frontend.DisableFree = false;
+  Frontend.OutputFile = Output.str();
+  Frontend.Inputs.push_back(FrontendInputFile(
+      Header, InputKind(Language::CXX, InputKind::Source,
+                        /*PP=*/false, InputKind::HeaderUnit_None,
+                        /*Header=*/true)));
+
+  CompilerInstance Compiler;
+  FirstError Errors;
+  Compiler.setInvocation(std::move(Invocation));
+  Compiler.createDiagnostics(&Errors, /*ShouldOwnClient=*/false);
+  Compiler.createFileManager(std::move(FS));
+  PrecompileAction Action(Result.Entries);
+  const bool Made = Compiler.ExecuteAction(Action) && Errors.Text.empty();
+  if (!Made)
+    Result.Failure = Errors.Text.empty() ? "Clang made none" : Errors.Text;
+  return Result;
+}
+
+} // namespace torchtidy::tool
