@@ -23,7 +23,8 @@ NULLPTR = "--checks=-*,modernize-use-nullptr"
 BOTH = NULLPTR + ",readability-else-after-return"
 
 # Options of torch-tidy that clang-tidy does not have.
-OUR_OPTIONS = {"level", "fail-on", "explain"}
+OUR_OPTIONS = {"level", "fail-on", "explain", "no-cache", "cache-dir", "cache-size",
+               "explain-cache"}
 # LLVM's own, the same in every program that uses its command line library.
 LLVM_OPTIONS = {"help", "help-hidden", "help-list", "help-list-hidden", "h",
                 "print-all-options", "print-options", "version"}

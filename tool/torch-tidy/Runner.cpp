@@ -12,7 +12,7 @@
 #include "clang/Tooling/ArgumentsAdjusters.h"
 #include "clang/Tooling/Tooling.h"
 #include "llvm/Support/CrashRecoveryContext.h"
-#include <set>
+#include <tuple>
 
 using namespace clang;
 using namespace llvm;
@@ -30,11 +30,13 @@ struct Attempt {
   std::vector<tidy::ClangTidyError> Findings;
   tidy::ClangTidyStats Stats;
 
-  bool hasErrors() const {
-    return llvm::any_of(Findings, [](const tidy::ClangTidyError &Finding) {
-      return Finding.DiagLevel == tidy::ClangTidyError::Error &&
-             StringRef(Finding.DiagnosticName).starts_with("clang-diagnostic");
-    });
+  /// The first compile error; empty where there is none.
+  std::string error() const {
+    for (const tidy::ClangTidyError &Finding : Findings)
+      if (Finding.DiagLevel == tidy::ClangTidyError::Error &&
+          StringRef(Finding.DiagnosticName).starts_with("clang-diagnostic"))
+        return Finding.Message.Message;
+    return {};
   }
 };
 
@@ -116,8 +118,9 @@ private:
     if (!Preprocessor.ImplicitPCHInclude.empty() ||
         !Preprocessor.Includes.empty() || !Preprocessor.MacroIncludes.empty() ||
         Input.getKind().getLanguage() != Language::CXX ||
-        Input.getKind().isHeader() || Invocation.getLangOpts().Modules ||
-        Invocation.getLangOpts().CPlusPlusModules)
+        Input.getKind().isHeader() ||
+        (Invocation.getLangOpts().Modules &&
+         !Invocation.getLangOpts().CPlusPlusModules))
       return;
     const std::vector<std::string> Includes =
         entryHeaders(Input.getFile(), Invocation.getHeaderSearchOpts(), *FS);
@@ -168,12 +171,6 @@ public:
 
   void run(const std::string &Source, RunResult &Result) {
     Attempt Now = attempt(Source, &Cache);
-    if (Now.Header && !Now.Parsed && !Now.Crashed) {
-      // A header has changed since.
-      explain(Source, "its precompiled header is out of date");
-      Cache.discard(*Now.Header);
-      Now = attempt(Source, &Cache);
-    }
     if (const std::string Trouble = Cache.takeTrouble(); !Trouble.empty())
       note() << "LibTorch's headers are parsed in full: " << Trouble << '\n';
     if (Now.Header) {
@@ -181,8 +178,8 @@ public:
           Now.Crashed   ? "it crashed"
           : !Now.Parsed ? "Clang rejects the precompiled header"
           : !Now.Doubtful->reason().empty() ? Now.Doubtful->reason()
-          : Now.hasErrors()                 ? "it has compile errors"
-                                            : "";
+          : !Now.error().empty() ? "it has compile errors (" + Now.error() + ")"
+                                 : "";
       if (Reason.empty())
         explain(Source, "parsed with " + Now.Header->Path);
       else {
@@ -252,14 +249,19 @@ private:
   TorchOnly AsksTorchOnly;
 };
 
-/// A finding in a header is found through every file that includes it.
-void removeRepeated(std::vector<tidy::ClangTidyError> &Findings) {
-  std::set<std::tuple<std::string, unsigned, std::string, std::string>> Seen;
-  llvm::erase_if(Findings, [&](const tidy::ClangTidyError &Finding) {
-    return !Seen.insert({Finding.Message.FilePath, Finding.Message.FileOffset,
-                         Finding.DiagnosticName, Finding.Message.Message})
-                .second;
-  });
+/// In clang-tidy's order: by file, place and message. A finding in a header is
+/// found through every file that includes it.
+void merge(std::vector<tidy::ClangTidyError> &Findings) {
+  auto Key = [](const tidy::ClangTidyError &Finding) {
+    return std::tie(Finding.Message.FilePath, Finding.Message.FileOffset,
+                    Finding.Message.Message);
+  };
+  llvm::stable_sort(
+      Findings, [&](const auto &A, const auto &B) { return Key(A) < Key(B); });
+  Findings.erase(
+      llvm::unique(Findings, [&](const auto &A,
+                                 const auto &B) { return Key(A) == Key(B); }),
+      Findings.end());
 }
 
 } // namespace
@@ -283,7 +285,7 @@ RunResult runChecks(const ContextMaker &MakeContext,
     }
     Run.run(Sources[I], Result);
   }
-  removeRepeated(Result.Findings);
+  merge(Result.Findings);
   return Result;
 }
 

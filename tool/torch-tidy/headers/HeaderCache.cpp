@@ -82,6 +82,36 @@ ErrorOr<std::unique_ptr<MemoryBuffer>> map(StringRef Path) {
                                /*RequiresNullTerminator=*/false);
 }
 
+int64_t timeOf(const sys::fs::file_status &Status) {
+  return Status.getLastModificationTime().time_since_epoch().count();
+}
+
+std::string hashOfFile(StringRef Path) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Content = map(Path);
+  return Content ? hashText(xxh3_64bits((*Content)->getBuffer())) : "";
+}
+
+/// What will tell whether the file has changed: path, size, time, hash.
+json::Value describe(StringRef Path) {
+  sys::fs::file_status Status;
+  sys::fs::status(Path, Status);
+  return json::Array{Path, int64_t(Status.getSize()), timeOf(Status),
+                     hashOfFile(Path)};
+}
+
+bool isUnchanged(const json::Value &Described) {
+  const json::Array *Parts = Described.getAsArray();
+  if (!Parts || Parts->size() != 4)
+    return false;
+  const StringRef Path = (*Parts)[0].getAsString().value_or("");
+  sys::fs::file_status Status;
+  if (sys::fs::status(Path, Status) ||
+      (*Parts)[1].getAsInteger() != int64_t(Status.getSize()))
+    return false;
+  return (*Parts)[2].getAsInteger() == timeOf(Status) ||
+         (*Parts)[3].getAsString() == hashOfFile(Path);
+}
+
 } // namespace
 
 std::string defaultCacheFolder() {
@@ -97,7 +127,7 @@ std::string defaultCacheFolder() {
 
 std::string HeaderCache::key(const CompilerInvocation &Command,
                              ArrayRef<std::string> Includes,
-                             StringRef WorkingFolder) {
+                             vfs::FileSystem &FS) {
   if (ProgramHash.empty()) {
     ErrorOr<std::unique_ptr<MemoryBuffer>> Program = map(Settings.Executable);
     ProgramHash = Program ? hashText(xxh3_64bits((*Program)->getBuffer()))
@@ -113,7 +143,7 @@ std::string HeaderCache::key(const CompilerInvocation &Command,
   Add(getClangFullVersion());
   for (const std::string &Include : Includes)
     Add(Include);
-  const std::shared_ptr<CompilerInvocation> Shared = sharedPart(Command);
+  const std::shared_ptr<CompilerInvocation> Shared = sharedPart(Command, FS);
   for (const std::string &Word : Shared->getCC1CommandLine())
     Add(Word);
   // Folders that are given relative to another.
@@ -123,7 +153,7 @@ std::string HeaderCache::key(const CompilerInvocation &Command,
                      return !sys::path::is_absolute(Entry.Path);
                    });
   if (IsRelative || !Shared->getPreprocessorOpts().Includes.empty())
-    Add(WorkingFolder);
+    Add(FS.getCurrentWorkingDirectory().get());
   return toHex(ArrayRef(Hash.final()).take_front(16), /*LowerCase=*/true);
 }
 
@@ -139,11 +169,12 @@ std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
   }
   const json::Object *Root = Parsed->getAsObject();
   const json::Array *Files = Root ? Root->getArray("files") : nullptr;
+  const json::Array *Inputs = Root ? Root->getArray("inputs") : nullptr;
   const std::optional<StringRef> Hash =
       Root ? Root->getString("hash") : std::nullopt;
   const std::optional<StringRef> Name =
       Root ? Root->getString("pch") : std::nullopt;
-  if (!Files || !Hash || !Name || sys::path::has_parent_path(*Name))
+  if (!Files || !Inputs || !Hash || !Name || sys::path::has_parent_path(*Name))
     return std::nullopt;
   Entry Result;
   Result.Path = inFolder(Folder, *Name);
@@ -151,8 +182,11 @@ std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
   // Clang trusts what it reads.
   if (!Content || hashText(xxh3_64bits((*Content)->getBuffer())) != *Hash)
     return std::nullopt;
-  for (const json::Value &File : *Files)
-    Result.Files.push_back(File.getAsString().value_or("").str());
+  for (const json::Value &Include : *Files)
+    Result.Files.push_back(Include.getAsString().value_or("").str());
+  for (const json::Value &Input : *Inputs)
+    if (!isUnchanged(Input))
+      return std::nullopt;
   // Used last: a cache that cannot be written cannot forget either.
   int Descriptor;
   if (!sys::fs::openFileForWrite(inFolder(Folder, "used"), Descriptor,
@@ -204,6 +238,9 @@ HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
   json::Array Files;
   for (const std::string &File : Made.Entries)
     Files.push_back(File);
+  json::Array Inputs;
+  for (const std::string &Input : Made.Inputs)
+    Inputs.push_back(describe(Input));
   json::Array Written;
   for (const std::string &Include : Includes)
     Written.push_back(Include);
@@ -211,9 +248,10 @@ HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
       json::Object{{"pch", Name},
                    {"hash", hashText(xxh3_64bits((*Content)->getBuffer()))},
                    {"includes", std::move(Written)},
-                   {"files", std::move(Files)}};
+                   {"files", std::move(Files)},
+                   {"inputs", std::move(Inputs)}};
   std::string Json;
-  raw_string_ostream(Json) << formatv("{0:2}", Root) << '\n';
+  raw_string_ostream(Json) << Root << '\n';
   const std::string Index = inFolder(Folder, "entry.json");
   if (std::error_code Failure = writeWhole(Index, Json)) {
     sys::fs::remove(Output);
@@ -230,9 +268,8 @@ HeaderCache::get(const CompilerInvocation &Command,
                  IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   if (Settings.Folder.empty() || Includes.empty())
     return std::nullopt;
-  const std::string Folder =
-      inFolder(inFolder(Settings.Folder, "headers"),
-               key(Command, Includes, FS->getCurrentWorkingDirectory().get()));
+  const std::string Folder = inFolder(inFolder(Settings.Folder, "headers"),
+                                      key(Command, Includes, *FS));
   if (std::optional<Entry> Found = read(Folder))
     return Found;
   if (std::error_code Failure = sys::fs::create_directories(Folder)) {
@@ -248,10 +285,6 @@ HeaderCache::get(const CompilerInvocation &Command,
   if (std::optional<Entry> Found = read(Folder))
     return Found;
   return make(Folder, Command, Includes, std::move(FS));
-}
-
-void HeaderCache::discard(const Entry &Stale) {
-  sys::fs::remove(inFolder(sys::path::parent_path(Stale.Path), "entry.json"));
 }
 
 void HeaderCache::evict(StringRef Keep) const {

@@ -28,9 +28,10 @@ std::string defaultCacheFolder();
 ///
 /// An entry is a folder, named by a hash of all that can change its meaning:
 /// the compile command but for what is a source file's own, the includes, the
-/// program. It holds header.h, header.pch, and entry.json with the size and the
-/// hash of the latter, written last. The contents of the headers are compared
-/// when Clang loads it.
+/// program. It holds header.h, the precompiled header, and, written last,
+/// entry.json with the hash of that and what is known of all files that went
+/// into it: a file with another size, or another time and another content,
+/// makes the entry stale.
 class HeaderCache {
 public:
   explicit HeaderCache(HeaderCacheSettings Settings)
@@ -49,16 +50,13 @@ public:
                            llvm::ArrayRef<std::string> Includes,
                            llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
 
-  /// Clang has not accepted it: a header has changed.
-  void discard(const Entry &Stale);
-
   /// Why the cache was of no use, when that is news; empty otherwise.
   std::string takeTrouble() { return std::move(Trouble); }
 
 private:
   std::string key(const clang::CompilerInvocation &Command,
                   llvm::ArrayRef<std::string> Includes,
-                  llvm::StringRef WorkingFolder);
+                  llvm::vfs::FileSystem &FS);
   std::optional<Entry> read(llvm::StringRef Folder) const;
   std::optional<Entry> make(llvm::StringRef Folder,
                             const clang::CompilerInvocation &Command,

@@ -5,10 +5,13 @@
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Frontend/MultiplexConsumer.h"
+#include "clang/Frontend/Utils.h"
+#include "clang/Lex/HeaderSearchOptions.h"
 #include "clang/Lex/PPCallbacks.h"
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "clang/Serialization/InMemoryModuleCache.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
 using namespace clang;
@@ -91,6 +94,11 @@ private:
   std::vector<std::string> &Entries;
 };
 
+class AllFiles : public DependencyCollector {
+public:
+  bool needSystemDependencies() override { return true; }
+};
+
 /// Keeps the first error.
 class FirstError : public DiagnosticConsumer {
 public:
@@ -109,14 +117,49 @@ public:
 } // namespace
 
 void useSharedOptions(CompilerInvocation &Command) {
-  // Installing LibTorch again changes the times of its headers, not them.
-  Command.getHeaderSearchOpts().ValidateASTInputFilesContent = true;
-  Command.getHeaderSearchOpts().ModulesValidateSystemHeaders = true;
   Command.getLangOpts().PCHInstantiateTemplates = true;
 }
 
+/// The names of the files and folders in it.
+static StringSet<> entriesOf(StringRef Folder, vfs::FileSystem &FS) {
+  StringSet<> Result;
+  std::error_code Failure;
+  for (vfs::directory_iterator It = FS.dir_begin(Folder, Failure), End;
+       It != End && !Failure; It.increment(Failure))
+    Result.insert(sys::path::filename(It->path()));
+  return Result;
+}
+
+static void dropUserFolders(HeaderSearchOptions &Search, vfs::FileSystem &FS) {
+  using Entry = HeaderSearchOptions::Entry;
+  auto IsUsers = [](const Entry &Each) {
+    return Each.Group == frontend::Quoted || Each.Group == frontend::Angled ||
+           Each.Group == frontend::After;
+  };
+  std::vector<StringSet<>> Entries;
+  StringSet<> Known;
+  for (const Entry &Each : Search.UserEntries) {
+    Entries.push_back(entriesOf(Each.Path, FS));
+    const StringSet<> &Names = Entries.back();
+    const bool IsLibTorch = Names.contains("torch") || Names.contains("ATen") ||
+                            Names.contains("c10");
+    if (IsLibTorch || !IsUsers(Each))
+      for (const auto &Name : Names)
+        Known.insert(Name.getKey());
+  }
+  std::vector<Entry> Kept;
+  for (size_t I = 0; I < Entries.size(); ++I) {
+    const bool Matters = llvm::any_of(Entries[I], [&](const auto &Name) {
+      return Known.contains(Name.getKey());
+    });
+    if (Matters || !IsUsers(Search.UserEntries[I]))
+      Kept.push_back(Search.UserEntries[I]);
+  }
+  Search.UserEntries = std::move(Kept);
+}
+
 std::shared_ptr<CompilerInvocation>
-sharedPart(const CompilerInvocation &Command) {
+sharedPart(const CompilerInvocation &Command, vfs::FileSystem &FS) {
   auto Shared = std::make_shared<CompilerInvocation>(Command);
   FrontendOptions Frontend;
   Frontend.DashX = Command.getFrontendOpts().DashX;
@@ -136,6 +179,7 @@ sharedPart(const CompilerInvocation &Command) {
   Code.CommandLineArgs.clear();
   PreprocessorOptions &Preprocessor = Shared->getPreprocessorOpts();
   Preprocessor.clearRemappedFiles();
+  dropUserFolders(Shared->getHeaderSearchOpts(), FS);
   useSharedOptions(*Shared);
   return Shared;
 }
@@ -144,11 +188,14 @@ PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
                                    StringRef Header, StringRef Output,
                                    IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   PrecompiledHeaderResult Result;
-  std::shared_ptr<CompilerInvocation> Invocation = sharedPart(Command);
+  std::shared_ptr<CompilerInvocation> Invocation = sharedPart(Command, *FS);
   FrontendOptions &Frontend = Invocation->getFrontendOpts();
   Frontend.ProgramAction = frontend::GeneratePCH;
   Frontend.SkipFunctionBodies = true;
   Frontend.DisableFree = false;
+  // Installing LibTorch again changes the times of its headers, not them. With
+  // times in it, Clang would not know a header again that it has read.
+  Frontend.IncludeTimestamps = false;
   Frontend.OutputFile = Output.str();
   Frontend.Inputs.push_back(FrontendInputFile(
       Header, InputKind(Language::CXX, InputKind::Source,
@@ -160,10 +207,13 @@ PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
   Compiler.setInvocation(std::move(Invocation));
   Compiler.createDiagnostics(&Errors, /*ShouldOwnClient=*/false);
   Compiler.createFileManager(std::move(FS));
+  auto Inputs = std::make_shared<AllFiles>();
+  Compiler.addDependencyCollector(Inputs);
   PrecompileAction Action(Result.Entries);
   const bool Made = Compiler.ExecuteAction(Action) && Errors.Text.empty();
   if (!Made)
     Result.Failure = Errors.Text.empty() ? "Clang made none" : Errors.Text;
+  Result.Inputs = Inputs->getDependencies().vec();
   return Result;
 }
 

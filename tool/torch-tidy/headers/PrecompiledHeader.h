@@ -9,11 +9,13 @@
 
 namespace torchtidy::tool {
 
-/// The part of a compile command that all source files of a target share: what
-/// a precompiled header may depend on. Two commands with equal text may share
-/// one.
+/// The part of a compile command that LibTorch's headers can depend on. Two
+/// commands of which it is the same text may share a precompiled header. Not in
+/// it are the names of the source file and of what is made of it, and the
+/// folders of the user's own headers, which no include of LibTorch or of the
+/// system can mean: none of their entries is one of a system folder.
 std::shared_ptr<clang::CompilerInvocation>
-sharedPart(const clang::CompilerInvocation &Command);
+sharedPart(const clang::CompilerInvocation &Command, llvm::vfs::FileSystem &FS);
 
 /// Sets the options that a source which uses such a header must have in common
 /// with it.
@@ -24,6 +26,8 @@ struct PrecompiledHeaderResult {
   std::string Failure;
   /// The files that the includes were found in.
   std::vector<std::string> Entries;
+  /// All files that were read.
+  std::vector<std::string> Inputs;
 };
 
 /// Compiles Header, which holds nothing but includes, to Output.
