@@ -224,15 +224,14 @@ HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
   const std::string Name =
       "header-" + utostr(sys::Process::getProcessId()) + ".pch";
   const std::string Output = inFolder(Folder, Name);
-  PrecompiledHeaderResult Made = precompile(Command, Header, Output, FS);
-  ErrorOr<std::unique_ptr<MemoryBuffer>> Content =
-      Made.Failure.empty()
-          ? map(Output)
-          : ErrorOr<std::unique_ptr<MemoryBuffer>>(
-                std::make_error_code(std::errc::no_such_file_or_directory));
-  if (!Content) {
-    sys::fs::remove(Output);
-    trouble(Made.Failure.empty() ? Content.getError().message() : Made.Failure);
+  const PrecompiledHeaderResult Made = precompile(Command, Header, FS);
+  if (!Made.Failure.empty()) {
+    trouble(Made.Failure);
+    return std::nullopt;
+  }
+  const StringRef Content(Made.Content.data(), Made.Content.size());
+  if (std::error_code Failure = writeWhole(Output, Content)) {
+    trouble("cannot write '" + Output + "': " + Failure.message());
     return std::nullopt;
   }
   json::Array Files;
@@ -244,12 +243,11 @@ HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
   json::Array Written;
   for (const std::string &Include : Includes)
     Written.push_back(Include);
-  json::Value Root =
-      json::Object{{"pch", Name},
-                   {"hash", hashText(xxh3_64bits((*Content)->getBuffer()))},
-                   {"includes", std::move(Written)},
-                   {"files", std::move(Files)},
-                   {"inputs", std::move(Inputs)}};
+  json::Value Root = json::Object{{"pch", Name},
+                                  {"hash", hashText(xxh3_64bits(Content))},
+                                  {"includes", std::move(Written)},
+                                  {"files", std::move(Files)},
+                                  {"inputs", std::move(Inputs)}};
   std::string Json;
   raw_string_ostream(Json) << Root << '\n';
   const std::string Index = inFolder(Folder, "entry.json");

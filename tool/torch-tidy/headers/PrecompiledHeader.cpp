@@ -10,7 +10,10 @@
 #include "clang/Lex/PPCallbacks.h"
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Lex/PreprocessorOptions.h"
+#include "clang/Serialization/ASTWriter.h"
 #include "clang/Serialization/InMemoryModuleCache.h"
+#include "clang/Serialization/ModuleFileExtension.h"
+#include "clang/Serialization/PCHContainerOperations.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
@@ -74,24 +77,30 @@ private:
 
 class PrecompileAction : public GeneratePCHAction {
 public:
-  explicit PrecompileAction(std::vector<std::string> &Entries)
-      : Entries(Entries) {}
+  PrecompileAction(std::vector<std::string> &Entries,
+                   std::shared_ptr<PCHBuffer> Buffer)
+      : Entries(Entries), Buffer(std::move(Buffer)) {}
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &Compiler,
                                                  StringRef File) override {
-    auto Writer = GeneratePCHAction::CreateASTConsumer(Compiler, File);
-    if (!Writer)
-      return nullptr;
     Compiler.getPreprocessor().addPPCallbacks(
         std::make_unique<EntryFiles>(Compiler.getSourceManager(), Entries));
     std::vector<std::unique_ptr<ASTConsumer>> Consumers;
-    Consumers.push_back(std::move(Writer));
+    Consumers.push_back(std::make_unique<PCHGenerator>(
+        Compiler.getPreprocessor(), Compiler.getModuleCache(),
+        (File + ".pch").str(), /*isysroot=*/"", Buffer,
+        ArrayRef<std::shared_ptr<ModuleFileExtension>>(),
+        /*AllowASTWithErrors=*/false,
+        // Installing LibTorch again changes the times of its headers, not them.
+        // With times in it, Clang would not know a header again that was read.
+        /*IncludeTimestamps=*/false));
     Consumers.push_back(std::make_unique<SkipBodies>());
     return std::make_unique<MultiplexConsumer>(std::move(Consumers));
   }
 
 private:
   std::vector<std::string> &Entries;
+  std::shared_ptr<PCHBuffer> Buffer;
 };
 
 class AllFiles : public DependencyCollector {
@@ -185,7 +194,7 @@ sharedPart(const CompilerInvocation &Command, vfs::FileSystem &FS) {
 }
 
 PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
-                                   StringRef Header, StringRef Output,
+                                   StringRef Header,
                                    IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   PrecompiledHeaderResult Result;
   std::shared_ptr<CompilerInvocation> Invocation = sharedPart(Command, *FS);
@@ -193,10 +202,6 @@ PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
   Frontend.ProgramAction = frontend::GeneratePCH;
   Frontend.SkipFunctionBodies = true;
   Frontend.DisableFree = false;
-  // Installing LibTorch again changes the times of its headers, not them. With
-  // times in it, Clang would not know a header again that it has read.
-  Frontend.IncludeTimestamps = false;
-  Frontend.OutputFile = Output.str();
   Frontend.Inputs.push_back(FrontendInputFile(
       Header, InputKind(Language::CXX, InputKind::Source,
                         /*PP=*/false, InputKind::HeaderUnit_None,
@@ -209,9 +214,12 @@ PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
   Compiler.createFileManager(std::move(FS));
   auto Inputs = std::make_shared<AllFiles>();
   Compiler.addDependencyCollector(Inputs);
-  PrecompileAction Action(Result.Entries);
-  const bool Made = Compiler.ExecuteAction(Action) && Errors.Text.empty();
-  if (!Made)
+  auto Buffer = std::make_shared<PCHBuffer>();
+  PrecompileAction Action(Result.Entries, Buffer);
+  if (Compiler.ExecuteAction(Action) && Errors.Text.empty() &&
+      Buffer->IsComplete)
+    Result.Content = std::move(Buffer->Data);
+  else
     Result.Failure = Errors.Text.empty() ? "Clang made none" : Errors.Text;
   Result.Inputs = Inputs->getDependencies().vec();
   return Result;

@@ -28,12 +28,14 @@ struct PrecompiledHeaderResult {
   std::vector<std::string> Entries;
   /// All files that were read.
   std::vector<std::string> Inputs;
+  /// What to write to a file. LLVM's own way of writing it ends the program
+  /// where the disk is full.
+  llvm::SmallVector<char, 0> Content;
 };
 
-/// Compiles Header, which holds nothing but includes, to Output.
+/// Compiles Header, which holds nothing but includes.
 PrecompiledHeaderResult
 precompile(const clang::CompilerInvocation &Command, llvm::StringRef Header,
-           llvm::StringRef Output,
            llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
 
 } // namespace torchtidy::tool
