@@ -79,7 +79,13 @@ private:
   }
 
   /// In the constructor of the object that a method is called on.
-  bool isBefore(const Event &E) const { return !E.In->isWithin(&Way.root()); }
+  static bool isBefore(const Event &E) {
+    // Its activation is the only one that no call in the way leads to.
+    for (const Frame *F = E.In; F; F = F->Caller)
+      if (F->Caller && !F->Site)
+        return true;
+    return false;
+  }
 
   const Event *find(EventKind Kind, const Event &Forward) const {
     const Event *Found = nullptr;
