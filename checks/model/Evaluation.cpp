@@ -78,8 +78,18 @@ private:
     return false;
   }
 
-  /// In the constructor of the object that a method is called on.
-  static bool isBefore(const Event &E) {
+  /// The way begins in a method of a network: like its forward(), that is for
+  /// others to run, who know what for.
+  bool isOfNetwork() const {
+    const auto *Method = dyn_cast<CXXMethodDecl>(Way.root().Function);
+    return Method &&
+           torch::kindOf(Method->getParent()) == torch::TypeKind::Module;
+  }
+
+  /// In the constructor of the network that a method is called on.
+  bool isPartOfNetwork(const Event &E) const {
+    if (!isOfNetwork())
+      return false;
     // Its activation is the only one that no call in the way leads to.
     for (const Frame *F = E.In; F; F = F->Caller)
       if (F->Caller && !F->Site)
@@ -92,7 +102,7 @@ private:
     for (const Event &E : Way.events())
       if (E.Kind == Kind &&
           // What a constructor makes says nothing about who calls.
-          !(Kind == EventKind::Create && isBefore(E)) &&
+          !(Kind == EventKind::Create && isPartOfNetwork(E)) &&
           (Kind != EventKind::ModeChange || E.Mode == mode::Off))
         for (PlaceId P : E.Places)
           for (PlaceId Q : Forward.Places)
@@ -131,13 +141,10 @@ private:
   }
 
   /// A sequence is generated: the module is run again on what was chosen from
-  /// its results, through which no gradient flows. Not by a method of a network:
-  /// like its forward(), that is for others to run.
+  /// its results, through which no gradient flows.
   bool isGeneration(const Event &Forward) const {
-    const auto *Method = dyn_cast<CXXMethodDecl>(Way.root().Function);
     return llvm::is_contained(Forward.Input.DecidedBy, Forward.Origin) &&
-           !(Method && torch::kindOf(Method->getParent()) ==
-                           torch::TypeKind::Module);
+           !isOfNetwork();
   }
 
   const Event *trainingBeside(const Event &Forward) const {
@@ -168,7 +175,8 @@ private:
       Result.Evidence = find(EventKind::Load, Forward);
     // A pretrained part of a network that is returned from may well be trained.
     if (Escapes && Result.Evidence &&
-        Result.Evidence->Kind == EventKind::Load && isBefore(*Result.Evidence))
+        Result.Evidence->Kind == EventKind::Load &&
+        isPartOfNetwork(*Result.Evidence))
       Result.Evidence = nullptr;
     if (!Result.Evidence) {
       // Without a sign, everything that could use the graph must be known.

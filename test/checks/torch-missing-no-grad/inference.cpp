@@ -61,3 +61,16 @@ int main(int argc, char **argv) {
   std::cout << score(argv[2], torch::rand({1, 8})) << '\n';
   serve(torch::jit::load(argv[1]), 100);
 }
+
+// A class that makes its network and predicts with it: the model is built there.
+class Classifier {
+public:
+  Classifier() : net(8, 2) {}
+  int64_t predict(Tensor x) {
+    return net->forward(x).argmax().item<int64_t>();
+    // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: forward pass of 'net' records an autograd graph that nothing uses
+  }
+
+private:
+  Linear net;
+};

@@ -45,3 +45,18 @@ int main() {
   torch::nn::Dropout dropout(0.5);
   std::cout << dropout->forward(states).sum().item<float>() << '\n';
 }
+
+// A method of a network beside its forward(): that its layers are made in its
+// constructor says nothing of who runs it.
+struct ScorerImpl : torch::nn::Module {
+  ScorerImpl() : hidden(8, 8), out(8, 2) {
+    register_module("hidden", hidden);
+    register_module("out", out);
+  }
+  Tensor forward(Tensor x) { return out->forward(torch::relu(hidden->forward(x))); }
+  int64_t best(Tensor x) {
+    auto scores = out->forward(torch::relu(hidden->forward(x)));
+    return scores.argmax().item<int64_t>();
+  }
+  torch::nn::Linear hidden, out;
+};
