@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-retained-graph %t -- -- -I%S
+// RUN: %check_torch %s torch-retained-graph %t
 //
 // Members that are filled call by call, with the loop elsewhere: quiet unless all
 // code that reads them is known to leave the graph behind. See readers.cpp.

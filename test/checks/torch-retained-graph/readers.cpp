@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-retained-graph %t -- -- -I%S
+// RUN: %check_torch %s torch-retained-graph %t
 //
 // The callers, and with them the loop, lie elsewhere. But all code that can read
 // the member is here, and all of it leaves the graph behind: nothing needs it, and

@@ -82,7 +82,7 @@ class Analyser:
         command = [str(self.toolchain.torch_tidy), "--config={}", "--use-color=0",
                    "--checks=-*," + ",".join(self.checks),
                    "--header-filter=^" + re.escape(str(checkout.root)) + "/",
-                   str(checkout.root / unit), "--"]
+                   *([] if pch else ["--no-cache"]), str(checkout.root / unit), "--"]
         if is_header(unit):
             command += ["-x", "c++"]
         command += self.toolchain.flags(standard, stubs, pch) + checkout.include_flags(unit)
