@@ -249,12 +249,12 @@ private:
   TorchOnly AsksTorchOnly;
 };
 
-/// In clang-tidy's order: by file, place and message. A finding in a header is
-/// found through every file that includes it.
+/// In clang-tidy's order: by file, place, check and message. A finding in a
+/// header is found through every file that includes it.
 void merge(std::vector<tidy::ClangTidyError> &Findings) {
   auto Key = [](const tidy::ClangTidyError &Finding) {
     return std::tie(Finding.Message.FilePath, Finding.Message.FileOffset,
-                    Finding.Message.Message);
+                    Finding.DiagnosticName, Finding.Message.Message);
   };
   llvm::stable_sort(
       Findings, [&](const auto &A, const auto &B) { return Key(A) < Key(B); });
