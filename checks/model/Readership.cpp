@@ -34,7 +34,8 @@ membersBehind(const Execution &Way, const Value &V) {
   return Result;
 }
 
-Readership::Readership(Program &User) : User(User) {
+void Readership::read() const {
+  IsRead = true;
   for (const auto &Way : User.executions()) {
     for (const Event &E : Way->events()) {
       switch (E.Kind) {
@@ -80,6 +81,8 @@ Readership::Readership(Program &User) : User(User) {
 }
 
 const Expr *Readership::discardOf(const PlaceTable &Places, PlaceId P) const {
+  if (!IsRead)
+    read();
   if (!User.isComplete() || !IsSure)
     return nullptr;
   for (const FieldDecl *Member : membersOf(Places, P)) {

@@ -8,8 +8,9 @@ namespace torchtidy::model {
 
 class Readership {
 public:
-  /// Looks at all ways into the program once; the program must outlive it.
-  explicit Readership(Program &User);
+  /// Looks at all ways into the program when it is first asked; the program
+  /// must outlive it.
+  explicit Readership(Program &User) : User(User) {}
 
   /// A place where the member that P is, or lies in, is read and its history is
   /// left behind, when that is so wherever it is read. Null otherwise, and
@@ -19,12 +20,13 @@ public:
   const clang::Expr *discardOf(const PlaceTable &Places, PlaceId P) const;
 
 private:
+  void read() const;
   bool isClosed(const clang::FieldDecl *Member) const;
 
   Program &User;
-  std::map<const clang::FieldDecl *, const clang::Expr *> Discards;
-  std::set<const clang::FieldDecl *> Uses;
-  bool IsSure = true;
+  mutable std::map<const clang::FieldDecl *, const clang::Expr *> Discards;
+  mutable std::set<const clang::FieldDecl *> Uses;
+  mutable bool IsRead = false, IsSure = true;
 };
 
 } // namespace torchtidy::model
