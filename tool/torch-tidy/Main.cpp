@@ -2,18 +2,22 @@
 #include "CheckNames.h"
 #include "Config.h"
 #include "Explain.h"
-#include "Inputs.h"
 #include "Messages.h"
 #include "Options.h"
 #include "Report.h"
-#include "Runner.h"
 #include "clang-tidy/ClangTidy.h"
 #include "clang-tidy/ClangTidyForceLinker.h"
+#include "headers/PchFlags.h"
+#include "inputs/Compilations.h"
+#include "inputs/Sources.h"
+#include "inputs/Tree.h"
+#include "run/Runner.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/TargetSelect.h"
+#include <cstring>
 
 using namespace clang::tidy;
 using namespace llvm;
@@ -43,14 +47,6 @@ IntrusiveRefCntPtr<vfs::OverlayFileSystem> makeFileSystem(const Options &Line) {
   return FS;
 }
 
-std::string absolutePath(StringRef Path) {
-  if (Path.empty())
-    return {};
-  SmallString<256> Result(Path);
-  sys::fs::make_absolute(Result);
-  return std::string(Result);
-}
-
 /// Each file has a context of its own, which wants to own its provider.
 class SharedOptionsProvider : public ClangTidyOptionsProvider {
 public:
@@ -67,65 +63,66 @@ private:
   std::shared_ptr<ClangTidyOptionsProvider> Base;
 };
 
+/// What a file takes whose headers have to be parsed in full.
+constexpr uint64_t BytesOfFullParse = uint64_t(1) << 30;
+
 int commandLineError(StringRef Message) {
   error() << Message << "; --help explains the command line\n";
   return 1;
 }
 
-/// The analysis itself, once everything is known to be in order.
-int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
-            IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS,
-            StringRef Executable) {
-  Compilations Commands = loadCompilations(Line);
-  std::vector<std::string> Sources =
-      usableSources(Line.Sources, *Commands.Database, *FS);
-  bool AllAnalysed = !Commands.Broken && Sources.size() == Line.Sources.size();
-
-  InitializeAllTargetInfos();
-  InitializeAllTargetMCs();
-  InitializeAllAsmParsers();
-  std::shared_ptr<ClangTidyOptionsProvider> Shared = std::move(Provider);
-  auto MakeContext = [&] {
-    return std::make_unique<ClangTidyContext>(
-        std::make_unique<SharedOptionsProvider>(Shared),
-        Line.AnalyzerAlphaCheckers, Line.ModuleHeadersParsing);
-  };
-  std::unique_ptr<ClangTidyContext> Context = MakeContext();
-  // handleErrors() needs an engine to ask for colors.
-  clang::DiagnosticsEngine Diagnostics(new clang::DiagnosticIDs,
-                                       new clang::DiagnosticOptions,
-                                       new clang::IgnoringDiagConsumer);
-  Context->setDiagnosticsEngine(&Diagnostics);
-  RunSettings Settings;
-  Settings.FixesFromNotes = Line.FixNotes;
-  Settings.CheckProfile = Line.CheckProfile;
-  Settings.ProfilePrefix = absolutePath(Line.ProfilePrefix);
-  Settings.Explain = Line.ExplainCache;
+RunSettings runSettings(const Options &Line, StringRef Executable) {
+  RunSettings Result;
+  AnalysisSettings &Analysis = Result.Analysis;
+  Analysis.FixesFromNotes = Line.FixNotes;
+  Analysis.CheckProfile = Line.CheckProfile;
+  Analysis.ProfilePrefix = absolutePath(Line.ProfilePrefix);
+  Analysis.Explain = Line.ExplainCache;
   // What a file system of its own shows is nothing that others could share.
   if (!Line.NoCache && Line.VfsOverlay.empty()) {
-    Settings.Cache.Folder = absolutePath(
+    Analysis.Cache.Folder = absolutePath(
         Line.CacheFolder ? *Line.CacheFolder : defaultCacheFolder());
-    Settings.Cache.MaxBytes = Line.CacheBytes;
-    Settings.Cache.Executable = Executable.str();
+    Analysis.Cache.MaxBytes = Line.CacheBytes;
+    Analysis.Cache.Executable = Executable.str();
   }
-  auto [All, Stats, Failures] =
-      runChecks(MakeContext, *Commands.Database, Sources, FS, Settings);
-  for (const auto &[Source, Reason] : Failures)
-    error() << "cannot analyse '" << Source << "': " << Reason << '\n';
-  AllAnalysed &= Failures.empty();
+  Result.Processes.Jobs = Line.Jobs ? Line.Jobs : defaultJobs(BytesOfFullParse);
+  Result.Processes.Timeout = std::chrono::seconds(Line.Timeout);
+  return Result;
+}
 
-  bool CompileErrors = hasCompileErrors(All);
-  bool WantsFixes = Line.Fix || Line.FixErrors || Line.FixNotes;
-  bool MayFix = WantsFixes && (!CompileErrors || Line.FixErrors);
-  unsigned WarningsAsErrors = 0;
+/// Prints the findings, does with them what was asked for, and returns the exit
+/// code.
+int conclude(const Options &Line, RunResult Done, bool AllAnalysed,
+             bool AreInferred, ArrayRef<std::string> Sources,
+             ClangTidyContext &Context,
+             IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
+  Findings &All = Done.Findings;
+  const bool CompileErrors = hasCompileErrors(All);
+  const bool WantsFixes = Line.Fix || Line.FixErrors || Line.FixNotes;
+  const bool MayFix =
+      WantsFixes && !Done.Signal && (!CompileErrors || Line.FixErrors);
+  const MissingHeaders Missing = findMissingHeaders(All);
+  const unsigned Hidden =
+      AreInferred && !Missing.empty() ? removeCompileErrors(All) : 0;
   limitCompileErrors(All);
-  handleErrors(All, *Context,
+  unsigned WarningsAsErrors = 0;
+  handleErrors(All, Context,
                !MayFix         ? FB_NoFix
                : Line.FixNotes ? FB_FixNotes
                                : FB_Fix,
                WarningsAsErrors, FS);
   outs().flush();
-  explainMissingHeaders(All, Commands.WithoutFlags);
+  explainMissingHeaders(Missing, AreInferred, Hidden);
+  if (Done.Unanalysed)
+    note() << Done.Unanalysed << " of " << Done.Functions
+           << " functions could not be analysed, for compile errors in them\n";
+
+  if (Done.Signal) {
+    error() << "ended by a signal (" << strsignal(Done.Signal)
+            << "): " << Done.NumDone << " of " << Sources.size()
+            << " files were analysed; nothing was written\n";
+    return 128 + Done.Signal;
+  }
 
   if (!Line.ExportFixes.empty() && !All.empty()) {
     std::error_code Failure;
@@ -135,11 +132,11 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
               << "': " << Failure.message() << '\n';
       return 1;
     }
-    exportReplacements(absolutePath(Line.Sources.front()), All, OS);
+    exportReplacements(absolutePath(Sources.front()), All, OS);
   }
 
   if (!Line.Quiet) {
-    printSuppressed(Stats);
+    printSuppressed(Done.Stats);
     if (WantsFixes && !MayFix)
       errs() << "Found compiler errors, but -fix-errors was not specified.\n"
                 "Fixes have NOT been applied.\n\n";
@@ -165,6 +162,43 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
       errs() << "Found compiler error(s).\n";
   }
   return ExitCode;
+}
+
+/// The analysis itself, once everything is known to be in order.
+int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
+            IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS,
+            StringRef Executable) {
+  Compilations Commands = loadCompilations(Line, FS);
+  const SourceList Sources = findSources(Line.Sources, *Commands.Database,
+                                         Commands.AreForAnyFile, *FS);
+  bool AllAnalysed = !Commands.Broken && Sources.NumUnusable == 0;
+
+  InitializeAllTargetInfos();
+  InitializeAllTargetMCs();
+  InitializeAllAsmParsers();
+  const RunSettings Settings = runSettings(Line, Executable);
+  if (Line.PrintPchFlags)
+    return printPchFlags(*Commands.Database, Sources.Usable,
+                         Settings.Analysis.Cache, FS);
+  std::shared_ptr<ClangTidyOptionsProvider> Shared = std::move(Provider);
+  auto MakeContext = [&] {
+    return std::make_unique<ClangTidyContext>(
+        std::make_unique<SharedOptionsProvider>(Shared),
+        Line.AnalyzerAlphaCheckers, Line.ModuleHeadersParsing);
+  };
+  std::unique_ptr<ClangTidyContext> Context = MakeContext();
+  // handleErrors() needs an engine to ask for colors.
+  clang::DiagnosticsEngine Diagnostics(new clang::DiagnosticIDs,
+                                       new clang::DiagnosticOptions,
+                                       new clang::IgnoringDiagConsumer);
+  Context->setDiagnosticsEngine(&Diagnostics);
+  RunResult Done =
+      runChecks(MakeContext, *Commands.Database, Sources.Usable, FS, Settings);
+  for (const auto &[Source, Reason] : Done.Failures)
+    error() << "cannot analyse '" << Source << "': " << Reason << '\n';
+  AllAnalysed &= Done.Failures.empty();
+  return conclude(Line, std::move(Done), AllAnalysed, Commands.AreInferred,
+                  Sources.Usable, *Context, FS);
 }
 
 int run(Options Line, StringRef Executable) {
@@ -202,8 +236,10 @@ int run(Options Line, StringRef Executable) {
     outs() << "No checks enabled.\n";
     return 0;
   }
-  if (Line.Sources.empty())
-    return commandLineError("there are no source files to analyse");
+  if (Line.Sources.empty() && Line.BuildPath.empty())
+    return commandLineError(
+        "there are no source files to analyse: name files or folders, or with "
+        "-p the build folder whose files are meant");
   return analyse(Line, std::move(Provider), std::move(FS), Executable);
 }
 

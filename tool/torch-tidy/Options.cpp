@@ -38,8 +38,30 @@ cl::opt<std::string>
                      "the checks of each level."),
             cl::cat(OurCategory));
 
+cl::opt<unsigned>
+    Jobs("j", cl::value_desc("N"), cl::cat(OurCategory),
+         cl::desc("Analyse N files at a time, each in a process of its\n"
+                  "own (default: one for each processor, fewer where\n"
+                  "memory is short)."));
+cl::opt<unsigned> Timeout(
+    "timeout", cl::value_desc("seconds"), cl::cat(OurCategory),
+    cl::desc("Give up on a file after this time, tell so, and go on\n"
+             "with the others; the exit code is 1 (default: no limit).\n"
+             "Waiting for the precompiled headers does not count."));
+cl::opt<std::string>
+    LibTorch("libtorch", cl::value_desc("folder"), cl::cat(OurCategory),
+             cl::desc("Where LibTorch is, for sources that have no compile\n"
+                      "commands (default: $LIBTORCH, CMAKE_PREFIX_PATH, the\n"
+                      "package of Python, and the usual folders)."));
+cl::opt<bool> PrintPchFlags(
+    "print-pch-flags", cl::cat(OurCategory),
+    cl::desc("Precompile LibTorch's headers for stock clang-tidy-19,\n"
+             "print the options that make it use them, and exit:\n"
+             "  clang-tidy-19 -load=TorchTidy.so -p build \\\n"
+             "      $(torch-tidy --print-pch-flags -p build a.cpp) a.cpp"));
+
 cl::list<std::string> Sources(cl::Positional, cl::ZeroOrMore,
-                              cl::desc("<source0> [... <sourceN>]"),
+                              cl::desc("<file, folder or glob> ..."),
                               cl::cat(TidyCategory));
 cl::opt<std::string>
     BuildPath("p", cl::desc("Folder that holds compile_commands.json"),
@@ -202,7 +224,10 @@ cl::list<std::string> Load(
 
 constexpr StringLiteral Overview =
     "torch-tidy finds mistakes in C++ code that uses LibTorch\n\n"
-    "  torch-tidy -p build src/train.cpp        flags from "
+    "  torch-tidy src/                          all sources of a folder\n"
+    "  torch-tidy -p build                      all that is compiled in "
+    "build/\n"
+    "  torch-tidy -p build src/train.cpp        one file, flags from "
     "build/compile_commands.json\n"
     "  torch-tidy train.cpp -- -std=c++17 -isystem libtorch/include \\\n"
     "      -isystem libtorch/include/torch/csrc/api/include\n"
@@ -219,10 +244,17 @@ constexpr StringLiteral Footer =
     "\nSources and flags:\n"
     "  The flags of a source file come from the compile_commands.json in the "
     "folder\n"
-    "  of -p, or else in the folders above the first source file. CMake writes "
-    "it\n"
-    "  with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON. Flags after '--' take its "
-    "place.\n"
+    "  of -p, or else in the folders above the first source, or in 'build' "
+    "there.\n"
+    "  CMake writes it with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON. Flags after "
+    "'--'\n"
+    "  take its place. Without any the flags are inferred from the source "
+    "tree.\n"
+    "  A folder stands for the sources in it, a glob in quotes ('src/*.cpp') "
+    "for\n"
+    "  those that match; its '*' matches slashes too. With -p alone everything "
+    "is\n"
+    "  analysed.\n"
     "  @file on the command line stands for the arguments in that file.\n"
     "\nConfiguration:\n"
     "  The .clang-tidy in the folder of a source file, or above it, is YAML:\n"
@@ -236,7 +268,8 @@ constexpr StringLiteral Footer =
     "\nExit code:\n"
     "  0  the files were analysed, with findings or without\n"
     "  1  compile errors, a file that could not be analysed, findings of\n"
-    "     --warnings-as-errors or --fail-on, or a command line in error\n";
+    "     --warnings-as-errors or --fail-on, or a command line in error\n"
+    "  130  ended by Ctrl-C (128 and the number of the signal)\n";
 
 void printVersion(raw_ostream &OS) {
   OS << "torch-tidy version " TORCH_TIDY_VERSION "\n"
@@ -268,6 +301,10 @@ Options collect(std::unique_ptr<clang::tooling::CompilationDatabase> Flags) {
   Result.ExtraArgs = ExtraArgs;
   Result.ExtraArgsBefore = ExtraArgsBefore;
   Result.VfsOverlay = VfsOverlay;
+  Result.LibTorch = LibTorch;
+  Result.Jobs = Jobs;
+  Result.Timeout = Timeout;
+  Result.PrintPchFlags = PrintPchFlags;
   Result.NoCache = NoCache;
   Result.CacheFolder = given<std::string>(CacheFolder);
   Result.CacheBytes = uint64_t(CacheSize) << 20;
@@ -340,6 +377,10 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
   cl::PrintOptionValues();
 
   Options Result = collect(std::move(Flags));
+  if (Jobs.getNumOccurrences() && !Jobs) {
+    error() << "-j needs a number of at least 1\n";
+    return std::nullopt;
+  }
   if (PluginFailed || !readLevel(Level, Result.Level) ||
       !readLevel(FailOn, Result.FailOn))
     return std::nullopt;

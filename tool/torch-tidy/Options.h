@@ -16,6 +16,8 @@ struct Options {
 
   // How the sources are parsed.
   std::string BuildPath;
+  /// Where LibTorch is, for flags that are inferred; empty: looked for.
+  std::string LibTorch;
   std::vector<std::string> ExtraArgs;
   std::vector<std::string> ExtraArgsBefore;
   std::string VfsOverlay;
@@ -54,6 +56,12 @@ struct Options {
   uint64_t CacheBytes = 0;
   bool ExplainCache = false;
 
+  // How the files are shared out.
+  /// 0: as many as fit.
+  unsigned Jobs = 0;
+  /// Seconds of wall time for one file; 0: no limit.
+  unsigned Timeout = 0;
+
   bool CheckProfile = false;
   std::string ProfilePrefix;
 
@@ -63,6 +71,7 @@ struct Options {
   bool DumpConfig = false;
   bool VerifyConfig = false;
   std::string Explain;
+  bool PrintPchFlags = false;
 };
 
 /// Reads the command line, and loads the plugins that it names. Empty where it

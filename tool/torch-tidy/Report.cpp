@@ -5,7 +5,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include <set>
 
 using namespace clang::tidy;
 using namespace llvm;
@@ -50,24 +49,51 @@ void limitCompileErrors(Findings &All) {
   All = std::move(Kept);
 }
 
-void explainMissingHeaders(const Findings &All, bool WithoutFlags) {
-  std::set<std::pair<StringRef, StringRef>> Seen;
-  bool NoLibTorch = false;
+unsigned removeCompileErrors(Findings &All) {
+  const size_t Before = All.size();
+  llvm::erase_if(All, isCompileError);
+  return Before - All.size();
+}
+
+MissingHeaders findMissingHeaders(const Findings &All) {
+  MissingHeaders Result;
   for (const ClangTidyError &Finding : All) {
-    StringRef Header = missingHeader(Finding);
-    if (Header.empty() ||
-        !Seen.insert({Finding.Message.FilePath, Header}).second)
+    const StringRef Header = missingHeader(Finding);
+    if (Header.empty())
       continue;
-    NoLibTorch |= isOfLibTorch(Header);
-    warning() << Finding.Message.FilePath << ": analysed without '" << Header
-              << "', which was not found: findings may be missing\n";
+    std::vector<std::string> &Files = Result[Header.str()];
+    if (!is_contained(Files, Finding.Message.FilePath))
+      Files.push_back(Finding.Message.FilePath);
   }
+  return Result;
+}
+
+void explainMissingHeaders(const MissingHeaders &Missing, bool AreInferred,
+                           unsigned Hidden) {
+  constexpr size_t Shown = 3;
+  bool NoLibTorch = false;
+  for (const auto &[Header, Files] : Missing) {
+    NoLibTorch |= isOfLibTorch(Header);
+    warning() << "'" << Header << "' was not found: ";
+    ListSeparator Comma;
+    for (const std::string &File : ArrayRef(Files).take_front(Shown))
+      errs() << Comma << File;
+    if (Files.size() > Shown)
+      errs() << " and " << Files.size() - Shown << " more";
+    errs() << (Files.size() == 1 ? " is" : " are")
+           << " analysed without it, and findings may be missing\n";
+  }
+  if (Hidden)
+    note() << Hidden
+           << " compile errors are not shown: the flags are inferred, and "
+              "headers are missing\n";
   if (!NoLibTorch)
     return;
   note() << "LibTorch's headers are found with -isystem <LibTorch>/include and "
             "-isystem <LibTorch>/include/torch/csrc/api/include";
-  errs() << (WithoutFlags
-                 ? " after '--', or in a compile_commands.json\n"
+  errs() << (AreInferred
+                 ? " after '--', or in a compile_commands.json, or with "
+                   "--libtorch=<LibTorch>\n"
                  : ": the compile command does not say where they are, or they "
                    "are gone; --extra-arg=-isystem<folder> adds to it\n");
 }

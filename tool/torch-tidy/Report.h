@@ -4,6 +4,8 @@
 #define TORCHTIDY_TOOL_REPORT_H
 
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"
+#include <map>
+#include <string>
 #include <vector>
 
 namespace torchtidy::tool {
@@ -14,9 +16,17 @@ using Findings = std::vector<clang::tidy::ClangTidyError>;
 /// each file, as Clang does, and says how many are left out.
 void limitCompileErrors(Findings &All);
 
-/// Says which headers are missing and that the files were analysed without
-/// them.
-void explainMissingHeaders(const Findings &All, bool WithoutFlags);
+/// Removes the compile errors and returns how many there were.
+unsigned removeCompileErrors(Findings &All);
+
+/// By the name of the header, as it is included, the files that include it.
+using MissingHeaders = std::map<std::string, std::vector<std::string>>;
+MissingHeaders findMissingHeaders(const Findings &All);
+
+/// Says once of each header that it is missing. Hidden: how many compile errors
+/// are not shown for that.
+void explainMissingHeaders(const MissingHeaders &Missing, bool AreInferred,
+                           unsigned Hidden);
 
 bool hasCompileErrors(const Findings &All);
 

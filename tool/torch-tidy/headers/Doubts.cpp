@@ -5,6 +5,7 @@
 #include "clang/Lex/MacroInfo.h"
 #include "clang/Lex/Preprocessor.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace clang;
@@ -32,15 +33,26 @@ public:
         !Missing.empty())
       return;
     Owner.Entered = HashLoc;
+    for (const auto &[Name, Before] : Changed)
+      if (!isSame(Before, PP.getMacroInfo(Name)))
+        Owner.doubt("the headers before LibTorch's change '" + Name->getName() +
+                    "', a name of LibTorch's headers");
   }
 
   // Before LibTorch is included: what its headers could have seen.
-  void MacroDefined(const Token &Name, const MacroDirective *) override {
-    changes(Name, "defines");
+  void MacroDefined(const Token &Name, const MacroDirective *New) override {
+    const MacroDirective *Old = New->getPrevious();
+    const MacroDirective::DefInfo Before =
+        Old ? const_cast<MacroDirective *>(Old)->getDefinition()
+            : MacroDirective::DefInfo();
+    changes(Name, "defines",
+            Before && !Before.isUndefined() ? Before.getMacroInfo() : nullptr);
   }
-  void MacroUndefined(const Token &Name, const MacroDefinition &,
+  void MacroUndefined(const Token &Name, const MacroDefinition &Before,
                       const MacroDirective *) override {
-    changes(Name, "undefines");
+    // What is not defined does not change.
+    if (Before)
+      changes(Name, "undefines", Before.getMacroInfo());
   }
   void PragmaDirective(SourceLocation Loc, PragmaIntroducerKind) override {
     if (Missing.empty() || !isUsers(Loc))
@@ -94,15 +106,27 @@ private:
            !SM.isWrittenInCommandLineFile(Loc) && !SM.isInSystemHeader(Loc);
   }
 
-  void changes(const Token &Name, StringRef How) {
+  void changes(const Token &Name, StringRef How, const MacroInfo *Before) {
     const SourceLocation Loc = Name.getLocation();
     if (Missing.empty() || SM.isWrittenInBuiltinFile(Loc) ||
         SM.isWrittenInCommandLineFile(Loc))
       return;
     const IdentifierInfo *Identifier = Name.getIdentifierInfo();
-    if (Identifier && Identifier->isFromAST())
-      Owner.doubt(How + " '" + Identifier->getName() +
-                  "', a name of LibTorch's headers, before them");
+    if (!Identifier || !Identifier->isFromAST())
+      return;
+    if (isUsers(Loc))
+      return Owner.doubt(How + " '" + Identifier->getName() +
+                         "', a name of LibTorch's headers, before them");
+    // Headers of the system that have no guard, or one that leaves something
+    // out, do again what they did in the precompiled header: only what has
+    // become of it in the end counts.
+    Changed.try_emplace(Identifier, Before);
+  }
+
+  bool isSame(const MacroInfo *Before, const MacroInfo *Now) const {
+    if (!Before || !Now)
+      return Before == Now;
+    return Before->isIdenticalTo(*Now, PP, /*Syntactically=*/true);
   }
 
   void asks(SourceLocation Loc, const Token &Name,
@@ -125,6 +149,8 @@ private:
   Preprocessor &PP;
   const SourceManager &SM;
   DenseSet<const FileEntry *> Missing;
+  /// By headers of the system, and what they were in the precompiled header.
+  MapVector<const IdentifierInfo *, const MacroInfo *> Changed;
 };
 
 void Doubts::watch(Preprocessor &PP) {

@@ -1,5 +1,7 @@
 #include "EntryHeaders.h"
-#include "clang/Lex/DependencyDirectivesScanner.h"
+#include "headers/Includes.h"
+#include "clang/Lex/HeaderSearchOptions.h"
+#include "clang/Lex/PreprocessorOptions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -10,8 +12,6 @@ using namespace llvm;
 
 namespace torchtidy::tool {
 namespace {
-
-namespace scan = clang::dependency_directives_scan;
 
 bool isOfLibTorch(StringRef Header) {
   return Header.starts_with("torch/") || Header.starts_with("ATen/") ||
@@ -30,7 +30,15 @@ public:
   IncludeScanner(const HeaderSearchOptions &Search, vfs::FileSystem &FS)
       : Search(Search), FS(FS) {}
 
-  std::vector<std::string> run(StringRef Source) {
+  std::vector<std::string> run(ArrayRef<std::string> Before, StringRef Source) {
+    for (const std::string &Name : Before) {
+      if (isOfLibTorch(Name))
+        return {"<" + Name + ">"};
+      // Clang looks for it from the folder it runs in.
+      visit(resolve(Name, ""), 0);
+      if (!Found.empty())
+        return std::move(Found);
+    }
     visit(Source, 0);
     return std::move(Found);
   }
@@ -68,28 +76,6 @@ private:
       Found = {All.front()};
   }
 
-  static std::vector<std::string> includesOf(StringRef Text) {
-    SmallVector<scan::Token, 128> Tokens;
-    SmallVector<scan::Directive, 32> Directives;
-    std::vector<std::string> Result;
-    if (scanSourceForDependencyDirectives(Text, Tokens, Directives))
-      return Result;
-    for (const scan::Directive &D : Directives) {
-      if (D.Kind != scan::pp_include && D.Kind != scan::pp_import)
-        continue;
-      const scan::Token &First = D.Tokens.front(), &Last = D.Tokens.back();
-      const StringRef Line =
-          Text.slice(First.Offset, Last.Offset + Last.Length).rtrim();
-      const size_t Begin = Line.find_first_of("<\"");
-      if (Begin == StringRef::npos)
-        continue; // by a macro
-      const size_t End = Line.find(Line[Begin] == '<' ? '>' : '"', Begin + 1);
-      if (End != StringRef::npos)
-        Result.push_back(Line.slice(Begin, End + 1).str());
-    }
-    return Result;
-  }
-
   std::string resolve(StringRef Name, StringRef From) {
     SmallString<256> Path(sys::path::parent_path(From));
     sys::path::append(Path, Name);
@@ -117,9 +103,10 @@ private:
 } // namespace
 
 std::vector<std::string> entryHeaders(StringRef Source,
-                                      const HeaderSearchOptions &Search,
+                                      const CompilerInvocation &Command,
                                       vfs::FileSystem &FS) {
-  return IncludeScanner(Search, FS).run(Source);
+  return IncludeScanner(Command.getHeaderSearchOpts(), FS)
+      .run(Command.getPreprocessorOpts().Includes, Source);
 }
 
 } // namespace torchtidy::tool

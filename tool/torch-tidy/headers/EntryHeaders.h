@@ -2,7 +2,7 @@
 #ifndef TORCHTIDY_TOOL_HEADERS_ENTRYHEADERS_H
 #define TORCHTIDY_TOOL_HEADERS_ENTRYHEADERS_H
 
-#include "clang/Lex/HeaderSearchOptions.h"
+#include "clang/Frontend/CompilerInvocation.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <string>
 #include <vector>
@@ -11,11 +11,13 @@ namespace torchtidy::tool {
 
 /// The includes, as they are written ("<torch/torch.h>"), that a precompiled
 /// header for this source would hold: those of the first file, on the way
-/// through the user's headers, that includes LibTorch. Empty where none is
-/// found. Conditions are not looked at: whether the source does include them,
-/// and before anything that could matter, only its parse can tell (Doubts.h).
+/// through the user's headers, that includes LibTorch. The way begins with the
+/// files that the command puts before the source (-include). Empty where none
+/// is found. Conditions are not looked at: whether the source does include
+/// them, and before anything that could matter, only its parse can tell
+/// (Doubts.h).
 std::vector<std::string> entryHeaders(llvm::StringRef Source,
-                                      const clang::HeaderSearchOptions &Search,
+                                      const clang::CompilerInvocation &Command,
                                       llvm::vfs::FileSystem &FS);
 
 } // namespace torchtidy::tool

@@ -11,6 +11,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SHA256.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/xxhash.h"
 #include <chrono>
 #include <sys/file.h>
@@ -22,7 +23,7 @@ namespace torchtidy::tool {
 namespace {
 
 /// Another number makes the entries of all earlier versions unreachable.
-constexpr unsigned Format = 1;
+constexpr unsigned Format = 2;
 
 std::string inFolder(StringRef Folder, StringRef Name) {
   SmallString<256> Result(Folder);
@@ -35,6 +36,9 @@ std::error_code writeWhole(StringRef Path, StringRef Text) {
   const std::string Part =
       (Path + "." + utostr(sys::Process::getProcessId()) + ".part").str();
   std::error_code Failure;
+  // Ctrl-C leaves nothing behind.
+  sys::RemoveFileOnSignal(Part);
+  auto Forget = make_scope_exit([&] { sys::DontRemoveFileOnSignal(Part); });
   {
     raw_fd_ostream Out(Part, Failure);
     if (Failure)
@@ -126,7 +130,7 @@ std::string defaultCacheFolder() {
 }
 
 std::string HeaderCache::key(const CompilerInvocation &Command,
-                             ArrayRef<std::string> Includes,
+                             ArrayRef<std::string> Includes, Bodies Which,
                              vfs::FileSystem &FS) {
   if (ProgramHash.empty()) {
     ErrorOr<std::unique_ptr<MemoryBuffer>> Program = map(Settings.Executable);
@@ -141,6 +145,7 @@ std::string HeaderCache::key(const CompilerInvocation &Command,
   Add(utostr(Format));
   Add(ProgramHash);
   Add(getClangFullVersion());
+  Add(Which == Bodies::Kept ? "bodies" : "");
   for (const std::string &Include : Includes)
     Add(Include);
   const std::shared_ptr<CompilerInvocation> Shared = sharedPart(Command, FS);
@@ -152,7 +157,7 @@ std::string HeaderCache::key(const CompilerInvocation &Command,
                    [](const HeaderSearchOptions::Entry &Entry) {
                      return !sys::path::is_absolute(Entry.Path);
                    });
-  if (IsRelative || !Shared->getPreprocessorOpts().Includes.empty())
+  if (IsRelative)
     Add(FS.getCurrentWorkingDirectory().get());
   return toHex(ArrayRef(Hash.final()).take_front(16), /*LowerCase=*/true);
 }
@@ -200,7 +205,7 @@ std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
 
 std::optional<HeaderCache::Entry>
 HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
-                  ArrayRef<std::string> Includes,
+                  ArrayRef<std::string> Includes, Bodies Which,
                   IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   // What a process that was killed has left.
   std::error_code Ignored;
@@ -224,7 +229,7 @@ HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
   const std::string Name =
       "header-" + utostr(sys::Process::getProcessId()) + ".pch";
   const std::string Output = inFolder(Folder, Name);
-  const PrecompiledHeaderResult Made = precompile(Command, Header, FS);
+  const PrecompiledHeaderResult Made = precompile(Command, Header, Which, FS);
   if (!Made.Failure.empty()) {
     trouble(Made.Failure);
     return std::nullopt;
@@ -263,11 +268,11 @@ HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
 std::optional<HeaderCache::Entry>
 HeaderCache::get(const CompilerInvocation &Command,
                  ArrayRef<std::string> Includes,
-                 IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+                 IntrusiveRefCntPtr<vfs::FileSystem> FS, Bodies Which) {
   if (Settings.Folder.empty() || Includes.empty())
     return std::nullopt;
   const std::string Folder = inFolder(inFolder(Settings.Folder, "headers"),
-                                      key(Command, Includes, *FS));
+                                      key(Command, Includes, Which, *FS));
   if (std::optional<Entry> Found = read(Folder))
     return Found;
   if (std::error_code Failure = sys::fs::create_directories(Folder)) {
@@ -282,7 +287,7 @@ HeaderCache::get(const CompilerInvocation &Command,
   // Somebody else may have made it meanwhile.
   if (std::optional<Entry> Found = read(Folder))
     return Found;
-  return make(Folder, Command, Includes, std::move(FS));
+  return make(Folder, Command, Includes, Which, std::move(FS));
 }
 
 void HeaderCache::evict(StringRef Keep) const {

@@ -2,6 +2,7 @@
 #ifndef TORCHTIDY_TOOL_HEADERS_HEADERCACHE_H
 #define TORCHTIDY_TOOL_HEADERS_HEADERCACHE_H
 
+#include "headers/PrecompiledHeader.h"
 #include "clang/Frontend/CompilerInvocation.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <cstdint>
@@ -48,19 +49,22 @@ public:
   /// not there. Where another process is making it, waits for that.
   std::optional<Entry> get(const clang::CompilerInvocation &Command,
                            llvm::ArrayRef<std::string> Includes,
-                           llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
+                           llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS,
+                           Bodies Which = Bodies::Skipped);
+
+  /// The same text for those that share an entry.
+  std::string key(const clang::CompilerInvocation &Command,
+                  llvm::ArrayRef<std::string> Includes, Bodies Which,
+                  llvm::vfs::FileSystem &FS);
 
   /// Why the cache was of no use, when that is news; empty otherwise.
   std::string takeTrouble() { return std::move(Trouble); }
 
 private:
-  std::string key(const clang::CompilerInvocation &Command,
-                  llvm::ArrayRef<std::string> Includes,
-                  llvm::vfs::FileSystem &FS);
   std::optional<Entry> read(llvm::StringRef Folder) const;
   std::optional<Entry> make(llvm::StringRef Folder,
                             const clang::CompilerInvocation &Command,
-                            llvm::ArrayRef<std::string> Includes,
+                            llvm::ArrayRef<std::string> Includes, Bodies Which,
                             llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
   void evict(llvm::StringRef Keep) const;
   void trouble(const llvm::Twine &What) {

@@ -188,19 +188,21 @@ sharedPart(const CompilerInvocation &Command, vfs::FileSystem &FS) {
   Code.CommandLineArgs.clear();
   PreprocessorOptions &Preprocessor = Shared->getPreprocessorOpts();
   Preprocessor.clearRemappedFiles();
+  // What is put before the source is a part of the source.
+  Preprocessor.Includes.clear();
   dropUserFolders(Shared->getHeaderSearchOpts(), FS);
   useSharedOptions(*Shared);
   return Shared;
 }
 
 PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
-                                   StringRef Header,
+                                   StringRef Header, Bodies Which,
                                    IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   PrecompiledHeaderResult Result;
   std::shared_ptr<CompilerInvocation> Invocation = sharedPart(Command, *FS);
   FrontendOptions &Frontend = Invocation->getFrontendOpts();
   Frontend.ProgramAction = frontend::GeneratePCH;
-  Frontend.SkipFunctionBodies = true;
+  Frontend.SkipFunctionBodies = Which == Bodies::Skipped;
   Frontend.DisableFree = false;
   Frontend.Inputs.push_back(FrontendInputFile(
       Header, InputKind(Language::CXX, InputKind::Source,

@@ -21,6 +21,13 @@ sharedPart(const clang::CompilerInvocation &Command, llvm::vfs::FileSystem &FS);
 /// with it.
 void useSharedOptions(clang::CompilerInvocation &Command);
 
+enum class Bodies {
+  /// Function bodies that no torch check reads are skipped: for torch-tidy.
+  Skipped,
+  /// For others, whose checks and warnings may ask for any.
+  Kept
+};
+
 struct PrecompiledHeaderResult {
   /// Why there is none; empty when it was made.
   std::string Failure;
@@ -36,7 +43,7 @@ struct PrecompiledHeaderResult {
 /// Compiles Header, which holds nothing but includes.
 PrecompiledHeaderResult
 precompile(const clang::CompilerInvocation &Command, llvm::StringRef Header,
-           llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
+           Bodies Which, llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
 
 } // namespace torchtidy::tool
 

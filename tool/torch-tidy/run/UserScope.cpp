@@ -1,4 +1,4 @@
-#include "UserScope.h"
+#include "run/UserScope.h"
 #include "Registry.h"
 #include "clang-tidy/ClangTidy.h"
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"

@@ -1,0 +1,117 @@
+#include "inputs/Compilations.h"
+#include "Messages.h"
+#include "inputs/InferredFlags.h"
+#include "inputs/Sources.h"
+#include "inputs/Tree.h"
+#include "clang/Tooling/ArgumentsAdjusters.h"
+#include "clang/Tooling/CommonOptionsParser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace clang::tooling;
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+/// The compile_commands.json that holds for this folder, or an empty string.
+std::string findDatabaseFile(StringRef Folder) {
+  for (; !Folder.empty(); Folder = sys::path::parent_path(Folder)) {
+    SmallString<256> File = Folder;
+    sys::path::append(File, "compile_commands.json");
+    if (sys::fs::exists(File))
+      return std::string(File);
+  }
+  return {};
+}
+
+StringRef lastLine(StringRef Text) {
+  Text = Text.rtrim();
+  return Text.substr(Text.rfind('\n') + 1);
+}
+
+constexpr StringLiteral HowToGiveFlags =
+    "name the folder of compile_commands.json with -p (CMake writes it with "
+    "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON), or give the flags after '--'";
+
+/// What is done to every compile command before it is used.
+std::unique_ptr<CompilationDatabase>
+decorate(std::unique_ptr<CompilationDatabase> Base, const Options &Line) {
+  auto Result =
+      std::make_unique<ArgumentsAdjustingCompilations>(std::move(Base));
+  Result->appendArgumentsAdjuster(getInsertArgumentAdjuster(
+      Line.ExtraArgsBefore, ArgumentInsertPosition::BEGIN));
+  Result->appendArgumentsAdjuster(
+      getInsertArgumentAdjuster(Line.ExtraArgs, ArgumentInsertPosition::END));
+  return Result;
+}
+
+/// As clangd does: the build folder in a source folder.
+std::unique_ptr<CompilationDatabase> findInBuildFolders(StringRef Folder) {
+  for (; !Folder.empty(); Folder = sys::path::parent_path(Folder)) {
+    SmallString<256> Build(Folder);
+    sys::path::append(Build, "build");
+    SmallString<256> File(Build);
+    sys::path::append(File, "compile_commands.json");
+    std::string Reason;
+    if (!sys::fs::exists(File))
+      continue;
+    if (auto Database = CompilationDatabase::loadFromDirectory(Build, Reason)) {
+      note() << "the compile commands are those of '" << File << "'\n";
+      return Database;
+    }
+  }
+  return nullptr;
+}
+
+void tellInferred(const InferredFlags &Flags) {
+  errs() << "; the flags are inferred: -std=c++" << Flags.Standard;
+  if (!Flags.LibTorch.empty())
+    errs() << ", LibTorch in '" << Flags.LibTorch << "'";
+  errs() << ", include folders of '" << Flags.Root << "'. Better "
+         << HowToGiveFlags << '\n';
+  if (Flags.LibTorch.empty())
+    warning() << "LibTorch was not found on this machine: name its folder with "
+                 "--libtorch\n";
+}
+
+} // namespace
+
+Compilations loadCompilations(Options &Line,
+                              IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  Compilations Result;
+  if (Line.FlagsAfterDashes) {
+    Result.AreForAnyFile = true;
+    Result.Database = decorate(std::move(Line.FlagsAfterDashes), Line);
+    return Result;
+  }
+
+  const std::string Folder = Line.BuildPath.empty()
+                                 ? folderOf(Line.Sources.front())
+                                 : absolutePath(Line.BuildPath);
+  std::string Reason;
+  std::unique_ptr<CompilationDatabase> Database =
+      CompilationDatabase::autoDetectFromDirectory(Folder, Reason);
+  const std::string File = findDatabaseFile(Folder);
+  if (!Database && File.empty() && Line.BuildPath.empty())
+    Database = findInBuildFolders(Folder);
+  if (!Database) {
+    Result.AreInferred = Result.AreForAnyFile = true;
+    Result.Broken = !File.empty() || !Line.BuildPath.empty();
+    InferredFlags Flags = inferFlags(
+        Line.Sources.empty() ? Folder : folderOf(Line.Sources.front()),
+        Line.LibTorch, FS);
+    if (!File.empty())
+      error() << "cannot read '" << File << "': " << lastLine(Reason);
+    else
+      (Result.Broken ? error() : warning())
+          << "there is no compile_commands.json in '" << Folder
+          << "' or above it";
+    tellInferred(Flags);
+    Database = std::move(Flags.Database);
+  }
+  Result.Database = decorate(std::move(Database), Line);
+  return Result;
+}
+
+} // namespace torchtidy::tool

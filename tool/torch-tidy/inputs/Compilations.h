@@ -1,0 +1,30 @@
+// Where the compile commands come from.
+#ifndef TORCHTIDY_TOOL_INPUTS_COMPILATIONS_H
+#define TORCHTIDY_TOOL_INPUTS_COMPILATIONS_H
+
+#include "Options.h"
+#include "llvm/Support/VirtualFileSystem.h"
+
+namespace torchtidy::tool {
+
+struct Compilations {
+  std::unique_ptr<clang::tooling::CompilationDatabase> Database;
+  /// There is a compile_commands.json that cannot be read, or none in the
+  /// folder that -p names.
+  bool Broken = false;
+  /// There is one command for whatever file, and no list of files.
+  bool AreForAnyFile = false;
+  /// Nobody says what the flags are: they are a guess (InferredFlags.h).
+  bool AreInferred = false;
+};
+
+/// Loads the compile commands: the flags after "--", those of -p, or those of
+/// the nearest compile_commands.json in a folder above the first source or in
+/// the subfolder "build" of one. Where there are none says so, and infers them.
+Compilations
+loadCompilations(Options &Line,
+                 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
+
+} // namespace torchtidy::tool
+
+#endif

@@ -1,0 +1,197 @@
+#include "inputs/Sources.h"
+#include "Messages.h"
+#include "inputs/Tree.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/GlobPattern.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace clang::tooling;
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+constexpr StringLiteral Wildcards = "*?[{";
+
+/// Why this file is no C++ source text, or an empty string.
+std::string unreadableText(StringRef Path, vfs::FileSystem &FS) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Text = FS.getBufferForFile(Path);
+  if (!Text)
+    return Text.getError().message();
+  StringRef Start = (*Text)->getBuffer().take_front(4096);
+  if (Start.starts_with("\xFF\xFE") || Start.starts_with("\xFE\xFF"))
+    return "is UTF-16 text; Clang reads UTF-8";
+  if (size_t At = Start.find('\0'); At != StringRef::npos)
+    return "is a binary file (byte " + utostr(At) + " is zero)";
+  return {};
+}
+
+/// What keeps a source file from being analysed, or an empty string.
+std::string obstacle(StringRef Source, const CompilationDatabase &Database,
+                     vfs::FileSystem &FS) {
+  std::string Path = absolutePath(Source);
+  ErrorOr<vfs::Status> Status = FS.status(Path);
+  if (!Status)
+    return Status.getError().message();
+
+  // A pipe can be read only once.
+  if (Status->isRegularFile())
+    if (std::string Reason = unreadableText(Path, FS); !Reason.empty())
+      return Reason;
+
+  std::vector<CompileCommand> Commands = Database.getCompileCommands(Path);
+  if (Commands.empty())
+    return "compile_commands.json has no command for it";
+  for (const CompileCommand &Command : Commands)
+    if (!FS.exists(Command.Directory))
+      return "its compile command runs in '" + Command.Directory +
+             "', which does not exist; run CMake again";
+  return {};
+}
+
+class Finder {
+public:
+  Finder(const CompilationDatabase &Database, bool AreForAnyFile,
+         vfs::FileSystem &FS)
+      : Database(Database), AreForAnyFile(AreForAnyFile), FS(FS) {
+    for (const std::string &File : Database.getAllFiles())
+      Entries.push_back(comparablePath(File));
+    llvm::sort(Entries);
+    Entries.erase(llvm::unique(Entries), Entries.end());
+  }
+
+  void addAll() {
+    for (const std::string &Entry : Entries)
+      add(Entry, Entry);
+    if (Entries.empty())
+      fail("compile_commands.json has no entries: there is nothing to analyse");
+  }
+
+  void addName(const std::string &Name) {
+    ErrorOr<vfs::Status> Status = FS.status(absolutePath(Name));
+    if (Status && Status->isDirectory())
+      return addFolder(Name);
+    if (!Status && Name.find_first_of(Wildcards.data()) != std::string::npos)
+      return addGlob(Name);
+    // As it was written: messages name it so.
+    add(Name, comparablePath(Name));
+  }
+
+  SourceList take() { return std::move(Result); }
+
+private:
+  void add(const std::string &Name, const std::string &Path) {
+    if (!Seen.insert(Path).second)
+      return;
+    if (std::string Reason = obstacle(Name, Database, FS); !Reason.empty())
+      fail("cannot analyse '" + Name + "': " + Reason);
+    else
+      Result.Usable.push_back(Name);
+  }
+
+  void addFolder(const std::string &Name) {
+    std::string Folder = comparablePath(Name);
+    if (!StringRef(Folder).ends_with("/"))
+      Folder += '/';
+    const std::vector<std::string> Present = sourcesBelow(Folder, FS);
+    if (AreForAnyFile) {
+      for (const std::string &Path : Present)
+        add(Path, Path);
+      if (Present.empty())
+        fail("there are no C++ sources in '" + Name + "'");
+      return;
+    }
+    size_t Found = 0;
+    for (const std::string &Entry : Entries)
+      if (StringRef(Entry).starts_with(Folder)) {
+        add(Entry, Entry);
+        ++Found;
+      }
+    if (!Found)
+      return fail("compile_commands.json has no entry for a file in '" + Name +
+                  "'");
+    std::vector<std::string> Left;
+    for (const std::string &Path : Present)
+      if (!std::binary_search(Entries.begin(), Entries.end(), Path))
+        Left.push_back(Path);
+    tellLeft(Name, Left);
+  }
+
+  /// A file that nobody compiles may be meant so, or be forgotten.
+  static void tellLeft(StringRef Name, ArrayRef<std::string> Left) {
+    if (Left.empty())
+      return;
+    constexpr size_t Shown = 3;
+    note() << Left.size() << (Left.size() == 1 ? " source" : " sources")
+           << " in '" << Name << "' "
+           << (Left.size() == 1 ? "has no entry" : "have no entries")
+           << " in compile_commands.json and "
+           << (Left.size() == 1 ? "is" : "are") << " not analysed: ";
+    ListSeparator Comma;
+    for (const std::string &Path : Left.take_front(Shown))
+      errs() << Comma << Path;
+    errs() << (Left.size() > Shown ? ", ..." : "") << '\n';
+  }
+
+  void addGlob(const std::string &Name) {
+    Expected<GlobPattern> Pattern =
+        GlobPattern::create(comparablePath(Name), /*MaxSubPatterns=*/1024);
+    if (!Pattern)
+      return fail("'" + Name +
+                  "' is no glob: " + toString(Pattern.takeError()));
+    size_t Found = 0;
+    const std::vector<std::string> All =
+        AreForAnyFile ? sourcesBelow(folderOf(Name), FS) : Entries;
+    for (const std::string &Path : All)
+      if (Pattern->match(Path)) {
+        add(Path, Path);
+        ++Found;
+      }
+    if (!Found)
+      fail("'" + Name + "' matches " +
+           (AreForAnyFile ? "no C++ source"
+                          : "no entry of compile_commands.json"));
+  }
+
+  void fail(const Twine &What) {
+    error() << What << '\n';
+    ++Result.NumUnusable;
+  }
+
+  const CompilationDatabase &Database;
+  bool AreForAnyFile;
+  vfs::FileSystem &FS;
+  std::vector<std::string> Entries;
+  StringSet<> Seen;
+  SourceList Result;
+};
+
+} // namespace
+
+std::string folderOf(StringRef Name) {
+  const std::string Path = comparablePath(Name);
+  if (sys::fs::is_directory(Path))
+    return Path;
+  const StringRef Plain =
+      sys::fs::exists(Path)
+          ? StringRef(Path)
+          : StringRef(Path).substr(0, StringRef(Path).find_first_of(Wildcards));
+  return sys::path::parent_path(Plain).str();
+}
+
+SourceList findSources(ArrayRef<std::string> Names,
+                       const CompilationDatabase &Database, bool AreForAnyFile,
+                       vfs::FileSystem &FS) {
+  Finder Find(Database, AreForAnyFile, FS);
+  if (Names.empty())
+    Find.addAll();
+  for (const std::string &Name : Names)
+    Find.addName(Name);
+  return Find.take();
+}
+
+} // namespace torchtidy::tool

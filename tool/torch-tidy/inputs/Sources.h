@@ -1,0 +1,34 @@
+// Which source files a command line means.
+#ifndef TORCHTIDY_TOOL_INPUTS_SOURCES_H
+#define TORCHTIDY_TOOL_INPUTS_SOURCES_H
+
+#include "clang/Tooling/CompilationDatabase.h"
+#include "llvm/Support/VirtualFileSystem.h"
+#include <string>
+#include <vector>
+
+namespace torchtidy::tool {
+
+struct SourceList {
+  /// Those that can be analysed, each once.
+  std::vector<std::string> Usable;
+  /// How many cannot be, or were asked for and are not there; each has been
+  /// told.
+  size_t NumUnusable = 0;
+};
+
+/// Names: files, folders, and globs in which '*' also stands for slashes; with
+/// none, all files that have a compile command. Of folders and globs those
+/// files are meant that have a compile command; where there is no list of those
+/// (AreForAnyFile), all C++ sources.
+SourceList findSources(llvm::ArrayRef<std::string> Names,
+                       const clang::tooling::CompilationDatabase &Database,
+                       bool AreForAnyFile, llvm::vfs::FileSystem &FS);
+
+/// The folder that a name of a source begins in: that of a file, a folder
+/// itself, what comes before the first wildcard of a glob. Absolute.
+std::string folderOf(llvm::StringRef Name);
+
+} // namespace torchtidy::tool
+
+#endif

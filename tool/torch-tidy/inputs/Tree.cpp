@@ -1,0 +1,60 @@
+#include "inputs/Tree.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace torchtidy::tool {
+
+std::string absolutePath(StringRef Path) {
+  if (Path.empty())
+    return {};
+  SmallString<256> Result(Path);
+  sys::fs::make_absolute(Result);
+  return std::string(Result);
+}
+
+std::string comparablePath(StringRef Path) {
+  SmallString<256> Result(absolutePath(Path));
+  sys::path::remove_dots(Result, /*remove_dot_dot=*/true);
+  return std::string(Result);
+}
+
+static bool isBuildFolder(StringRef Folder, vfs::FileSystem &FS) {
+  SmallString<256> Cache(Folder);
+  sys::path::append(Cache, "CMakeCache.txt");
+  return FS.exists(Cache);
+}
+
+std::vector<std::string> filesBelow(StringRef Folder, vfs::FileSystem &FS,
+                                    size_t MaxFiles) {
+  std::vector<std::string> Result;
+  std::error_code Failure;
+  for (vfs::recursive_directory_iterator It(FS, Folder, Failure), End;
+       It != End && !Failure && Result.size() < MaxFiles;
+       It.increment(Failure)) {
+    const StringRef Path = It->path();
+    if (It->type() == sys::fs::file_type::directory_file) {
+      if (sys::path::filename(Path).starts_with(".") ||
+          sys::path::filename(Path) == "CMakeFiles" || isBuildFolder(Path, FS))
+        It.no_push();
+      continue;
+    }
+    Result.push_back(Path.str());
+  }
+  llvm::sort(Result);
+  return Result;
+}
+
+std::vector<std::string> sourcesBelow(StringRef Folder, vfs::FileSystem &FS) {
+  std::vector<std::string> Result = filesBelow(Folder, FS);
+  llvm::erase_if(Result, [](StringRef Path) {
+    const StringRef Extension = sys::path::extension(Path);
+    return !is_contained({".cpp", ".cc", ".cxx", ".c++", ".C"}, Extension);
+  });
+  return Result;
+}
+
+} // namespace torchtidy::tool

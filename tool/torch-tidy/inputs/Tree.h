@@ -1,0 +1,30 @@
+// The files of a source tree.
+#ifndef TORCHTIDY_TOOL_INPUTS_TREE_H
+#define TORCHTIDY_TOOL_INPUTS_TREE_H
+
+#include "llvm/Support/VirtualFileSystem.h"
+#include <string>
+#include <vector>
+
+namespace torchtidy::tool {
+
+/// Of an empty path an empty one.
+std::string absolutePath(llvm::StringRef Path);
+/// Also without "." and "..": fit to be compared. Where ".." follows a symbolic
+/// link it may be another file: not fit to be opened.
+std::string comparablePath(llvm::StringRef Path);
+
+/// All files below a folder, sorted, but for those that no project counts as
+/// its own: what is hidden, and what CMake has made. Ends early in a tree of
+/// more than MaxFiles.
+std::vector<std::string> filesBelow(llvm::StringRef Folder,
+                                    llvm::vfs::FileSystem &FS,
+                                    size_t MaxFiles = 100000);
+
+/// Of those, the C++ source files: .cpp, .cc, .cxx, .c++, .C.
+std::vector<std::string> sourcesBelow(llvm::StringRef Folder,
+                                      llvm::vfs::FileSystem &FS);
+
+} // namespace torchtidy::tool
+
+#endif

@@ -1,0 +1,274 @@
+#include "run/FileAnalysis.h"
+#include "Messages.h"
+#include "clang-tidy/ClangTidy.h"
+#include "clang-tidy/ClangTidyModule.h"
+#include "headers/Doubts.h"
+#include "headers/EntryHeaders.h"
+#include "headers/PrecompiledHeader.h"
+#include "run/FunctionRanges.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendAction.h"
+#include "clang/Lex/PreprocessorOptions.h"
+#include "clang/Tooling/ArgumentsAdjusters.h"
+#include "clang/Tooling/Tooling.h"
+
+using namespace clang;
+using namespace llvm;
+
+namespace torchtidy::tool {
+
+/// How the parse of one file went. A file with several compile commands is
+/// parsed once for each.
+struct FileAnalysis::Attempt {
+  /// One compile command of the file.
+  struct Command {
+    HeaderCache::Entry Header;
+    std::unique_ptr<Doubts> Doubtful;
+    /// The precompiled header has been accepted.
+    bool Parsed = false;
+  };
+
+  /// The frontend got as far as making a consumer.
+  bool CameToParse = false;
+  /// Those that a precompiled header is used for.
+  std::vector<Command> WithHeader;
+  /// Why none is used.
+  std::string Reason;
+  FunctionRanges Functions;
+  FileResult Result;
+
+  /// The first compile error; empty where there is none.
+  std::string error() const {
+    for (const tidy::ClangTidyError &Finding : Result.Findings)
+      if (Finding.DiagLevel == tidy::ClangTidyError::Error &&
+          StringRef(Finding.DiagnosticName).starts_with("clang-diagnostic"))
+        return Finding.Message.Message;
+    return {};
+  }
+
+  /// Why the result may be another than that of a parse in full; empty where
+  /// it is the same.
+  std::string doubt() const {
+    for (const Command &Each : WithHeader) {
+      if (!Each.Parsed)
+        return "Clang rejects the precompiled header";
+      if (!Each.Doubtful->reason().empty())
+        return Each.Doubtful->reason();
+    }
+    const std::string Error = error();
+    return Error.empty() ? "" : "it has compile errors (" + Error + ")";
+  }
+};
+
+class FileAnalysis::Action : public ASTFrontendAction {
+public:
+  /// Now: null where no precompiled header is used.
+  Action(tidy::ClangTidyASTConsumerFactory &Factory, bool IsTorchOnly,
+         Attempt &Whole, Attempt::Command *Now)
+      : Factory(Factory), IsTorchOnly(IsTorchOnly), Whole(Whole), Now(Now) {}
+
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &Compiler,
+                                                 StringRef File) override {
+    Whole.CameToParse = true;
+    // Also makes File the current file of the context.
+    auto Consumer = Factory.createASTConsumer(Compiler, File);
+    if (!IsTorchOnly)
+      return Consumer;
+    return limitToUserCode(std::move(Consumer),
+                           [this](ASTContext &AST, ArrayRef<Decl *> Scope) {
+                             Whole.Functions.collect(AST, Scope);
+                             if (Now)
+                               Now->Doubtful->judge(AST, Scope);
+                           });
+  }
+
+  void ExecuteAction() override {
+    if (Now) {
+      Now->Parsed = true;
+      Now->Doubtful->watch(getCompilerInstance().getPreprocessor());
+    }
+    ASTFrontendAction::ExecuteAction();
+  }
+
+private:
+  tidy::ClangTidyASTConsumerFactory &Factory;
+  bool IsTorchOnly;
+  Attempt &Whole;
+  Attempt::Command *Now;
+};
+
+class FileAnalysis::ActionFactory : public tooling::FrontendActionFactory {
+public:
+  /// Cache: null for a parse in full.
+  ActionFactory(tidy::ClangTidyContext &Context,
+                IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS,
+                HeaderCache *Cache, TorchOnly &AsksTorchOnly,
+                JobControl &Control, Attempt &Whole)
+      : Context(Context), FS(FS), ConsumerFactory(Context, FS), Cache(Cache),
+        AsksTorchOnly(AsksTorchOnly), Control(Control), Whole(Whole) {}
+
+  std::unique_ptr<FrontendAction> create() override {
+    return std::make_unique<Action>(ConsumerFactory, IsTorchOnly, Whole,
+                                    HasHeader ? &Whole.WithHeader.back()
+                                              : nullptr);
+  }
+
+  bool runInvocation(std::shared_ptr<CompilerInvocation> Invocation,
+                     FileManager *Files,
+                     std::shared_ptr<PCHContainerOperations> Containers,
+                     DiagnosticConsumer *Consumer) override {
+    // clang-tidy defines __clang_analyzer__, and code relies on it.
+    Invocation->getPreprocessorOpts().SetUpStaticAnalyzer = true;
+    const auto &Inputs = Invocation->getFrontendOpts().Inputs;
+    HasHeader = false;
+    if (!Inputs.empty() && Inputs.front().isFile()) {
+      Context.setCurrentFile(Inputs.front().getFile());
+      IsTorchOnly = AsksTorchOnly(Context);
+      if (!IsTorchOnly)
+        Whole.Reason = "stock checks are enabled for it";
+      else if (Cache)
+        HasHeader = usePrecompiledHeader(*Invocation, Inputs.front());
+    }
+    return FrontendActionFactory::runInvocation(
+        std::move(Invocation), Files, std::move(Containers), Consumer);
+  }
+
+private:
+  /// What speaks against one from the start, or an empty string.
+  static std::string obstacle(const CompilerInvocation &Invocation,
+                              const FrontendInputFile &Input) {
+    const PreprocessorOptions &Preprocessor = Invocation.getPreprocessorOpts();
+    if (!Preprocessor.ImplicitPCHInclude.empty())
+      return "its command names a precompiled header";
+    if (!Preprocessor.MacroIncludes.empty())
+      return "its command includes macros before it (-imacros)";
+    if (Input.getKind().getLanguage() != Language::CXX)
+      return "it is not C++";
+    if (Input.getKind().isHeader())
+      return "it is compiled as a header";
+    if (Invocation.getLangOpts().Modules &&
+        !Invocation.getLangOpts().CPlusPlusModules)
+      return "its command enables Clang modules";
+    return {};
+  }
+
+  bool usePrecompiledHeader(CompilerInvocation &Invocation,
+                            const FrontendInputFile &Input) {
+    Whole.Reason = obstacle(Invocation, Input);
+    if (!Whole.Reason.empty())
+      return false;
+    const std::vector<std::string> Includes =
+        entryHeaders(Input.getFile(), Invocation, *FS);
+    if (Includes.empty()) {
+      Whole.Reason = "it includes none of LibTorch's headers";
+      return false;
+    }
+    // Another process may be making it.
+    Control.pause();
+    std::optional<HeaderCache::Entry> Header =
+        Cache->get(Invocation, Includes, FS);
+    Control.resume();
+    if (!Header) {
+      Whole.Reason = "there is no precompiled header";
+      return false;
+    }
+    Control.offerRetry();
+    Invocation.getPreprocessorOpts().ImplicitPCHInclude = Header->Path;
+    useSharedOptions(Invocation);
+    auto Doubtful = std::make_unique<Doubts>(Header->Files);
+    Whole.WithHeader.push_back({std::move(*Header), std::move(Doubtful)});
+    return true;
+  }
+
+  tidy::ClangTidyContext &Context;
+  IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS;
+  tidy::ClangTidyASTConsumerFactory ConsumerFactory;
+  HeaderCache *Cache;
+  TorchOnly &AsksTorchOnly;
+  JobControl &Control;
+  bool IsTorchOnly = false, HasHeader = false;
+  Attempt &Whole;
+};
+
+/// ExtraArgs and ExtraArgsBefore of .clang-tidy.
+static tooling::ArgumentsAdjuster
+configuredArguments(const tidy::ClangTidyContext &Context) {
+  return [&Context](const tooling::CommandLineArguments &Args, StringRef File) {
+    tidy::ClangTidyOptions Options = Context.getOptionsForFile(File);
+    tooling::CommandLineArguments Result = Args;
+    if (Options.ExtraArgsBefore) {
+      bool HasCompiler = !Args.empty() && !StringRef(Args[0]).starts_with("-");
+      Result.insert(Result.begin() + (HasCompiler ? 1 : 0),
+                    Options.ExtraArgsBefore->begin(),
+                    Options.ExtraArgsBefore->end());
+    }
+    if (Options.ExtraArgs)
+      Result.insert(Result.end(), Options.ExtraArgs->begin(),
+                    Options.ExtraArgs->end());
+    return Result;
+  };
+}
+
+void FileAnalysis::explain(const std::string &Source, const Twine &What) const {
+  if (Settings.Explain)
+    note() << Source << ": " << What << '\n';
+}
+
+FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
+                                            HeaderCache *Headers,
+                                            JobControl &Control) {
+  Attempt Now;
+  std::unique_ptr<tidy::ClangTidyContext> Context = MakeContext();
+  tidy::ClangTidyDiagnosticConsumer Consumer(
+      *Context, /*ExternalDiagEngine=*/nullptr,
+      /*RemoveIncompatibleErrors=*/true, Settings.FixesFromNotes);
+  DiagnosticsEngine Diagnostics(new DiagnosticIDs, new DiagnosticOptions,
+                                &Consumer, /*ShouldOwnClient=*/false);
+  Context->setDiagnosticsEngine(&Diagnostics);
+  Context->setEnableProfiling(Settings.CheckProfile);
+  Context->setProfileStoragePrefix(Settings.ProfilePrefix);
+  ActionFactory Factory(*Context, FS, Headers, AsksTorchOnly, Control, Now);
+
+  tooling::ClangTool Tool(Database, Source,
+                          std::make_shared<PCHContainerOperations>(), FS);
+  Tool.appendArgumentsAdjuster(configuredArguments(*Context));
+  Tool.appendArgumentsAdjuster(tooling::getStripPluginsAdjuster());
+  Tool.setDiagnosticConsumer(&Consumer);
+  Tool.run(&Factory);
+
+  Now.Result.Findings = Consumer.take();
+  Now.Result.Stats = Context->getStats();
+  if (!Now.CameToParse)
+    Now.Result.Failure = "Clang does not accept its compile command";
+  Now.Result.Functions = Now.Functions.count();
+  Now.Result.Unanalysed = Now.Functions.countWithErrors(Now.Result.Findings);
+  return Now;
+}
+
+FileResult FileAnalysis::run(const std::string &Source, bool Crashed,
+                             JobControl &Control) {
+  if (Crashed) {
+    explain(Source, "parsed in full: it crashed with the precompiled header");
+    return attempt(Source, nullptr, Control).Result;
+  }
+  const bool HasCache = !Settings.Cache.Folder.empty();
+  Attempt First = attempt(Source, HasCache ? &Cache : nullptr, Control);
+  First.Result.Trouble = Cache.takeTrouble();
+  if (First.WithHeader.empty()) {
+    explain(Source, "parsed in full: " +
+                        (HasCache ? First.Reason : std::string("no cache")));
+    return std::move(First.Result);
+  }
+  const std::string Doubt = First.doubt();
+  if (Doubt.empty()) {
+    explain(Source, "parsed with " + First.WithHeader.front().Header.Path);
+    return std::move(First.Result);
+  }
+  explain(Source, "parsed in full: " + Doubt);
+  // The time begins anew.
+  Control.resume();
+  First = Attempt();
+  return attempt(Source, nullptr, Control).Result;
+}
+
+} // namespace torchtidy::tool

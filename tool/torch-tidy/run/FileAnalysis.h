@@ -1,0 +1,64 @@
+// The analysis of one source file, with LibTorch's headers precompiled where
+// that changes nothing.
+#ifndef TORCHTIDY_TOOL_RUN_FILEANALYSIS_H
+#define TORCHTIDY_TOOL_RUN_FILEANALYSIS_H
+
+#include "headers/HeaderCache.h"
+#include "run/FileResult.h"
+#include "run/Pool.h"
+#include "run/UserScope.h"
+#include "clang/Tooling/CompilationDatabase.h"
+#include "llvm/Support/VirtualFileSystem.h"
+#include <functional>
+#include <string>
+
+namespace torchtidy::tool {
+
+using ContextMaker =
+    std::function<std::unique_ptr<clang::tidy::ClangTidyContext>()>;
+
+struct AnalysisSettings {
+  bool FixesFromNotes = false;
+  bool CheckProfile = false;
+  std::string ProfilePrefix;
+  HeaderCacheSettings Cache;
+  /// Says of each file on standard error how it was parsed.
+  bool Explain = false;
+};
+
+/// clang-tidy's own runClangTidy does not let anyone come between the compiler
+/// instance and the checks, which is where the user scope and the precompiled
+/// headers are set, and hides which files failed. Each attempt gets a context
+/// of its own: its result can be thrown away and made again.
+class FileAnalysis {
+public:
+  FileAnalysis(const ContextMaker &MakeContext,
+               const clang::tooling::CompilationDatabase &Database,
+               llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> FS,
+               const AnalysisSettings &Settings)
+      : MakeContext(MakeContext), Database(Database), FS(std::move(FS)),
+        Settings(Settings), Cache(Settings.Cache) {}
+
+  /// Crashed: it was tried before, with a precompiled header, and crashed.
+  FileResult run(const std::string &Source, bool Crashed, JobControl &Control);
+
+private:
+  struct Attempt;
+  class Action;
+  class ActionFactory;
+
+  void explain(const std::string &Source, const llvm::Twine &What) const;
+  Attempt attempt(const std::string &Source, HeaderCache *Headers,
+                  JobControl &Control);
+
+  const ContextMaker &MakeContext;
+  const clang::tooling::CompilationDatabase &Database;
+  llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> FS;
+  const AnalysisSettings &Settings;
+  HeaderCache Cache;
+  TorchOnly AsksTorchOnly;
+};
+
+} // namespace torchtidy::tool
+
+#endif

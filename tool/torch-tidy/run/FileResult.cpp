@@ -1,0 +1,171 @@
+#include "run/FileResult.h"
+#include "llvm/Support/Endian.h"
+
+using namespace clang;
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+/// Writer and Reader go through a value the same way: visit() below says once
+/// what belongs to it.
+class Writer {
+public:
+  static constexpr bool IsReading = false;
+  std::string Bytes;
+
+  void number(uint64_t Value) {
+    char Buffer[sizeof(Value)];
+    support::endian::write64le(Buffer, Value);
+    Bytes.append(Buffer, sizeof(Value));
+  }
+  template <class T> void integer(T &Value) { number(uint64_t(Value)); }
+  void text(std::string &Value) {
+    number(Value.size());
+    Bytes += Value;
+  }
+  template <class List, class Visit> void list(List &Values, Visit Each) {
+    number(Values.size());
+    for (auto &Value : Values)
+      Each(Value);
+  }
+};
+
+class Reader {
+public:
+  static constexpr bool IsReading = true;
+  explicit Reader(StringRef Bytes) : Rest(Bytes) {}
+
+  bool hasFailed() const { return Failed || !Rest.empty(); }
+  void fail() { Failed = true; }
+
+  uint64_t number() {
+    if (Rest.size() < sizeof(uint64_t)) {
+      Failed = true;
+      return 0;
+    }
+    const uint64_t Value = support::endian::read64le(Rest.data());
+    Rest = Rest.drop_front(sizeof(uint64_t));
+    return Value;
+  }
+  template <class T> void integer(T &Value) { Value = T(number()); }
+  void text(std::string &Value) {
+    const uint64_t Size = number();
+    Failed |= Size > Rest.size();
+    if (Failed)
+      return;
+    Value = Rest.take_front(Size).str();
+    Rest = Rest.drop_front(Size);
+  }
+  template <class List, class Visit> void list(List &Values, Visit Each) {
+    for (uint64_t Left = number(); Left && !Failed; --Left)
+      Each(Values.emplace_back());
+  }
+
+private:
+  StringRef Rest;
+  bool Failed = false;
+};
+
+template <class Stream>
+void visit(Stream &S, StringMap<tooling::Replacements> &Fixes) {
+  struct Edit {
+    std::string Path, Text;
+    unsigned Offset = 0, Length = 0;
+  };
+  std::vector<std::pair<std::string, std::vector<Edit>>> Files;
+  for (const auto &Entry : Fixes) {
+    auto &[File, Edits] = Files.emplace_back();
+    File = Entry.first().str();
+    for (const tooling::Replacement &Each : Entry.second)
+      Edits.push_back({Each.getFilePath().str(),
+                       Each.getReplacementText().str(), Each.getOffset(),
+                       Each.getLength()});
+  }
+  S.list(Files, [&](auto &Entry) {
+    S.text(Entry.first);
+    S.list(Entry.second, [&](Edit &Each) {
+      S.text(Each.Path);
+      S.integer(Each.Offset);
+      S.integer(Each.Length);
+      S.text(Each.Text);
+    });
+  });
+  if constexpr (Stream::IsReading)
+    for (auto &[File, Edits] : Files)
+      for (Edit &Each : Edits)
+        // They were accepted in this order before.
+        if (Error Conflict = Fixes[File].add(tooling::Replacement(
+                Each.Path, Each.Offset, Each.Length, Each.Text))) {
+          consumeError(std::move(Conflict));
+          S.fail();
+        }
+}
+
+template <class Stream>
+void visit(Stream &S, tooling::DiagnosticMessage &Message) {
+  S.text(Message.Message);
+  S.text(Message.FilePath);
+  S.integer(Message.FileOffset);
+  visit(S, Message.Fix);
+  S.list(Message.Ranges, [&](tooling::FileByteRange &Range) {
+    S.text(Range.FilePath);
+    S.integer(Range.FileOffset);
+    S.integer(Range.Length);
+  });
+}
+
+template <class Stream> void visit(Stream &S, tidy::ClangTidyError &Finding) {
+  S.text(Finding.DiagnosticName);
+  visit(S, Finding.Message);
+  S.list(Finding.Notes,
+         [&](tooling::DiagnosticMessage &Note) { visit(S, Note); });
+  S.integer(Finding.DiagLevel);
+  S.text(Finding.BuildDirectory);
+  S.integer(Finding.IsWarningAsError);
+  S.list(Finding.EnabledDiagnosticAliases,
+         [&](std::string &Alias) { S.text(Alias); });
+}
+
+/// A finding has no constructor without arguments.
+struct AnyFinding : tidy::ClangTidyError {
+  AnyFinding() : ClangTidyError("", Warning, "", false) {}
+};
+
+template <class Stream, class List>
+void visit(Stream &S, FileResult &Result, List &Findings) {
+  S.list(Findings, [&](tidy::ClangTidyError &Finding) { visit(S, Finding); });
+  for (unsigned *Number :
+       {&Result.Stats.ErrorsDisplayed, &Result.Stats.ErrorsIgnoredCheckFilter,
+        &Result.Stats.ErrorsIgnoredNOLINT,
+        &Result.Stats.ErrorsIgnoredNonUserCode,
+        &Result.Stats.ErrorsIgnoredLineFilter, &Result.Functions,
+        &Result.Unanalysed})
+    S.integer(*Number);
+  S.text(Result.Failure);
+  S.text(Result.Trouble);
+}
+
+} // namespace
+
+std::string encode(const FileResult &Result) {
+  Writer Out;
+  // The visitor is the same for both ways; writing changes nothing.
+  FileResult &Source = const_cast<FileResult &>(Result);
+  visit(Out, Source, Source.Findings);
+  return std::move(Out.Bytes);
+}
+
+std::optional<FileResult> decode(StringRef Bytes) {
+  Reader In(Bytes);
+  FileResult Result;
+  std::vector<AnyFinding> Findings;
+  visit(In, Result, Findings);
+  if (In.hasFailed())
+    return std::nullopt;
+  for (AnyFinding &Finding : Findings)
+    Result.Findings.push_back(std::move(Finding));
+  return Result;
+}
+
+} // namespace torchtidy::tool

@@ -1,0 +1,34 @@
+// What the analysis of one file came to, and its way from one process to
+// another.
+#ifndef TORCHTIDY_TOOL_RUN_FILERESULT_H
+#define TORCHTIDY_TOOL_RUN_FILERESULT_H
+
+#include "clang-tidy/ClangTidyDiagnosticConsumer.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace torchtidy::tool {
+
+struct FileResult {
+  /// After NOLINT and the filters, each once.
+  std::vector<clang::tidy::ClangTidyError> Findings;
+  clang::tidy::ClangTidyStats Stats;
+  /// Why it was not analysed; empty where it was.
+  std::string Failure;
+  /// Why no precompiled header could be made; empty where nobody wanted one.
+  std::string Trouble;
+  /// Of the user's functions with a body, how many there are, and how many
+  /// could not be analysed for compile errors in them. Where stock checks are
+  /// enabled they are not counted.
+  unsigned Functions = 0, Unanalysed = 0;
+};
+
+/// Bytes, not text: messages and paths need not be UTF-8.
+std::string encode(const FileResult &Result);
+/// Empty for what encode() has not made.
+std::optional<FileResult> decode(llvm::StringRef Bytes);
+
+} // namespace torchtidy::tool
+
+#endif

@@ -1,0 +1,86 @@
+#include "run/FunctionRanges.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/SourceManager.h"
+
+using namespace clang;
+
+namespace torchtidy::tool {
+namespace {
+
+class Visitor : public RecursiveASTVisitor<Visitor> {
+public:
+  explicit Visitor(std::vector<const FunctionDecl *> &Found) : Found(Found) {}
+
+  bool TraverseDecl(Decl *D) {
+    const auto *Function = llvm::dyn_cast_or_null<FunctionDecl>(D);
+    if (!Function || Function->isImplicit())
+      return RecursiveASTVisitor::TraverseDecl(D);
+    if (Function->doesThisDeclarationHaveABody() || Function->isInvalidDecl())
+      Found.push_back(Function);
+    // What is inside belongs to it.
+    return true;
+  }
+
+private:
+  std::vector<const FunctionDecl *> &Found;
+};
+
+bool holdsErrors(const Stmt *Body) {
+  struct Search : RecursiveASTVisitor<Search> {
+    bool Found = false;
+    bool VisitExpr(Expr *E) {
+      Found |= E->containsErrors();
+      return !Found;
+    }
+    bool VisitVarDecl(VarDecl *Variable) {
+      Found |= Variable->isInvalidDecl();
+      return !Found;
+    }
+  };
+  Search Errors;
+  Errors.TraverseStmt(const_cast<Stmt *>(Body));
+  return Errors.Found;
+}
+
+} // namespace
+
+void FunctionRanges::collect(ASTContext &Context,
+                             llvm::ArrayRef<Decl *> Scope) {
+  const SourceManager &SM = Context.getSourceManager();
+  const bool HasErrors = Context.getDiagnostics().hasErrorOccurred();
+  std::vector<const FunctionDecl *> Functions;
+  Visitor Search(Functions);
+  for (Decl *D : Scope)
+    Search.TraverseDecl(D);
+  for (const FunctionDecl *Function : Functions) {
+    const SourceRange Written = Function->getSourceRange();
+    const SourceLocation Begin = SM.getFileLoc(Written.getBegin()),
+                         End = SM.getFileLoc(Written.getEnd());
+    if (Begin.isInvalid() || SM.getFileID(Begin) != SM.getFileID(End))
+      continue;
+    Ranges.push_back(
+        {SM.getFilename(Begin).str(), SM.getFileOffset(Begin),
+         SM.getFileOffset(End),
+         Function->isInvalidDecl() || (HasErrors && Function->hasBody() &&
+                                       holdsErrors(Function->getBody()))});
+  }
+}
+
+unsigned FunctionRanges::countWithErrors(
+    llvm::ArrayRef<tidy::ClangTidyError> Findings) const {
+  auto IsIn = [](const tidy::ClangTidyError &Finding, const Range &Each) {
+    const unsigned At = Finding.Message.FileOffset;
+    return Finding.DiagLevel == tidy::ClangTidyError::Error &&
+           Finding.DiagnosticName == "clang-diagnostic-error" &&
+           Finding.Message.FilePath == Each.Path && Each.Begin <= At &&
+           At <= Each.End;
+  };
+  return llvm::count_if(Ranges, [&](const Range &Each) {
+    return Each.IsInvalid || llvm::any_of(Findings, [&](const auto &Finding) {
+             return IsIn(Finding, Each);
+           });
+  });
+}
+
+} // namespace torchtidy::tool

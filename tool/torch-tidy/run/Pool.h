@@ -1,0 +1,79 @@
+// Jobs in processes of their own: one that crashes or hangs takes nothing with
+// it but itself.
+#ifndef TORCHTIDY_TOOL_RUN_POOL_H
+#define TORCHTIDY_TOOL_RUN_POOL_H
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace torchtidy::tool {
+
+/// What a job can tell the pool while it runs.
+class JobControl {
+public:
+  explicit JobControl(int Channel) : Channel(Channel) {}
+  /// What follows is not counted against the time limit, up to resume().
+  void pause() { tell('p'); }
+  void resume() { tell('r'); }
+  /// A crash from here on may be due to how the job goes about it: then it is
+  /// run once more, with a higher number of tries.
+  void offerRetry() { tell('t'); }
+
+private:
+  void tell(char What);
+  int Channel;
+};
+
+struct PoolSettings {
+  /// How many jobs run at a time, at least 1.
+  unsigned Jobs = 1;
+  /// Of wall time for each job; zero: no limit.
+  std::chrono::milliseconds Timeout{0};
+};
+
+struct JobOutcome {
+  /// What the job returned.
+  std::string Result;
+  /// What it wrote to standard output and standard error meanwhile.
+  std::string Output, Errors;
+  /// Why there is no result; empty where there is one.
+  std::string Failure;
+};
+
+/// Runs the jobs 0, 1, ... Count - 1.
+class Pool {
+public:
+  /// Called in the job's process. Tries: how often it was run before.
+  using Work =
+      std::function<std::string(size_t Job, unsigned Tries, JobControl &)>;
+  /// Called here, in the order of the jobs, whichever ends first.
+  using Finished = std::function<void(size_t Job, JobOutcome)>;
+  /// Called here: when any job has ended, in the order in which they end.
+  using Ended = std::function<void(size_t Job, const JobOutcome &)>;
+  /// Called here a few times per second: how many jobs run, and of them those
+  /// that are paused.
+  using Tick = std::function<void(size_t Running, size_t Paused)>;
+
+  explicit Pool(PoolSettings Settings) : Settings(Settings) {}
+
+  Ended OnEnded;
+  Tick OnTick;
+
+  /// Returns 0, or the number of the signal (SIGINT, SIGTERM, SIGHUP) that
+  /// ended it before its time: all jobs are ended then, and Finished has been
+  /// called for those that were done, in order, without gaps filled.
+  int run(size_t Count, const Work &DoWork, const Finished &OnFinished);
+
+private:
+  PoolSettings Settings;
+};
+
+/// As many as there are processors, and as fit into the memory that is free
+/// when each takes BytesPerJob; at least 1.
+unsigned defaultJobs(uint64_t BytesPerJob);
+
+} // namespace torchtidy::tool
+
+#endif

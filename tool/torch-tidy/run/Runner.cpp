@@ -1,0 +1,100 @@
+#include "run/Runner.h"
+#include "Messages.h"
+#include "run/Progress.h"
+#include "llvm/Support/Path.h"
+#include <tuple>
+
+using namespace clang;
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+/// In clang-tidy's order: by file, place, check and message. A finding in a
+/// header is found through every file that includes it.
+void merge(std::vector<tidy::ClangTidyError> &Findings) {
+  auto Key = [](const tidy::ClangTidyError &Finding) {
+    return std::tie(Finding.Message.FilePath, Finding.Message.FileOffset,
+                    Finding.DiagnosticName, Finding.Message.Message);
+  };
+  llvm::stable_sort(
+      Findings, [&](const auto &A, const auto &B) { return Key(A) < Key(B); });
+  Findings.erase(
+      llvm::unique(Findings, [&](const auto &A,
+                                 const auto &B) { return Key(A) == Key(B); }),
+      Findings.end());
+}
+
+void add(tidy::ClangTidyStats &Sum, const tidy::ClangTidyStats &Each) {
+  Sum.ErrorsDisplayed += Each.ErrorsDisplayed;
+  Sum.ErrorsIgnoredCheckFilter += Each.ErrorsIgnoredCheckFilter;
+  Sum.ErrorsIgnoredNOLINT += Each.ErrorsIgnoredNOLINT;
+  Sum.ErrorsIgnoredNonUserCode += Each.ErrorsIgnoredNonUserCode;
+  Sum.ErrorsIgnoredLineFilter += Each.ErrorsIgnoredLineFilter;
+}
+
+FileResult resultOf(const JobOutcome &Outcome) {
+  FileResult Result;
+  Result.Failure = Outcome.Failure;
+  if (!Outcome.Failure.empty())
+    return Result;
+  if (std::optional<FileResult> Decoded = decode(Outcome.Result))
+    return std::move(*Decoded);
+  Result.Failure = "its findings came back damaged";
+  return Result;
+}
+
+} // namespace
+
+RunResult runChecks(const ContextMaker &MakeContext,
+                    const tooling::CompilationDatabase &Database,
+                    ArrayRef<std::string> Sources,
+                    IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS,
+                    const RunSettings &Settings) {
+  RunResult Whole;
+  Progress Shown(Sources);
+  std::string Trouble;
+  FileAnalysis Analysis(MakeContext, Database, FS, Settings.Analysis);
+
+  Pool Processes(Settings.Processes);
+  Processes.OnEnded = [&](size_t Job, const JobOutcome &Outcome) {
+    Shown.ended(Job, resultOf(Outcome).Findings.size());
+  };
+  if (Shown.isLive())
+    Processes.OnTick = [&](size_t Running, size_t Paused) {
+      Shown.tick(Running, Paused);
+    };
+  auto Work = [&](size_t Job, unsigned Tries, JobControl &Control) {
+    return encode(Analysis.run(Sources[Job], Tries > 0, Control));
+  };
+  auto Finished = [&](size_t Job, JobOutcome Outcome) {
+    Shown.clear();
+    if (Sources.size() > 1 && !Shown.isLive()) {
+      SmallString<256> Path(Sources[Job]);
+      FS->makeAbsolute(Path);
+      errs() << '[' << Job + 1 << '/' << Sources.size() << "] Processing file "
+             << Path << ".\n";
+    }
+    outs() << Outcome.Output;
+    errs() << Outcome.Errors;
+    FileResult Result = resultOf(Outcome);
+    if (!Result.Trouble.empty() && Result.Trouble != Trouble) {
+      note() << "LibTorch's headers are parsed in full: " << Result.Trouble
+             << '\n';
+      Trouble = Result.Trouble;
+    }
+    if (!Result.Failure.empty())
+      Whole.Failures.push_back({Sources[Job], Result.Failure});
+    llvm::move(Result.Findings, std::back_inserter(Whole.Findings));
+    add(Whole.Stats, Result.Stats);
+    Whole.Functions += Result.Functions;
+    Whole.Unanalysed += Result.Unanalysed;
+    ++Whole.NumDone;
+  };
+  Whole.Signal = Processes.run(Sources.size(), Work, Finished);
+  Shown.clear();
+  merge(Whole.Findings);
+  return Whole;
+}
+
+} // namespace torchtidy::tool

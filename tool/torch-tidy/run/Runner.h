@@ -1,0 +1,45 @@
+// Runs the checks over all source files, several at a time.
+#ifndef TORCHTIDY_TOOL_RUN_RUNNER_H
+#define TORCHTIDY_TOOL_RUN_RUNNER_H
+
+#include "run/FileAnalysis.h"
+#include <string>
+#include <vector>
+
+namespace torchtidy::tool {
+
+struct RunSettings {
+  AnalysisSettings Analysis;
+  PoolSettings Processes;
+};
+
+struct RunResult {
+  /// What is shown: after NOLINT and the filters, each once, in clang-tidy's
+  /// order, whichever file was ready first.
+  std::vector<clang::tidy::ClangTidyError> Findings;
+  clang::tidy::ClangTidyStats Stats;
+  struct Failure {
+    std::string Source;
+    std::string Reason;
+  };
+  /// Sources that were not analysed.
+  std::vector<Failure> Failures;
+  /// Of the user's functions (see FileResult).
+  unsigned Functions = 0, Unanalysed = 0;
+  /// How many sources came to an end, well or not.
+  size_t NumDone = 0;
+  /// The signal that ended the run before its time, or 0.
+  int Signal = 0;
+};
+
+/// Each file is analysed in a process of its own, which does nothing but find:
+/// what is done with the findings is done here, once.
+RunResult runChecks(const ContextMaker &MakeContext,
+                    const clang::tooling::CompilationDatabase &Database,
+                    llvm::ArrayRef<std::string> Sources,
+                    llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> FS,
+                    const RunSettings &Settings);
+
+} // namespace torchtidy::tool
+
+#endif
