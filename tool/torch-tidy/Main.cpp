@@ -201,6 +201,18 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
                   Sources.Usable, *Context, FS);
 }
 
+/// The file whose configuration is looked at before all others. It need not be
+/// there: a command that prints the configuration needs no source, and of a
+/// folder or a glob any file will do.
+std::string configuredFile(ArrayRef<std::string> Names) {
+  const std::string First = absolutePath(Names.empty() ? "dummy" : Names[0]);
+  if (Names.empty() || sys::fs::is_regular_file(First) ||
+      (sys::fs::exists(sys::path::parent_path(First)) &&
+       !sys::fs::is_directory(First)))
+    return First;
+  return folderOf(Names[0]) + "/dummy";
+}
+
 int run(Options Line, StringRef Executable) {
   if (!Line.Explain.empty())
     return explain(Line.Explain, Executable);
@@ -212,9 +224,7 @@ int run(Options Line, StringRef Executable) {
   if (!Provider)
     return 1;
 
-  // A command that prints the configuration needs no source file.
-  std::string File =
-      absolutePath(Line.Sources.empty() ? "dummy" : Line.Sources.front());
+  const std::string File = configuredFile(Line.Sources);
   ClangTidyOptions Effective = Provider->getOptions(File);
   EffectiveConfig Config{*Provider, File, Effective,
                          getCheckNames(Effective, Line.AnalyzerAlphaCheckers)};

@@ -1,10 +1,13 @@
 // A plugin for tests. Under the name of one of the project's checks it reports
 // every function declaration it is shown, so that a test sees what a check is
-// shown. At a function of the name crashHere it crashes.
+// shown. At functions of certain names it crashes, hangs, exits or is killed.
 #include "clang-tidy/ClangTidyCheck.h"
 #include "clang-tidy/ClangTidyModule.h"
 #include "clang-tidy/ClangTidyModuleRegistry.h"
 #include "clang/ASTMatchers/ASTMatchFinder.h"
+#include <csignal>
+#include <cstdlib>
+#include <unistd.h>
 
 using namespace clang;
 
@@ -18,8 +21,16 @@ public:
   }
   void check(const ast_matchers::MatchFinder::MatchResult &Result) override {
     const auto *Function = Result.Nodes.getNodeAs<FunctionDecl>("function");
-    if (Function->getDeclName().getAsString() == "crashHere")
+    const std::string Name = Function->getDeclName().getAsString();
+    if (Name == "crashHere")
       __builtin_trap();
+    if (Name == "hangHere")
+      for (;;)
+        pause();
+    if (Name == "exitHere")
+      exit(3);
+    if (Name == "killHere")
+      raise(SIGKILL);
     diag(Function->getLocation(), "shown %0") << Function;
   }
 };

@@ -138,8 +138,10 @@ private:
   }
 
   void addGlob(const std::string &Name) {
+    // The pattern refers to its text.
+    const std::string Text = comparablePath(Name);
     Expected<GlobPattern> Pattern =
-        GlobPattern::create(comparablePath(Name), /*MaxSubPatterns=*/1024);
+        GlobPattern::create(Text, /*MaxSubPatterns=*/1024);
     if (!Pattern)
       return fail("'" + Name +
                   "' is no glob: " + toString(Pattern.takeError()));

@@ -2,6 +2,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -50,19 +52,24 @@ std::string Progress::line(size_t Running, size_t Paused) const {
 void Progress::tick(size_t Running, size_t Paused) {
   if (!IsLive || std::chrono::steady_clock::now() - Start < Silence)
     return;
-  const unsigned Columns = sys::Process::StandardErrColumns();
+  // LLVM's own StandardErrColumns() knows no more than $COLUMNS.
+  winsize Window = {};
+  const unsigned Columns =
+      ioctl(STDERR_FILENO, TIOCGWINSZ, &Window) == 0 ? Window.ws_col : 80;
   std::string Text = line(Running, Paused);
   if (Columns && Text.size() >= Columns)
     Text.resize(Columns - 1);
+  if (Text == Drawn)
+    return;
   // To the begin of the line; erases what follows.
   errs() << '\r' << Text << "\x1b[K";
-  IsDrawn = true;
+  Drawn = std::move(Text);
 }
 
 void Progress::clear() {
-  if (IsDrawn)
+  if (!Drawn.empty())
     errs() << "\r\x1b[K";
-  IsDrawn = false;
+  Drawn.clear();
 }
 
 } // namespace torchtidy::tool

@@ -24,7 +24,9 @@ private:
   std::string line(size_t Running, size_t Paused) const;
 
   llvm::ArrayRef<std::string> Sources;
-  bool IsLive, IsDrawn = false;
+  bool IsLive;
+  /// What stands there now.
+  std::string Drawn;
   size_t NumEnded = 0, NumFindings = 0, Last = 0;
   std::chrono::steady_clock::time_point Start;
 };

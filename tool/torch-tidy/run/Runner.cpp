@@ -1,29 +1,14 @@
 #include "run/Runner.h"
 #include "Messages.h"
+#include "run/Merge.h"
 #include "run/Progress.h"
 #include "llvm/Support/Path.h"
-#include <tuple>
 
 using namespace clang;
 using namespace llvm;
 
 namespace torchtidy::tool {
 namespace {
-
-/// In clang-tidy's order: by file, place, check and message. A finding in a
-/// header is found through every file that includes it.
-void merge(std::vector<tidy::ClangTidyError> &Findings) {
-  auto Key = [](const tidy::ClangTidyError &Finding) {
-    return std::tie(Finding.Message.FilePath, Finding.Message.FileOffset,
-                    Finding.DiagnosticName, Finding.Message.Message);
-  };
-  llvm::stable_sort(
-      Findings, [&](const auto &A, const auto &B) { return Key(A) < Key(B); });
-  Findings.erase(
-      llvm::unique(Findings, [&](const auto &A,
-                                 const auto &B) { return Key(A) == Key(B); }),
-      Findings.end());
-}
 
 void add(tidy::ClangTidyStats &Sum, const tidy::ClangTidyStats &Each) {
   Sum.ErrorsDisplayed += Each.ErrorsDisplayed;
@@ -93,6 +78,9 @@ RunResult runChecks(const ContextMaker &MakeContext,
   };
   Whole.Signal = Processes.run(Sources.size(), Work, Finished);
   Shown.clear();
+  // Those of a single file are shown as clang-tidy shows them.
+  if (Sources.size() > 1)
+    unifyPaths(Whole.Findings, *FS);
   merge(Whole.Findings);
   return Whole;
 }

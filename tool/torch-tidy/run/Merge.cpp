@@ -1,0 +1,90 @@
+#include "run/Merge.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Path.h"
+#include <tuple>
+
+using namespace clang;
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+class Paths {
+public:
+  explicit Paths(vfs::FileSystem &FS) : FS(FS) {}
+
+  /// The one path for the file that is meant; Path itself where there is none.
+  std::string of(StringRef Path, StringRef Folder) {
+    if (Path.empty())
+      return {};
+    SmallString<256> Whole(Path);
+    if (sys::path::is_relative(Whole)) {
+      Whole = Folder;
+      sys::path::append(Whole, Path);
+      if (sys::path::is_relative(Whole))
+        FS.makeAbsolute(Whole);
+    }
+    auto [It, IsNew] = Known.try_emplace(Whole);
+    if (!IsNew)
+      return It->second;
+    SmallString<256> Plain(Whole), Real, RealOfPlain;
+    sys::path::remove_dots(Plain, /*remove_dot_dot=*/true);
+    if (FS.getRealPath(Whole, Real))
+      It->second = Path.str(); // no file
+    else if (FS.getRealPath(Plain, RealOfPlain) || Real != RealOfPlain)
+      It->second = Real.str().str(); // ".." after a symbolic link
+    else
+      // One file by several links: the first name that is met.
+      It->second = Plainest.try_emplace(Real, Plain.str().str()).first->second;
+    return It->second;
+  }
+
+private:
+  vfs::FileSystem &FS;
+  StringMap<std::string> Known, Plainest;
+};
+
+void usePlainPaths(tooling::DiagnosticMessage &Message, StringRef Folder,
+                   Paths &All) {
+  Message.FilePath = All.of(Message.FilePath, Folder);
+  for (tooling::FileByteRange &Range : Message.Ranges)
+    Range.FilePath = All.of(Range.FilePath, Folder);
+  StringMap<tooling::Replacements> Fixes;
+  for (const auto &Entry : Message.Fix) {
+    tooling::Replacements &Edits = Fixes[All.of(Entry.first(), Folder)];
+    for (const tooling::Replacement &Each : Entry.second)
+      // They were accepted in this order before.
+      cantFail(Edits.add(tooling::Replacement(
+          All.of(Each.getFilePath(), Folder), Each.getOffset(),
+          Each.getLength(), Each.getReplacementText())));
+  }
+  Message.Fix = std::move(Fixes);
+}
+
+} // namespace
+
+void unifyPaths(std::vector<tidy::ClangTidyError> &Findings,
+                vfs::FileSystem &FS) {
+  Paths All(FS);
+  for (tidy::ClangTidyError &Finding : Findings) {
+    usePlainPaths(Finding.Message, Finding.BuildDirectory, All);
+    for (tooling::DiagnosticMessage &Note : Finding.Notes)
+      usePlainPaths(Note, Finding.BuildDirectory, All);
+  }
+}
+
+void merge(std::vector<tidy::ClangTidyError> &Findings) {
+  auto Key = [](const tidy::ClangTidyError &Finding) {
+    return std::tie(Finding.Message.FilePath, Finding.Message.FileOffset,
+                    Finding.DiagnosticName, Finding.Message.Message);
+  };
+  llvm::stable_sort(
+      Findings, [&](const auto &A, const auto &B) { return Key(A) < Key(B); });
+  Findings.erase(
+      llvm::unique(Findings, [&](const auto &A,
+                                 const auto &B) { return Key(A) == Key(B); }),
+      Findings.end());
+}
+
+} // namespace torchtidy::tool

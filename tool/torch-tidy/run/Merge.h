@@ -1,0 +1,24 @@
+// Makes one list of what several files' analyses have found.
+#ifndef TORCHTIDY_TOOL_RUN_MERGE_H
+#define TORCHTIDY_TOOL_RUN_MERGE_H
+
+#include "clang-tidy/ClangTidyDiagnosticConsumer.h"
+#include "llvm/Support/VirtualFileSystem.h"
+#include <vector>
+
+namespace torchtidy::tool {
+
+/// A header is included by many paths, relative ones among them. Of those that
+/// mean one file the plainest, an absolute one, stands for all from here on; in
+/// fixes too, which would else be applied to the same file one after the other.
+void unifyPaths(std::vector<clang::tidy::ClangTidyError> &Findings,
+                llvm::vfs::FileSystem &FS);
+
+/// Puts the findings in clang-tidy's order, by file, place, check and message,
+/// and keeps each once: one in a header is found through every file that
+/// includes it.
+void merge(std::vector<clang::tidy::ClangTidyError> &Findings);
+
+} // namespace torchtidy::tool
+
+#endif
