@@ -1,12 +1,14 @@
 #include "Doubts.h"
-#include "clang/AST/DeclTemplate.h"
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "headers/Uninstantiated.h"
+#include "clang/Basic/CharInfo.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/MacroInfo.h"
 #include "clang/Lex/Preprocessor.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/VirtualFileSystem.h"
 
 using namespace clang;
 using namespace llvm;
@@ -34,7 +36,8 @@ public:
       return;
     Owner.Entered = HashLoc;
     for (const auto &[Name, Before] : Changed)
-      if (!isSame(Before, PP.getMacroInfo(Name)))
+      if (!isSame(Before, PP.getMacroInfo(Name)) &&
+          (Before || occurs(Name->getName())))
         Owner.doubt("the headers before LibTorch's change '" + Name->getName() +
                     "', a name of LibTorch's headers");
   }
@@ -114,13 +117,37 @@ private:
     const IdentifierInfo *Identifier = Name.getIdentifierInfo();
     if (!Identifier || !Identifier->isFromAST())
       return;
-    if (isUsers(Loc))
-      return Owner.doubt(How + " '" + Identifier->getName() +
-                         "', a name of LibTorch's headers, before them");
+    if (isUsers(Loc)) {
+      if (Before || occurs(Identifier->getName()))
+        Owner.doubt(How + " '" + Identifier->getName() +
+                    "', a name of LibTorch's headers, before them");
+      return;
+    }
     // Headers of the system that have no guard, or one that leaves something
     // out, do again what they did in the precompiled header: only what has
     // become of it in the end counts.
     Changed.try_emplace(Identifier, Before);
+  }
+
+  /// Whether a name that is no macro in the precompiled header stands in it all
+  /// the same. It knows more names than that: those of Clang's builtins.
+  bool occurs(StringRef Name) const {
+    return llvm::any_of(Owner.Inputs, [&](const std::string &Path) {
+      ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
+          PP.getFileManager().getVirtualFileSystem().getBufferForFile(Path);
+      if (!Text)
+        return true;
+      StringRef Rest = (*Text)->getBuffer();
+      for (size_t At = Rest.find(Name); At != StringRef::npos;
+           At = Rest.find(Name, At + 1)) {
+        auto IsPart = [&](size_t I) {
+          return I < Rest.size() && isAsciiIdentifierContinue(Rest[I]);
+        };
+        if (!IsPart(At - 1) && !IsPart(At + Name.size()))
+          return true;
+      }
+      return false;
+    });
   }
 
   bool isSame(const MacroInfo *Before, const MacroInfo *Now) const {
@@ -157,74 +184,17 @@ void Doubts::watch(Preprocessor &PP) {
   PP.addPPCallbacks(std::make_unique<Watcher>(*this, PP));
 }
 
-namespace {
-
-/// A generic lambda, or a member of one of the user's templates, that has no
-/// instantiation: a skipped body may be what would have called it.
-class Uninstantiated : public RecursiveASTVisitor<Uninstantiated> {
-public:
-  std::string Name;
-
-  bool shouldVisitTemplateInstantiations() const { return false; }
-
-  bool VisitLambdaExpr(LambdaExpr *Lambda) {
-    const FunctionTemplateDecl *Call =
-        Lambda->isGenericLambda()
-            ? Lambda->getLambdaClass()->getDependentLambdaCallOperator()
-            : nullptr;
-    if (Call && !Lambda->getLambdaClass()->isDependentContext())
-      check(Call, "a generic lambda");
-    return Name.empty();
-  }
-
-  bool VisitFunctionTemplateDecl(FunctionTemplateDecl *Template) {
-    const auto *Method = dyn_cast<CXXMethodDecl>(Template->getTemplatedDecl());
-    if (Method && !Method->getParent()->isDependentContext() &&
-        Method->getParent()->getIdentifier())
-      check(Template, "the template '" + Method->getNameAsString() + "'");
-    return Name.empty();
-  }
-
-  bool VisitClassTemplateDecl(ClassTemplateDecl *Class) {
-    // Of a class that is used, each method that is written out in it.
-    for (const ClassTemplateSpecializationDecl *Used :
-         Class->specializations()) {
-      if (!Used->hasDefinition() || Used->isExplicitSpecialization())
-        continue;
-      for (const CXXMethodDecl *Method : Used->methods()) {
-        const FunctionDecl *Pattern = Method->getTemplateInstantiationPattern();
-        if (Pattern && Pattern->doesThisDeclarationHaveABody() &&
-            !Method->isImplicit() && !Method->doesThisDeclarationHaveABody())
-          Name = "the method '" + Method->getNameAsString() + "' of a template";
-      }
-    }
-    return Name.empty();
-  }
-
-private:
-  void check(const FunctionTemplateDecl *Template, const std::string &What) {
-    for (const FunctionDecl *Instance : Template->specializations())
-      if (Instance->hasBody())
-        return;
-    if (Template->getTemplatedDecl()->hasBody())
-      Name = What;
-  }
-};
-
-} // namespace
-
 void Doubts::judge(ASTContext &Context, ArrayRef<Decl *> Scope) {
   const SourceManager &SM = Context.getSourceManager();
-  Uninstantiated Search;
   for (Decl *D : Scope) {
     const SourceLocation Location = SM.getExpansionLoc(D->getLocation());
     if (Entered.isValid() && Location.isValid() && !D->isImplicit() &&
         SM.isBeforeInTranslationUnit(Location, Entered))
       return doubt("declarations stand before LibTorch's headers");
-    Search.TraverseDecl(D);
-    if (!Search.Name.empty())
-      return doubt(Search.Name + " has no instantiation");
   }
+  if (const std::string Lacking = findUninstantiated(Context, Scope);
+      !Lacking.empty())
+    doubt(Lacking);
 }
 
 } // namespace torchtidy::tool

@@ -20,9 +20,10 @@ namespace torchtidy::tool {
 /// Watches one parse. Ask when it is over.
 class Doubts {
 public:
-  /// Entries: the files that the precompiled header includes.
-  explicit Doubts(std::vector<std::string> Entries)
-      : Entries(std::move(Entries)) {}
+  /// Entries: the files that the precompiled header includes. Inputs: all that
+  /// it was made of.
+  Doubts(std::vector<std::string> Entries, std::vector<std::string> Inputs)
+      : Entries(std::move(Entries)), Inputs(std::move(Inputs)) {}
 
   /// To be called before the parse begins.
   void watch(clang::Preprocessor &Preprocessor);
@@ -40,7 +41,7 @@ private:
       Reason = Why.str();
   }
 
-  std::vector<std::string> Entries;
+  std::vector<std::string> Entries, Inputs;
   /// Where the last of the entries is included first.
   clang::SourceLocation Entered;
   std::string Reason;

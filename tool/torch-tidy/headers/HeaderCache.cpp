@@ -189,9 +189,12 @@ std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
     return std::nullopt;
   for (const json::Value &Include : *Files)
     Result.Files.push_back(Include.getAsString().value_or("").str());
-  for (const json::Value &Input : *Inputs)
+  for (const json::Value &Input : *Inputs) {
     if (!isUnchanged(Input))
       return std::nullopt;
+    Result.Inputs.push_back(
+        Input.getAsArray()->front().getAsString().value_or("").str());
+  }
   // Used last: a cache that cannot be written cannot forget either.
   int Descriptor;
   if (!sys::fs::openFileForWrite(inFolder(Folder, "used"), Descriptor,

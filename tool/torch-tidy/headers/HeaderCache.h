@@ -43,6 +43,8 @@ public:
     std::string Path;
     /// The files that its includes are.
     std::vector<std::string> Files;
+    /// All files that it was made of.
+    std::vector<std::string> Inputs;
   };
 
   /// The entry for a source file's command and its includes, made when it is

@@ -175,7 +175,7 @@ private:
     Control.offerRetry();
     Invocation.getPreprocessorOpts().ImplicitPCHInclude = Header->Path;
     useSharedOptions(Invocation);
-    auto Doubtful = std::make_unique<Doubts>(Header->Files);
+    auto Doubtful = std::make_unique<Doubts>(Header->Files, Header->Inputs);
     Whole.WithHeader.push_back({std::move(*Header), std::move(Doubtful)});
     return true;
   }

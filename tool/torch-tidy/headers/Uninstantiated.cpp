@@ -1,0 +1,184 @@
+#include "headers/Uninstantiated.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
+
+using namespace clang;
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+/// The classes that templates of the precompiled header are given.
+class Exposed : public RecursiveASTVisitor<Exposed> {
+public:
+  Exposed(ASTContext &Context, ArrayRef<Decl *> Scope) {
+    for (const Type *Each : Context.getTypes())
+      if (const auto *Record = dyn_cast<RecordType>(Each))
+        if (const auto *Class =
+                dyn_cast<ClassTemplateSpecializationDecl>(Record->getDecl()))
+          if (Class->getSpecializedTemplate()->isFromASTFile())
+            add(Class->getTemplateArgs());
+    for (Decl *D : Scope)
+      TraverseDecl(D);
+    while (!Waiting.empty())
+      addParts(Waiting.pop_back_val());
+  }
+
+  bool contains(const CXXRecordDecl *Record) const {
+    return Known.contains(Record->getCanonicalDecl());
+  }
+
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool shouldVisitImplicitCode() const { return true; }
+
+  bool VisitDeclRefExpr(DeclRefExpr *E) {
+    addCalled(E->getDecl());
+    return true;
+  }
+  bool VisitMemberExpr(MemberExpr *E) {
+    addCalled(E->getMemberDecl());
+    return true;
+  }
+  bool VisitCXXConstructExpr(CXXConstructExpr *E) {
+    addCalled(E->getConstructor());
+    return true;
+  }
+
+private:
+  void addCalled(const ValueDecl *Called) {
+    const auto *Function = dyn_cast<FunctionDecl>(Called);
+    if (!Function)
+      return;
+    const FunctionTemplateDecl *Template = Function->getPrimaryTemplate();
+    if (const TemplateArgumentList *Arguments =
+            Function->getTemplateSpecializationArgs();
+        Template && Arguments && Template->isFromASTFile())
+      add(*Arguments);
+  }
+
+  void add(const TemplateArgumentList &Arguments) {
+    for (const TemplateArgument &Each : Arguments.asArray())
+      add(Each);
+  }
+
+  void add(const TemplateArgument &Argument) {
+    if (Argument.getKind() == TemplateArgument::Type)
+      add(Argument.getAsType());
+    else if (Argument.getKind() == TemplateArgument::Pack)
+      for (const TemplateArgument &Each : Argument.pack_elements())
+        add(Each);
+  }
+
+  void add(QualType T) {
+    if (T.isNull())
+      return;
+    // References, pointers and arrays of it; functions that take or return it.
+    if (const auto *Function = T->getAs<FunctionProtoType>()) {
+      add(Function->getReturnType());
+      for (QualType Parameter : Function->param_types())
+        add(Parameter);
+      return;
+    }
+    if (const auto *Member = T->getAs<MemberPointerType>()) {
+      add(QualType(Member->getClass(), 0));
+      return add(Member->getPointeeType());
+    }
+    if (const QualType Pointee = T->getPointeeType(); !Pointee.isNull())
+      return add(Pointee);
+    if (const ArrayType *Array = T->getAsArrayTypeUnsafe())
+      return add(Array->getElementType());
+    if (const CXXRecordDecl *Record = T->getAsCXXRecordDecl();
+        Record && !Record->isFromASTFile() &&
+        Known.insert(Record->getCanonicalDecl()).second)
+      Waiting.push_back(Record);
+  }
+
+  /// Whoever makes or copies an object does the same to its parts.
+  void addParts(const CXXRecordDecl *Record) {
+    if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Record))
+      add(Class->getTemplateArgs());
+    Record = Record->getDefinition();
+    if (!Record)
+      return;
+    for (const CXXBaseSpecifier &Base : Record->bases())
+      add(Base.getType());
+    for (const FieldDecl *Field : Record->fields())
+      add(Field->getType());
+  }
+
+  SmallPtrSet<const CXXRecordDecl *, 32> Known;
+  SmallVector<const CXXRecordDecl *, 32> Waiting;
+};
+
+class Uninstantiated : public RecursiveASTVisitor<Uninstantiated> {
+public:
+  explicit Uninstantiated(const Exposed &Library) : Library(Library) {}
+  std::string Name;
+
+  bool VisitLambdaExpr(LambdaExpr *Lambda) {
+    const FunctionTemplateDecl *Call =
+        Lambda->isGenericLambda()
+            ? Lambda->getLambdaClass()->getDependentLambdaCallOperator()
+            : nullptr;
+    if (Call && !Lambda->getLambdaClass()->isDependentContext())
+      check(Call, Lambda->getLambdaClass(), "a generic lambda");
+    return Name.empty();
+  }
+
+  bool VisitFunctionTemplateDecl(FunctionTemplateDecl *Template) {
+    const auto *Method = dyn_cast<CXXMethodDecl>(Template->getTemplatedDecl());
+    if (Method && !Method->getParent()->isDependentContext() &&
+        Method->getParent()->getIdentifier())
+      check(Template, Method->getParent(),
+            "the template '" + Method->getNameAsString() + "'");
+    return Name.empty();
+  }
+
+  bool VisitClassTemplateDecl(ClassTemplateDecl *Class) {
+    // Of a class that is used, each method that is written out in it.
+    for (const ClassTemplateSpecializationDecl *Used :
+         Class->specializations()) {
+      if (!Used->hasDefinition() || Used->isExplicitSpecialization() ||
+          !Library.contains(Used))
+        continue;
+      for (const CXXMethodDecl *Method : Used->methods()) {
+        const FunctionDecl *Pattern = Method->getTemplateInstantiationPattern();
+        if (Pattern && Pattern->doesThisDeclarationHaveABody() &&
+            !Method->isImplicit() && !Method->doesThisDeclarationHaveABody())
+          Name = "the method '" + Method->getNameAsString() + "' of a template";
+      }
+    }
+    return Name.empty();
+  }
+
+private:
+  void check(const FunctionTemplateDecl *Template, const CXXRecordDecl *Class,
+             const std::string &What) {
+    if (!Library.contains(Class))
+      return;
+    for (const FunctionDecl *Instance : Template->specializations())
+      if (Instance->hasBody())
+        return;
+    if (Template->getTemplatedDecl()->hasBody())
+      Name = What;
+  }
+
+  const Exposed &Library;
+};
+
+} // namespace
+
+std::string findUninstantiated(ASTContext &Context, ArrayRef<Decl *> Scope) {
+  const Exposed Library(Context, Scope);
+  Uninstantiated Search(Library);
+  for (Decl *D : Scope) {
+    Search.TraverseDecl(D);
+    if (!Search.Name.empty())
+      return Search.Name + " has no instantiation";
+  }
+  return {};
+}
+
+} // namespace torchtidy::tool
