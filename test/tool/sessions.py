@@ -29,10 +29,9 @@ def prepare(folder, site):
     (folder / "build").mkdir()
     (folder / "build" / "lib").symlink_to(Path(site["plugin"]).parent)
     (folder / "build" / "compile_commands.json").write_text(json.dumps([
-        {"directory": str(folder), "file": path.name,
-         "arguments": ["c++", *site["torch_flags"], "-include-pch", site["pch"],
-                       "-c", path.name]}
-        for path in folder.glob("*.cpp")]))
+        {"directory": str(folder), "file": name,
+         "arguments": ["c++", *site["torch_flags"], "-include-pch", site["pch"], "-c", name]}
+        for name in sorted(str(path.relative_to(folder)) for path in folder.rglob("*.cpp"))]))
     programs = folder / "programs"
     programs.mkdir()
     (programs / "torch-tidy").symlink_to(site["torch_tidy"])

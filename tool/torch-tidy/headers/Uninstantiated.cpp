@@ -14,8 +14,10 @@ namespace {
 class Exposed : public RecursiveASTVisitor<Exposed> {
 public:
   Exposed(ASTContext &Context, ArrayRef<Decl *> Scope) {
-    for (const Type *Each : Context.getTypes())
-      if (const auto *Record = dyn_cast<RecordType>(Each))
+    // Looking at one may load others.
+    const auto &Types = Context.getTypes();
+    for (size_t I = 0; I < Types.size(); ++I)
+      if (const auto *Record = dyn_cast<RecordType>(Types[I]))
         if (const auto *Class =
                 dyn_cast<ClassTemplateSpecializationDecl>(Record->getDecl()))
           if (Class->getSpecializedTemplate()->isFromASTFile())

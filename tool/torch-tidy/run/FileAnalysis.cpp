@@ -248,7 +248,10 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
 FileResult FileAnalysis::run(const std::string &Source, bool Crashed,
                              JobControl &Control) {
   if (Crashed) {
-    explain(Source, "parsed in full: it crashed with the precompiled header");
+    warning()
+        << Source
+        << ": the analysis crashed with the precompiled header and is done "
+           "again in full; please report it. --no-cache avoids it\n";
     return attempt(Source, nullptr, Control).Result;
   }
   const bool HasCache = !Settings.Cache.Folder.empty();

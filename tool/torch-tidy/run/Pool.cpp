@@ -331,6 +331,7 @@ private:
       Caught = WTERMSIG(Status);
       return;
     } else if (Each.MayRetry && Each.Tries == 0) {
+      errs() << Outcome.Errors;
       Again.push_back(Each.Number);
       return;
     } else if (WIFSIGNALED(Status) && WTERMSIG(Status) == SIGKILL) {
