@@ -1,23 +1,21 @@
 // torch-tidy: clang-tidy's command line with the torch checks built in.
 #include "CheckNames.h"
+#include "Conclude.h"
 #include "Config.h"
 #include "Explain.h"
 #include "Messages.h"
 #include "Options.h"
-#include "Report.h"
 #include "clang-tidy/ClangTidy.h"
 #include "clang-tidy/ClangTidyForceLinker.h"
 #include "headers/PchFlags.h"
 #include "inputs/Compilations.h"
 #include "inputs/Sources.h"
 #include "inputs/Tree.h"
-#include "run/Runner.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/TargetSelect.h"
-#include <cstring>
 
 using namespace clang::tidy;
 using namespace llvm;
@@ -88,80 +86,6 @@ RunSettings runSettings(const Options &Line, StringRef Executable) {
   Result.Processes.Jobs = Line.Jobs ? Line.Jobs : defaultJobs(BytesOfFullParse);
   Result.Processes.Timeout = std::chrono::seconds(Line.Timeout);
   return Result;
-}
-
-/// Prints the findings, does with them what was asked for, and returns the exit
-/// code.
-int conclude(const Options &Line, RunResult Done, bool AllAnalysed,
-             bool AreInferred, ArrayRef<std::string> Sources,
-             ClangTidyContext &Context,
-             IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
-  Findings &All = Done.Findings;
-  const bool CompileErrors = hasCompileErrors(All);
-  const bool WantsFixes = Line.Fix || Line.FixErrors || Line.FixNotes;
-  const bool MayFix =
-      WantsFixes && !Done.Signal && (!CompileErrors || Line.FixErrors);
-  const MissingHeaders Missing = findMissingHeaders(All);
-  const unsigned Hidden =
-      AreInferred && !Missing.empty() ? removeCompileErrors(All) : 0;
-  limitCompileErrors(All);
-  unsigned WarningsAsErrors = 0;
-  handleErrors(All, Context,
-               !MayFix         ? FB_NoFix
-               : Line.FixNotes ? FB_FixNotes
-                               : FB_Fix,
-               WarningsAsErrors, FS);
-  outs().flush();
-  explainMissingHeaders(Missing, AreInferred, Hidden);
-  if (Done.Unanalysed)
-    note() << Done.Unanalysed << " of " << Done.Functions
-           << " functions could not be analysed, for compile errors in them\n";
-
-  if (Done.Signal) {
-    error() << "ended by a signal (" << strsignal(Done.Signal)
-            << "): " << Done.NumDone << " of " << Sources.size()
-            << " files were analysed; nothing was written\n";
-    return 128 + Done.Signal;
-  }
-
-  if (!Line.ExportFixes.empty() && !All.empty()) {
-    std::error_code Failure;
-    raw_fd_ostream OS(Line.ExportFixes, Failure, sys::fs::OF_None);
-    if (Failure) {
-      error() << "cannot write '" << Line.ExportFixes
-              << "': " << Failure.message() << '\n';
-      return 1;
-    }
-    exportReplacements(absolutePath(Sources.front()), All, OS);
-  }
-
-  if (!Line.Quiet) {
-    printSuppressed(Done.Stats);
-    if (WantsFixes && !MayFix)
-      errs() << "Found compiler errors, but -fix-errors was not specified.\n"
-                "Fixes have NOT been applied.\n\n";
-  }
-
-  int ExitCode = AllAnalysed ? 0 : 1;
-  unsigned Gated = Line.FailOn ? countUpToLevel(All, *Line.FailOn) : 0;
-  if (Gated) {
-    ExitCode = 1;
-    if (!Line.Quiet)
-      errs() << "torch-tidy: " << Gated << " finding" << (Gated == 1 ? "" : "s")
-             << " of level " << *Line.FailOn << " or below (--fail-on)\n";
-  }
-  if (WarningsAsErrors) {
-    ExitCode = 1;
-    if (!Line.Quiet)
-      errs() << WarningsAsErrors
-             << (WarningsAsErrors == 1 ? " warning treated as error\n"
-                                       : " warnings treated as errors\n");
-  } else if (CompileErrors && !Line.FixErrors) {
-    ExitCode = 1;
-    if (!Line.Quiet)
-      errs() << "Found compiler error(s).\n";
-  }
-  return ExitCode;
 }
 
 /// The analysis itself, once everything is known to be in order.

@@ -30,13 +30,15 @@ public:
   IncludeScanner(const HeaderSearchOptions &Search, vfs::FileSystem &FS)
       : Search(Search), FS(FS) {}
 
-  std::vector<std::string> run(ArrayRef<std::string> Before, StringRef Source) {
+  EntryHeaders run(ArrayRef<std::string> Before, StringRef Source) {
     for (const std::string &Name : Before) {
-      if (isOfLibTorch(Name))
-        return {"<" + Name + ">"};
+      if (isOfLibTorch(Name)) {
+        Found.LibTorch = {"<" + Name + ">"};
+        return std::move(Found);
+      }
       // Clang looks for it from the folder it runs in.
       visit(resolve(Name, ""), 0);
-      if (!Found.empty())
+      if (!Found.LibTorch.empty())
         return std::move(Found);
     }
     visit(Source, 0);
@@ -54,26 +56,70 @@ private:
     if (!Text)
       return;
     std::vector<std::string> All, Umbrellas;
-    for (const std::string &Include : includesOf((*Text)->getBuffer())) {
-      const StringRef Name = StringRef(Include).drop_front().drop_back();
+    const std::vector<Include> Includes = includesOf((*Text)->getBuffer());
+    size_t First = 0;
+    for (size_t I = 0; I < Includes.size(); ++I) {
+      const Include &Each = Includes[I];
+      const StringRef Name = Each.name();
       if (isOfLibTorch(Name)) {
-        All.push_back(Include);
-        if (isUmbrella(Name) && !is_contained(Umbrellas, Include))
-          Umbrellas.push_back(Include);
+        if (All.empty())
+          First = I;
+        All.push_back(Each.Text);
+        if (isUmbrella(Name) && !is_contained(Umbrellas, Each.Text))
+          Umbrellas.push_back(Each.Text);
         continue;
       }
       // Only what comes before LibTorch may enter it earlier.
-      if (!All.empty() || Include.front() != '"')
+      if (!All.empty() || !Each.isQuoted())
         continue;
       if (std::string Next = resolve(Name, Path); !Next.empty())
         visit(Next, Depth + 1);
-      if (!Found.empty())
+      if (!Found.LibTorch.empty())
         return;
     }
     if (!Umbrellas.empty())
-      Found = std::move(Umbrellas);
+      Found.LibTorch = std::move(Umbrellas);
     else if (!All.empty())
-      Found = {All.front()};
+      Found.LibTorch = {All.front()};
+    else
+      return;
+    addCompanions(Includes, First);
+  }
+
+  /// Of the block of includes around the first of LibTorch.
+  void addCompanions(ArrayRef<Include> Includes, size_t First) {
+    size_t Begin = First, End = First + 1;
+    while (Begin && Includes[Begin].FollowsInclude &&
+           !Includes[Begin - 1].isQuoted())
+      --Begin;
+    while (End < Includes.size() && Includes[End].FollowsInclude &&
+           !Includes[End].isQuoted())
+      ++End;
+    for (const Include &Each : Includes.slice(Begin, End - Begin)) {
+      if (isOfLibTorch(Each.name()))
+        continue;
+      if (std::string File = resolveSystem(Each.name()); !File.empty()) {
+        Found.Companions.push_back(Each.Text);
+        Found.CompanionFiles.push_back(std::move(File));
+      }
+    }
+  }
+
+  static bool isSystem(const HeaderSearchOptions::Entry &Folder) {
+    return Folder.Group != frontend::Quoted &&
+           Folder.Group != frontend::Angled && Folder.Group != frontend::After;
+  }
+
+  /// Empty where a folder of the user's has it first.
+  std::string resolveSystem(StringRef Name) {
+    for (bool OfSystem : {false, true})
+      for (const HeaderSearchOptions::Entry &Folder : Search.UserEntries) {
+        SmallString<256> Path(Folder.Path);
+        sys::path::append(Path, Name);
+        if (isSystem(Folder) == OfSystem && FS.exists(Path))
+          return OfSystem ? std::string(Path) : std::string();
+      }
+    return {};
   }
 
   std::string resolve(StringRef Name, StringRef From) {
@@ -97,14 +143,13 @@ private:
   const HeaderSearchOptions &Search;
   vfs::FileSystem &FS;
   StringSet<> Seen;
-  std::vector<std::string> Found;
+  EntryHeaders Found;
 };
 
 } // namespace
 
-std::vector<std::string> entryHeaders(StringRef Source,
-                                      const CompilerInvocation &Command,
-                                      vfs::FileSystem &FS) {
+EntryHeaders entryHeaders(StringRef Source, const CompilerInvocation &Command,
+                          vfs::FileSystem &FS) {
   return IncludeScanner(Command.getHeaderSearchOpts(), FS)
       .run(Command.getPreprocessorOpts().Includes, Source);
 }

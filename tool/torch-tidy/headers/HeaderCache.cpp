@@ -3,6 +3,7 @@
 #include "clang/Basic/Version.h"
 #include "clang/Lex/HeaderSearchOptions.h"
 #include "clang/Lex/PreprocessorOptions.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -23,7 +24,7 @@ namespace torchtidy::tool {
 namespace {
 
 /// Another number makes the entries of all earlier versions unreachable.
-constexpr unsigned Format = 2;
+constexpr unsigned Format = 3;
 
 std::string inFolder(StringRef Folder, StringRef Name) {
   SmallString<256> Result(Folder);
@@ -131,7 +132,7 @@ std::string defaultCacheFolder() {
 
 std::string HeaderCache::key(const CompilerInvocation &Command,
                              ArrayRef<std::string> Includes, Bodies Which,
-                             vfs::FileSystem &FS) {
+                             vfs::FileSystem &FS, const Entry *Base) {
   if (ProgramHash.empty()) {
     ErrorOr<std::unique_ptr<MemoryBuffer>> Program = map(Settings.Executable);
     ProgramHash = Program ? hashText(xxh3_64bits((*Program)->getBuffer()))
@@ -146,6 +147,10 @@ std::string HeaderCache::key(const CompilerInvocation &Command,
   Add(ProgramHash);
   Add(getClangFullVersion());
   Add(Which == Bodies::Kept ? "bodies" : "");
+  if (Base) {
+    Add(Base->Path);
+    Add(Base->Hash);
+  }
   for (const std::string &Include : Includes)
     Add(Include);
   const std::shared_ptr<CompilerInvocation> Shared = sharedPart(Command, FS);
@@ -182,11 +187,15 @@ std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
   if (!Files || !Inputs || !Hash || !Name || sys::path::has_parent_path(*Name))
     return std::nullopt;
   Entry Result;
-  Result.Path = inFolder(Folder, *Name);
-  ErrorOr<std::unique_ptr<MemoryBuffer>> Content = map(Result.Path);
-  // Clang trusts what it reads.
-  if (!Content || hashText(xxh3_64bits((*Content)->getBuffer())) != *Hash)
-    return std::nullopt;
+  Result.Hash = Hash->str();
+  // Without a name it is only known that there is none.
+  if (!Name->empty()) {
+    Result.Path = inFolder(Folder, *Name);
+    ErrorOr<std::unique_ptr<MemoryBuffer>> Content = map(Result.Path);
+    // Clang trusts what it reads.
+    if (!Content || hashText(xxh3_64bits((*Content)->getBuffer())) != *Hash)
+      return std::nullopt;
+  }
   for (const json::Value &Include : *Files)
     Result.Files.push_back(Include.getAsString().value_or("").str());
   for (const json::Value &Input : *Inputs) {
@@ -209,7 +218,7 @@ std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
 std::optional<HeaderCache::Entry>
 HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
                   ArrayRef<std::string> Includes, Bodies Which,
-                  IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+                  IntrusiveRefCntPtr<vfs::FileSystem> FS, const Entry *Base) {
   // What a process that was killed has left.
   std::error_code Ignored;
   std::vector<std::string> Left;
@@ -223,31 +232,47 @@ HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
   std::string Text;
   for (const std::string &Include : Includes)
     Text += "#include " + Include + "\n";
+  if (Base)
+    Text += "#include \"end.h\"\n";
   const std::string Header = inFolder(Folder, "header.h");
   if (std::error_code Failure = writeWhole(Header, Text)) {
     trouble("cannot write '" + Header + "': " + Failure.message());
     return std::nullopt;
   }
+  const std::string End = inFolder(Folder, "end.h");
+  if (Base)
+    if (std::error_code Failure = writeWhole(End, "")) {
+      trouble("cannot write '" + End + "': " + Failure.message());
+      return std::nullopt;
+    }
   // Another name each time: who has read the last entry may still load it.
-  const std::string Name =
-      "header-" + utostr(sys::Process::getProcessId()) + ".pch";
-  const std::string Output = inFolder(Folder, Name);
-  const PrecompiledHeaderResult Made = precompile(Command, Header, Which, FS);
+  std::string Name = "header-" + utostr(sys::Process::getProcessId()) + ".pch";
+  const PrecompiledHeaderResult Made =
+      Base ? precompile(Command, Header, Which, FS, Base->Path, End,
+                        Base->Inputs)
+           : precompile(Command, Header, Which, FS);
   if (!Made.Failure.empty()) {
-    trouble(Made.Failure);
-    return std::nullopt;
+    if (!Base) {
+      trouble(Made.Failure);
+      return std::nullopt;
+    }
+    // Not to be tried again before something changes.
+    Name.clear();
   }
   const StringRef Content(Made.Content.data(), Made.Content.size());
-  if (std::error_code Failure = writeWhole(Output, Content)) {
-    trouble("cannot write '" + Output + "': " + Failure.message());
-    return std::nullopt;
-  }
+  const std::string Output = inFolder(Folder, Name);
+  if (!Name.empty())
+    if (std::error_code Failure = writeWhole(Output, Content)) {
+      trouble("cannot write '" + Output + "': " + Failure.message());
+      return std::nullopt;
+    }
   json::Array Files;
   for (const std::string &File : Made.Entries)
     Files.push_back(File);
   json::Array Inputs;
   for (const std::string &Input : Made.Inputs)
-    Inputs.push_back(describe(Input));
+    if (!Base || (Input != Base->Path && !is_contained(Base->Inputs, Input)))
+      Inputs.push_back(describe(Input));
   json::Array Written;
   for (const std::string &Include : Includes)
     Written.push_back(Include);
@@ -255,27 +280,29 @@ HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
                                   {"hash", hashText(xxh3_64bits(Content))},
                                   {"includes", std::move(Written)},
                                   {"files", std::move(Files)},
+                                  {"unfit", Made.Failure},
                                   {"inputs", std::move(Inputs)}};
   std::string Json;
   raw_string_ostream(Json) << Root << '\n';
   const std::string Index = inFolder(Folder, "entry.json");
   if (std::error_code Failure = writeWhole(Index, Json)) {
-    sys::fs::remove(Output);
+    if (!Name.empty())
+      sys::fs::remove(Output);
     trouble("cannot write '" + Index + "': " + Failure.message());
     return std::nullopt;
   }
-  evict(Folder);
+  if (Base)
+    evict({Folder, sys::path::parent_path(Base->Path)});
+  else
+    evict(Folder);
   return read(Folder);
 }
 
 std::optional<HeaderCache::Entry>
-HeaderCache::get(const CompilerInvocation &Command,
-                 ArrayRef<std::string> Includes,
-                 IntrusiveRefCntPtr<vfs::FileSystem> FS, Bodies Which) {
-  if (Settings.Folder.empty() || Includes.empty())
-    return std::nullopt;
-  const std::string Folder = inFolder(inFolder(Settings.Folder, "headers"),
-                                      key(Command, Includes, Which, *FS));
+HeaderCache::makeOnce(StringRef Folder, const CompilerInvocation &Command,
+                      ArrayRef<std::string> Includes, Bodies Which,
+                      IntrusiveRefCntPtr<vfs::FileSystem> FS,
+                      const Entry *Base) {
   if (std::optional<Entry> Found = read(Folder))
     return Found;
   if (std::error_code Failure = sys::fs::create_directories(Folder)) {
@@ -290,10 +317,49 @@ HeaderCache::get(const CompilerInvocation &Command,
   // Somebody else may have made it meanwhile.
   if (std::optional<Entry> Found = read(Folder))
     return Found;
-  return make(Folder, Command, Includes, Which, std::move(FS));
+  return make(Folder, Command, Includes, Which, std::move(FS), Base);
 }
 
-void HeaderCache::evict(StringRef Keep) const {
+std::optional<HeaderCache::Entry>
+HeaderCache::get(const CompilerInvocation &Command,
+                 ArrayRef<std::string> Includes,
+                 IntrusiveRefCntPtr<vfs::FileSystem> FS, Bodies Which) {
+  if (Settings.Folder.empty() || Includes.empty())
+    return std::nullopt;
+  const std::string Folder = inFolder(inFolder(Settings.Folder, "headers"),
+                                      key(Command, Includes, Which, *FS));
+  return makeOnce(Folder, Command, Includes, Which, std::move(FS), nullptr);
+}
+
+HeaderCache::Entry HeaderCache::extend(Entry Base,
+                                       const CompilerInvocation &Command,
+                                       const EntryHeaders &Includes,
+                                       IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  std::vector<std::string> More;
+  for (const auto &[Include, File] :
+       zip_equal(Includes.Companions, Includes.CompanionFiles))
+    if (!is_contained(Base.Inputs, File) && !is_contained(More, Include))
+      More.push_back(Include);
+  // In whatever order a source has them.
+  llvm::sort(More);
+  if (More.empty())
+    return Base;
+  const std::string Folder =
+      inFolder(inFolder(Settings.Folder, "headers"),
+               key(Command, More, Bodies::Skipped, *FS, &Base));
+  std::optional<Entry> Extended =
+      makeOnce(Folder, Command, More, Bodies::Skipped, std::move(FS), &Base);
+  if (!Extended || Extended->Path.empty()) {
+    // The base is as good as before: nothing to tell.
+    Trouble.clear();
+    return Base;
+  }
+  llvm::append_range(Extended->Files, Base.Files);
+  llvm::append_range(Extended->Inputs, Base.Inputs);
+  return std::move(*Extended);
+}
+
+void HeaderCache::evict(ArrayRef<StringRef> Kept) const {
   struct Old {
     std::string Folder;
     uint64_t Bytes = 0;
@@ -302,7 +368,7 @@ void HeaderCache::evict(StringRef Keep) const {
   std::vector<Old> All;
   uint64_t Total = 0;
   std::error_code Ignored;
-  const StringRef Parent = sys::path::parent_path(Keep);
+  const StringRef Parent = sys::path::parent_path(Kept.front());
   for (sys::fs::directory_iterator It(Parent, Ignored), End;
        It != End && !Ignored; It.increment(Ignored)) {
     Old Each;
@@ -317,7 +383,7 @@ void HeaderCache::evict(StringRef Keep) const {
       Each.Used = std::max(Each.Used, Status.getLastModificationTime());
     }
     Total += Each.Bytes;
-    if (Each.Folder != Keep)
+    if (!is_contained(Kept, StringRef(Each.Folder)))
       All.push_back(std::move(Each));
   }
   llvm::sort(All, [](const Old &A, const Old &B) { return A.Used < B.Used; });

@@ -2,6 +2,7 @@
 #ifndef TORCHTIDY_TOOL_HEADERS_HEADERCACHE_H
 #define TORCHTIDY_TOOL_HEADERS_HEADERCACHE_H
 
+#include "headers/EntryHeaders.h"
 #include "headers/PrecompiledHeader.h"
 #include "clang/Frontend/CompilerInvocation.h"
 #include "llvm/Support/VirtualFileSystem.h"
@@ -41,6 +42,8 @@ public:
   struct Entry {
     /// For -include-pch.
     std::string Path;
+    /// Of its content.
+    std::string Hash;
     /// The files that its includes are.
     std::vector<std::string> Files;
     /// All files that it was made of.
@@ -54,21 +57,35 @@ public:
                            llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS,
                            Bodies Which = Bodies::Skipped);
 
+  /// An entry that goes on from Base with the source's companions of LibTorch,
+  /// as far as they are not in it: a small one, quickly made. Base itself where
+  /// there are none, or where they would have changed what Base was made of.
+  Entry extend(Entry Base, const clang::CompilerInvocation &Command,
+               const EntryHeaders &Includes,
+               llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
+
   /// The same text for those that share an entry.
   std::string key(const clang::CompilerInvocation &Command,
                   llvm::ArrayRef<std::string> Includes, Bodies Which,
-                  llvm::vfs::FileSystem &FS);
+                  llvm::vfs::FileSystem &FS, const Entry *Base = nullptr);
 
   /// Why the cache was of no use, when that is news; empty otherwise.
   std::string takeTrouble() { return std::move(Trouble); }
 
 private:
+  /// Entry: of which Path is empty where it is known to be of no use.
   std::optional<Entry> read(llvm::StringRef Folder) const;
+  std::optional<Entry>
+  makeOnce(llvm::StringRef Folder, const clang::CompilerInvocation &Command,
+           llvm::ArrayRef<std::string> Includes, Bodies Which,
+           llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS,
+           const Entry *Base);
   std::optional<Entry> make(llvm::StringRef Folder,
                             const clang::CompilerInvocation &Command,
                             llvm::ArrayRef<std::string> Includes, Bodies Which,
-                            llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
-  void evict(llvm::StringRef Keep) const;
+                            llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS,
+                            const Entry *Base);
+  void evict(llvm::ArrayRef<llvm::StringRef> Kept) const;
   void trouble(const llvm::Twine &What) {
     if (Trouble.empty() && !IsTold)
       Trouble = What.str();

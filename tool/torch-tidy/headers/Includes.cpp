@@ -8,24 +8,53 @@ namespace torchtidy::tool {
 
 namespace scan = clang::dependency_directives_scan;
 
-std::vector<std::string> includesOf(StringRef Text) {
+/// Whether there are only blanks and comments in the text.
+static bool isBlank(StringRef Text) {
+  while (true) {
+    Text = Text.ltrim();
+    if (Text.empty())
+      return true;
+    size_t End = StringRef::npos;
+    if (Text.starts_with("//"))
+      End = Text.find('\n');
+    else if (Text.starts_with("/*"))
+      End = Text.find("*/", 2);
+    else
+      return false;
+    if (End == StringRef::npos)
+      return true;
+    Text = Text.drop_front(Text[End] == '*' ? End + 2 : End);
+  }
+}
+
+std::vector<Include> includesOf(StringRef Text) {
   SmallVector<scan::Token, 128> Tokens;
   SmallVector<scan::Directive, 32> Directives;
-  std::vector<std::string> Result;
+  std::vector<Include> Result;
   if (scanSourceForDependencyDirectives(Text, Tokens, Directives))
     return Result;
+  // Where the last include ends.
+  constexpr size_t None = StringRef::npos;
+  size_t Last = None;
   for (const scan::Directive &D : Directives) {
     if (D.Kind != scan::pp_include && D.Kind != scan::pp_import)
       continue;
-    const scan::Token &First = D.Tokens.front(), &Last = D.Tokens.back();
+    const scan::Token &First = D.Tokens.front(), &Final = D.Tokens.back();
     const StringRef Line =
-        Text.slice(First.Offset, Last.Offset + Last.Length).rtrim();
+        Text.slice(First.Offset, Final.Offset + Final.Length).rtrim();
     const size_t Begin = Line.find_first_of("<\"");
-    if (Begin == StringRef::npos)
-      continue; // by a macro
-    const size_t End = Line.find(Line[Begin] == '<' ? '>' : '"', Begin + 1);
-    if (End != StringRef::npos)
-      Result.push_back(Line.slice(Begin, End + 1).str());
+    const size_t End =
+        Begin == StringRef::npos
+            ? StringRef::npos
+            : Line.find(Line[Begin] == '<' ? '>' : '"', Begin + 1);
+    if (End == StringRef::npos) { // by a macro
+      Last = None;
+      continue;
+    }
+    const bool Follows =
+        Last != None && isBlank(Text.slice(Last, First.Offset));
+    Result.push_back({Line.slice(Begin, End + 1).str(), Follows});
+    Last = First.Offset + End + 1;
   }
   return Result;
 }

@@ -8,9 +8,21 @@
 
 namespace torchtidy::tool {
 
-/// With their brackets or quotes ("<torch/torch.h>"), in order, under whatever
-/// condition. Not those whose name is a macro. Empty for what is no C++.
-std::vector<std::string> includesOf(llvm::StringRef Text);
+struct Include {
+  /// With its brackets or quotes: "<torch/torch.h>".
+  std::string Text;
+  /// Nothing but blanks and comments stands between it and the include before.
+  bool FollowsInclude = false;
+
+  llvm::StringRef name() const {
+    return llvm::StringRef(Text).drop_front().drop_back();
+  }
+  bool isQuoted() const { return Text.front() == '"'; }
+};
+
+/// In order, under whatever condition. Not those whose name is a macro. Empty
+/// for what is no C++.
+std::vector<Include> includesOf(llvm::StringRef Text);
 
 } // namespace torchtidy::tool
 

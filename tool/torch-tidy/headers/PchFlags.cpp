@@ -69,7 +69,8 @@ int printPchFlags(const tooling::CompilationDatabase &Database,
       continue;
     const std::vector<std::string> Includes =
         entryHeaders(Captured.Last->getFrontendOpts().Inputs.front().getFile(),
-                     *Captured.Last, *FS);
+                     *Captured.Last, *FS)
+            .LibTorch;
     if (Includes.empty())
       continue;
     Group &Fitting =

@@ -1,4 +1,5 @@
 #include "PrecompiledHeader.h"
+#include "headers/Doubts.h"
 #include "torch/Types.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/DeclTemplate.h"
@@ -77,9 +78,10 @@ private:
 
 class PrecompileAction : public GeneratePCHAction {
 public:
+  /// Doubtful: null where there is no base.
   PrecompileAction(std::vector<std::string> &Entries,
-                   std::shared_ptr<PCHBuffer> Buffer)
-      : Entries(Entries), Buffer(std::move(Buffer)) {}
+                   std::shared_ptr<PCHBuffer> Buffer, Doubts *Doubtful)
+      : Entries(Entries), Buffer(std::move(Buffer)), Doubtful(Doubtful) {}
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &Compiler,
                                                  StringRef File) override {
@@ -98,9 +100,16 @@ public:
     return std::make_unique<MultiplexConsumer>(std::move(Consumers));
   }
 
+  void ExecuteAction() override {
+    if (Doubtful)
+      Doubtful->watch(getCompilerInstance().getPreprocessor());
+    GeneratePCHAction::ExecuteAction();
+  }
+
 private:
   std::vector<std::string> &Entries;
   std::shared_ptr<PCHBuffer> Buffer;
+  Doubts *Doubtful;
 };
 
 class AllFiles : public DependencyCollector {
@@ -197,7 +206,9 @@ sharedPart(const CompilerInvocation &Command, vfs::FileSystem &FS) {
 
 PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
                                    StringRef Header, Bodies Which,
-                                   IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+                                   IntrusiveRefCntPtr<vfs::FileSystem> FS,
+                                   StringRef Base, StringRef End,
+                                   std::vector<std::string> BaseInputs) {
   PrecompiledHeaderResult Result;
   std::shared_ptr<CompilerInvocation> Invocation = sharedPart(Command, *FS);
   FrontendOptions &Frontend = Invocation->getFrontendOpts();
@@ -209,6 +220,9 @@ PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
                         /*PP=*/false, InputKind::HeaderUnit_None,
                         /*Header=*/true)));
 
+  Invocation->getPreprocessorOpts().ImplicitPCHInclude = Base;
+  Doubts Doubtful({End.str()}, std::move(BaseInputs));
+
   CompilerInstance Compiler;
   FirstError Errors;
   Compiler.setInvocation(std::move(Invocation));
@@ -217,12 +231,16 @@ PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
   auto Inputs = std::make_shared<AllFiles>();
   Compiler.addDependencyCollector(Inputs);
   auto Buffer = std::make_shared<PCHBuffer>();
-  PrecompileAction Action(Result.Entries, Buffer);
+  PrecompileAction Action(Result.Entries, Buffer,
+                          Base.empty() ? nullptr : &Doubtful);
   if (Compiler.ExecuteAction(Action) && Errors.Text.empty() &&
       Buffer->IsComplete)
     Result.Content = std::move(Buffer->Data);
   else
     Result.Failure = Errors.Text.empty() ? "Clang made none" : Errors.Text;
+  if (!Base.empty() && !Doubtful.reason().empty())
+    Result.Failure = Doubtful.reason();
+  llvm::erase(Result.Entries, End);
   Result.Inputs = Inputs->getDependencies().vec();
   return Result;
 }

@@ -41,9 +41,16 @@ struct PrecompiledHeaderResult {
 };
 
 /// Compiles Header, which holds nothing but includes.
+///
+/// Base: the path of a precompiled header that this one goes on from, or empty.
+/// With one, Header ends with the include of an empty file, End, and there is
+/// no result where what comes before that would have changed what the base was
+/// made of, had it come first.
 PrecompiledHeaderResult
 precompile(const clang::CompilerInvocation &Command, llvm::StringRef Header,
-           Bodies Which, llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
+           Bodies Which, llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS,
+           llvm::StringRef Base = "", llvm::StringRef End = "",
+           std::vector<std::string> BaseInputs = {});
 
 } // namespace torchtidy::tool
 

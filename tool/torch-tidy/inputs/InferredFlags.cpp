@@ -152,9 +152,8 @@ private:
   void visit(StringRef Path, Reach &Now, unsigned Depth) {
     if (Depth > MaxDepth || !Now.Seen.insert(Path).second)
       return;
-    for (const std::string &Include : includes(Path)) {
-      const StringRef Name = StringRef(Include).drop_front().drop_back();
-      std::string Found = resolve(Name, Include.front() == '"', Path, Now);
+    for (const Include &Each : includes(Path)) {
+      std::string Found = resolve(Each.name(), Each.isQuoted(), Path, Now);
       if (!Found.empty())
         visit(Found, Now, Depth + 1);
     }
@@ -236,7 +235,7 @@ private:
     return false;
   }
 
-  const std::vector<std::string> &includes(StringRef Path) {
+  const std::vector<Include> &includes(StringRef Path) {
     auto [It, IsNew] = Includes.try_emplace(Path);
     if (IsNew)
       It->second = includesOf(read(Path, *FS));
@@ -245,7 +244,8 @@ private:
 
   IntrusiveRefCntPtr<vfs::FileSystem> FS;
   StringSet<> Files;
-  StringMap<std::vector<std::string>> ByName, Includes;
+  StringMap<std::vector<std::string>> ByName;
+  StringMap<std::vector<Include>> Includes;
   StringMap<bool> IsKnown;
   StringMap<std::string> Packages;
 };

@@ -157,16 +157,18 @@ private:
     Whole.Reason = obstacle(Invocation, Input);
     if (!Whole.Reason.empty())
       return false;
-    const std::vector<std::string> Includes =
+    const EntryHeaders Includes =
         entryHeaders(Input.getFile(), Invocation, *FS);
-    if (Includes.empty()) {
+    if (Includes.LibTorch.empty()) {
       Whole.Reason = "it includes none of LibTorch's headers";
       return false;
     }
     // Another process may be making it.
     Control.pause();
     std::optional<HeaderCache::Entry> Header =
-        Cache->get(Invocation, Includes, FS);
+        Cache->get(Invocation, Includes.LibTorch, FS);
+    if (Header)
+      Header = Cache->extend(std::move(*Header), Invocation, Includes, FS);
     Control.resume();
     if (!Header) {
       Whole.Reason = "there is no precompiled header";
