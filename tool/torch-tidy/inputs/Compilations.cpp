@@ -17,10 +17,9 @@ namespace {
 /// The compile_commands.json that holds for this folder, or an empty string.
 std::string findDatabaseFile(StringRef Folder) {
   for (; !Folder.empty(); Folder = sys::path::parent_path(Folder)) {
-    SmallString<256> File = Folder;
-    sys::path::append(File, "compile_commands.json");
+    std::string File = below(Folder, "compile_commands.json");
     if (sys::fs::exists(File))
-      return std::string(File);
+      return File;
   }
   return {};
 }
@@ -46,20 +45,20 @@ decorate(std::unique_ptr<CompilationDatabase> Base, const Options &Line) {
   return Result;
 }
 
-/// As clangd does: the build folder in a source folder.
-std::unique_ptr<CompilationDatabase> findInBuildFolders(StringRef Folder) {
+/// As clangd does: the build folder in a source folder. File: which is there,
+/// whether it can be read or not.
+std::unique_ptr<CompilationDatabase>
+findInBuildFolders(StringRef Folder, std::string &File, std::string &Reason) {
   for (; !Folder.empty(); Folder = sys::path::parent_path(Folder)) {
-    SmallString<256> Build(Folder);
-    sys::path::append(Build, "build");
-    SmallString<256> File(Build);
-    sys::path::append(File, "compile_commands.json");
-    std::string Reason;
-    if (!sys::fs::exists(File))
+    const std::string Build = below(Folder, "build");
+    std::string Candidate = below(Build, "compile_commands.json");
+    if (!sys::fs::exists(Candidate))
       continue;
-    if (auto Database = CompilationDatabase::loadFromDirectory(Build, Reason)) {
+    File = std::move(Candidate);
+    auto Database = CompilationDatabase::loadFromDirectory(Build, Reason);
+    if (Database)
       note() << "the compile commands are those of '" << File << "'\n";
-      return Database;
-    }
+    return Database;
   }
   return nullptr;
 }
@@ -92,9 +91,9 @@ Compilations loadCompilations(Options &Line,
   std::string Reason;
   std::unique_ptr<CompilationDatabase> Database =
       CompilationDatabase::autoDetectFromDirectory(Folder, Reason);
-  const std::string File = findDatabaseFile(Folder);
+  std::string File = findDatabaseFile(Folder);
   if (!Database && File.empty() && Line.BuildPath.empty())
-    Database = findInBuildFolders(Folder);
+    Database = findInBuildFolders(Folder, File, Reason);
   if (!Database) {
     Result.AreInferred = Result.AreForAnyFile = true;
     Result.Broken = !File.empty() || !Line.BuildPath.empty();

@@ -13,12 +13,6 @@ using namespace llvm;
 namespace torchtidy::tool {
 namespace {
 
-std::string below(StringRef Folder, const Twine &Name) {
-  SmallString<256> Path(Folder);
-  sys::path::append(Path, Name);
-  return std::string(Path);
-}
-
 /// The front end lies in a folder of its own, in Debian's package too.
 constexpr StringLiteral FrontEnd = "torch/csrc/api/include";
 

@@ -21,12 +21,6 @@ using namespace llvm;
 namespace torchtidy::tool {
 namespace {
 
-std::string below(StringRef Folder, StringRef Name) {
-  SmallString<256> Path(Folder);
-  sys::path::append(Path, Name);
-  return std::string(Path);
-}
-
 std::string read(StringRef Path, vfs::FileSystem &FS) {
   ErrorOr<std::unique_ptr<MemoryBuffer>> Text = FS.getBufferForFile(Path);
   return Text ? (*Text)->getBuffer().str() : "";

@@ -22,10 +22,14 @@ std::string comparablePath(StringRef Path) {
   return std::string(Result);
 }
 
+std::string below(StringRef Folder, const Twine &Name) {
+  SmallString<256> Path(Folder);
+  sys::path::append(Path, Name);
+  return std::string(Path);
+}
+
 static bool isBuildFolder(StringRef Folder, vfs::FileSystem &FS) {
-  SmallString<256> Cache(Folder);
-  sys::path::append(Cache, "CMakeCache.txt");
-  return FS.exists(Cache);
+  return FS.exists(below(Folder, "CMakeCache.txt"));
 }
 
 std::vector<std::string> filesBelow(StringRef Folder, vfs::FileSystem &FS,

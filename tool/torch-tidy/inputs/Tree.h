@@ -14,6 +14,9 @@ std::string absolutePath(llvm::StringRef Path);
 /// link it may be another file: not fit to be opened.
 std::string comparablePath(llvm::StringRef Path);
 
+/// Folder and Name as one path.
+std::string below(llvm::StringRef Folder, const llvm::Twine &Name);
+
 /// All files below a folder, sorted, but for those that no project counts as
 /// its own: what is hidden, and what CMake has made. Ends early in a tree of
 /// more than MaxFiles.
