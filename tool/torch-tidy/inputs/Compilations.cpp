@@ -45,22 +45,32 @@ decorate(std::unique_ptr<CompilationDatabase> Base, const Options &Line) {
   return Result;
 }
 
-/// As clangd does: the build folder in a source folder. File: which is there,
-/// whether it can be read or not.
-std::unique_ptr<CompilationDatabase>
-findInBuildFolders(StringRef Folder, std::string &File, std::string &Reason) {
-  for (; !Folder.empty(); Folder = sys::path::parent_path(Folder)) {
-    const std::string Build = below(Folder, "build");
-    std::string Candidate = below(Build, "compile_commands.json");
-    if (!sys::fs::exists(Candidate))
-      continue;
-    File = std::move(Candidate);
-    auto Database = CompilationDatabase::loadFromDirectory(Build, Reason);
-    if (Database)
-      note() << "the compile commands are those of '" << File << "'\n";
-    return Database;
-  }
-  return nullptr;
+struct Found {
+  std::unique_ptr<CompilationDatabase> Database;
+  /// The file that it is, or that cannot be read; empty where there is none.
+  std::string File;
+  std::string Reason;
+};
+
+/// The nearest, as clangd looks for it: in each folder from this one upward,
+/// and in the subfolder "build" of each.
+Found findDatabase(StringRef Folder) {
+  Found Result;
+  for (StringRef Each = Folder; !Each.empty();
+       Each = sys::path::parent_path(Each))
+    for (const std::string &Place : {Each.str(), below(Each, "build")})
+      for (StringRef Name : {"compile_commands.json", "compile_flags.txt"}) {
+        std::string File = below(Place, Name);
+        if (!sys::fs::exists(File))
+          continue;
+        Result.Database =
+            CompilationDatabase::loadFromDirectory(Place, Result.Reason);
+        if (Result.Database && Place != Each)
+          note() << "the compile commands are those of '" << File << "'\n";
+        Result.File = std::move(File);
+        return Result;
+      }
+  return Result;
 }
 
 void tellInferred(const InferredFlags &Flags) {
@@ -88,12 +98,19 @@ Compilations loadCompilations(Options &Line,
   const std::string Folder = Line.BuildPath.empty()
                                  ? folderOf(Line.Sources.front())
                                  : absolutePath(Line.BuildPath);
-  std::string Reason;
-  std::unique_ptr<CompilationDatabase> Database =
-      CompilationDatabase::autoDetectFromDirectory(Folder, Reason);
-  std::string File = findDatabaseFile(Folder);
-  if (!Database && File.empty() && Line.BuildPath.empty())
-    Database = findInBuildFolders(Folder, File, Reason);
+  Found Nearest;
+  if (Line.BuildPath.empty()) {
+    Nearest = findDatabase(Folder);
+  } else {
+    Nearest.Database =
+        CompilationDatabase::autoDetectFromDirectory(Folder, Nearest.Reason);
+    Nearest.File = findDatabaseFile(Folder);
+  }
+  std::unique_ptr<CompilationDatabase> Database = std::move(Nearest.Database);
+  const std::string &File = Nearest.File, &Reason = Nearest.Reason;
+  // compile_flags.txt has flags and no list of files.
+  Result.AreForAnyFile = Database && Database->getAllFiles().empty() &&
+                         !StringRef(File).ends_with(".json");
   if (!Database) {
     Result.AreInferred = Result.AreForAnyFile = true;
     Result.Broken = !File.empty() || !Line.BuildPath.empty();
