@@ -39,7 +39,7 @@ cl::opt<std::string>
             cl::cat(OurCategory));
 
 cl::opt<unsigned>
-    Jobs("j", cl::value_desc("N"), cl::cat(OurCategory),
+    Jobs("j", cl::Prefix, cl::value_desc("N"), cl::cat(OurCategory),
          cl::desc("Analyse N files at a time, each in a process of its\n"
                   "own (default: one for each processor, fewer where\n"
                   "memory is short)."));
