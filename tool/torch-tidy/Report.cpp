@@ -1,6 +1,7 @@
 #include "Report.h"
 #include "Messages.h"
 #include "Registry.h"
+#include "headers/Includes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -26,11 +27,6 @@ StringRef missingHeader(const ClangTidyError &Finding) {
       !Message.consume_front("'"))
     return {};
   return Message;
-}
-
-bool isOfLibTorch(StringRef Header) {
-  return Header.starts_with("torch/") || Header.starts_with("ATen/") ||
-         Header.starts_with("c10/");
 }
 
 } // namespace

@@ -13,11 +13,6 @@ using namespace llvm;
 namespace torchtidy::tool {
 namespace {
 
-bool isOfLibTorch(StringRef Header) {
-  return Header.starts_with("torch/") || Header.starts_with("ATen/") ||
-         Header.starts_with("c10/");
-}
-
 /// Those that hold nearly all that the others of a file do.
 bool isUmbrella(StringRef Header) {
   return Header == "torch/torch.h" || Header == "torch/all.h" ||

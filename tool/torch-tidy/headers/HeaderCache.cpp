@@ -130,14 +130,18 @@ std::string defaultCacheFolder() {
   return std::string(Folder);
 }
 
+HeaderCache::HeaderCache(HeaderCacheSettings Given)
+    : Settings(std::move(Given)) {
+  if (Settings.Folder.empty())
+    return;
+  ProgramHash = hashOfFile(Settings.Executable);
+  if (ProgramHash.empty())
+    ProgramHash = Settings.Executable;
+}
+
 std::string HeaderCache::key(const CompilerInvocation &Command,
                              ArrayRef<std::string> Includes, Bodies Which,
-                             vfs::FileSystem &FS, const Entry *Base) {
-  if (ProgramHash.empty()) {
-    ErrorOr<std::unique_ptr<MemoryBuffer>> Program = map(Settings.Executable);
-    ProgramHash = Program ? hashText(xxh3_64bits((*Program)->getBuffer()))
-                          : Settings.Executable;
-  }
+                             vfs::FileSystem &FS, const Entry *Base) const {
   SHA256 Hash;
   auto Add = [&](StringRef Text) {
     Hash.update(Text);

@@ -36,8 +36,8 @@ std::string defaultCacheFolder();
 /// makes the entry stale.
 class HeaderCache {
 public:
-  explicit HeaderCache(HeaderCacheSettings Settings)
-      : Settings(std::move(Settings)) {}
+  /// Reads the program, so that processes which are forked later need not.
+  explicit HeaderCache(HeaderCacheSettings Settings);
 
   struct Entry {
     /// For -include-pch.
@@ -67,7 +67,7 @@ public:
   /// The same text for those that share an entry.
   std::string key(const clang::CompilerInvocation &Command,
                   llvm::ArrayRef<std::string> Includes, Bodies Which,
-                  llvm::vfs::FileSystem &FS, const Entry *Base = nullptr);
+                  llvm::vfs::FileSystem &FS, const Entry *Base = nullptr) const;
 
   /// Why the cache was of no use, when that is news; empty otherwise.
   std::string takeTrouble() { return std::move(Trouble); }

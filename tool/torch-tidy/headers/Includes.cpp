@@ -27,6 +27,11 @@ static bool isBlank(StringRef Text) {
   }
 }
 
+bool isOfLibTorch(StringRef Header) {
+  return Header.starts_with("torch/") || Header.starts_with("ATen/") ||
+         Header.starts_with("c10/");
+}
+
 std::vector<Include> includesOf(StringRef Text) {
   SmallVector<scan::Token, 128> Tokens;
   SmallVector<scan::Directive, 32> Directives;

@@ -42,13 +42,14 @@ RunResult runChecks(const ContextMaker &MakeContext,
   FileAnalysis Analysis(MakeContext, Database, FS, Settings.Analysis);
 
   Pool Processes(Settings.Processes);
-  Processes.OnEnded = [&](size_t Job, const JobOutcome &Outcome) {
-    Shown.ended(Job, resultOf(Outcome).Findings.size());
-  };
-  if (Shown.isLive())
+  if (Shown.isLive()) {
+    Processes.OnEnded = [&](size_t Job, const JobOutcome &Outcome) {
+      Shown.ended(Job, resultOf(Outcome).Findings.size());
+    };
     Processes.OnTick = [&](size_t Running, size_t Paused) {
       Shown.tick(Running, Paused);
     };
+  }
   auto Work = [&](size_t Job, unsigned Tries, JobControl &Control) {
     return encode(Analysis.run(Sources[Job], Tries > 0, Control));
   };
