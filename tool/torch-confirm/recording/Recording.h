@@ -1,0 +1,143 @@
+// What one run of a program under the probe came to, in terms of its sources.
+//
+// The probe writes a binary trace (trace/Trace.h); reading it and symbolising
+// its addresses gives a Recording. Rules read recordings and nothing else, so
+// they are tested on recordings that were kept as JSON.
+#ifndef TORCHTIDY_CONFIRM_RECORDING_H
+#define TORCHTIDY_CONFIRM_RECORDING_H
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace torchtidy::confirm {
+
+/// A line of the user's sources.
+struct SourceLine {
+  /// As the debug information has it; absolute where it says so.
+  std::string File;
+  unsigned Line = 0;
+  /// Demangled; empty where it is not known.
+  std::string Function;
+};
+
+/// The state of the whole process when a site was hit.
+struct Sample {
+  /// Which hit of the site it was, from 1.
+  uint64_t Hit = 0;
+  /// Since the probe started.
+  double Seconds = 0;
+  /// Tensor bytes that are alive.
+  int64_t CpuBytes = 0, CudaBytes = 0;
+  /// Nodes of autograd graphs that are alive (AccumulateGrad not among them).
+  int64_t Nodes = 0;
+  /// Bytes of malloc in use, all of the process; -1 where not asked for.
+  int64_t HeapBytes = -1;
+  // Since the start of the program: these only grow.
+  uint64_t Allocations = 0, AllocatedBytes = 0;
+  uint64_t Copies = 0, CopiedBytes = 0;
+  uint64_t NodesMade = 0;
+  uint64_t Synchronisations = 0;
+};
+
+/// Copies of one kind that a site made. A copy within a device that does not
+/// convert is not counted.
+struct CopyCount {
+  /// "cpu", "cuda"; without the index of the device.
+  std::string From, To;
+  /// The element type changes.
+  bool Converts = false;
+  /// The memory of the host is pinned; only between devices.
+  bool Pinned = false;
+  uint64_t Count = 0, Bytes = 0;
+};
+
+/// What happened at one place: an operation, called from one line of the
+/// user's. Counts include what the operation calls itself.
+struct Site {
+  /// "aten::add"; "backward"; "step:SGD"; "mark:<name>" for a loop that the
+  /// program itself announces (probe/torch_confirm.h).
+  std::string Operation;
+  /// The user's frames, innermost first, inlined calls among them; frames of
+  /// the headers of LibTorch and of the standard library are left out. Empty
+  /// where no frame of the user's was found.
+  std::vector<SourceLine> Stack;
+
+  uint64_t Hits = 0;
+  uint64_t Allocations = 0, AllocatedBytes = 0;
+  uint64_t CudaAllocations = 0, CudaAllocatedBytes = 0;
+  /// Of the bytes allocated here, those alive at the end.
+  int64_t LiveBytes = 0;
+  uint64_t NodesMade = 0;
+  /// Of those, alive at the end, and run by a backward.
+  int64_t NodesAlive = 0;
+  uint64_t NodesRun = 0;
+  std::vector<CopyCount> Copies;
+  /// The host waited for the device, or would have on CUDA: item(), nonzero(),
+  /// a mask as an index. Known on the CPU too.
+  uint64_t Synchronisations = 0;
+  /// Exceptions of LibTorch that left it.
+  uint64_t Exceptions = 0;
+  /// Of an optimizer's step: hits after which a backward added to gradients
+  /// that this step had applied and nothing had cleared since.
+  uint64_t UnclearedSteps = 0;
+  /// Tensor bytes alive when it was hit, the least and the most.
+  int64_t LeastLive = 0, MostLive = 0;
+  /// Of a mark: the most tensor bytes while the loop ran, above those at its
+  /// begin.
+  int64_t PeakBytes = 0;
+  /// Of a mark: what the program itself reports ("loss").
+  std::map<std::string, double> Values;
+
+  /// In order of hits; of long runs every n-th, with the first and the last.
+  std::vector<Sample> Series;
+};
+
+/// Whether a quantity was measured.
+struct Capability {
+  bool IsAvailable = false;
+  /// Where it is not: why. "libc10's allocator is bound symbolically"
+  std::string Reason;
+};
+
+struct Recording {
+  // How the program ended.
+  std::vector<std::string> Command;
+  std::optional<int> ExitCode;
+  std::optional<int> Signal;
+  double Seconds = 0;
+
+  /// "2.11.0"
+  std::string LibTorch;
+  /// Name of the CUDA device in use; empty without one.
+  std::string CudaDevice;
+  /// By quantity: "operations", "cpu-memory", "cuda-memory", "graph-nodes",
+  /// "gradients", "copies", "synchronisations", "cuda-runtime", "exceptions",
+  /// "call-stacks", "line-numbers".
+  std::map<std::string, Capability> Capabilities;
+
+  // Of the whole process.
+  uint64_t Operations = 0;
+  int64_t PeakCpuBytes = 0, PeakCudaBytes = 0;
+  int64_t LiveCpuBytes = 0, LiveCudaBytes = 0;
+  int64_t PeakCudaReserved = 0;
+  int64_t NodesAlive = 0;
+  uint64_t NodesMade = 0;
+  /// cudaDeviceSynchronize and others that the CUDA runtime saw.
+  std::map<std::string, uint64_t> RuntimeCalls;
+  /// Events whose site did not fit into the table any more.
+  uint64_t UnattributedEvents = 0;
+
+  std::vector<Site> Sites;
+
+  bool has(const std::string &Quantity) const {
+    auto It = Capabilities.find(Quantity);
+    return It != Capabilities.end() && It->second.IsAvailable;
+  }
+};
+
+} // namespace torchtidy::confirm
+
+#endif
