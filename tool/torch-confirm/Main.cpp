@@ -1,0 +1,5 @@
+#include "cli/Program.h"
+
+int main(int Count, char **Words) {
+  return torchtidy::confirm::runProgram(Count, Words);
+}

@@ -1,0 +1,29 @@
+// A subcommand of torch-confirm. Main.cpp lists them; each adds its options to
+// the command line and does its work when it was chosen.
+#ifndef TORCHTIDY_CONFIRM_CLI_COMMAND_H
+#define TORCHTIDY_CONFIRM_CLI_COMMAND_H
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace torchtidy::confirm {
+
+class Command {
+public:
+  virtual ~Command() = default;
+  /// Adds the subcommand with its options.
+  virtual CLI::App *add(CLI::App &Program) = 0;
+  /// Does the work, with the options that the command line gave; the exit code.
+  /// Throws UserError for what the user can mend.
+  virtual int run() = 0;
+};
+
+std::unique_ptr<Command> makeRunCommand();
+std::unique_ptr<Command> makeJudgeCommand();
+std::unique_ptr<Command> makeProbeCommand();
+/// In scenarios/ScenariosCommand.cpp; CMake sees whether that file is there.
+std::unique_ptr<Command> makeScenariosCommand();
+
+} // namespace torchtidy::confirm
+
+#endif

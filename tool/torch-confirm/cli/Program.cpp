@@ -1,0 +1,73 @@
+#include "cli/Program.h"
+#include "cli/Command.h"
+#include "cli/Errors.h"
+#include "cli/Paths.h"
+#include <iostream>
+#include <vector>
+
+namespace torchtidy::confirm {
+namespace {
+
+constexpr const char *Description =
+    "Runs a program that uses LibTorch and says of each finding of torch-tidy\n"
+    "whether the run confirms it: CONFIRMED with a number, REFUTED, NOT "
+    "REACHED or\n"
+    "NOT MEASURABLE HERE.\n"
+    "\n"
+    "  torch-tidy --sarif=findings.sarif -p build\n"
+    "  torch-confirm run --findings findings.sarif -- build/train --epochs 1\n"
+    "\n"
+    "The program has to be built with -g, so that what is measured can be told "
+    "by\n"
+    "line; it need not be changed.\n";
+
+constexpr const char *Footer =
+    "\n'torch-confirm <subcommand> --help' explains one of them.\n"
+    "Exit codes: 0; 1 what --fail-on asks for; 2 bad input or something "
+    "missing;\n"
+    "'run' passes the exit code of the program on.";
+
+std::vector<std::unique_ptr<Command>> makeCommands() {
+  std::vector<std::unique_ptr<Command>> Result;
+  Result.push_back(makeRunCommand());
+  Result.push_back(makeJudgeCommand());
+  Result.push_back(makeProbeCommand());
+#ifdef TORCH_CONFIRM_HAS_SCENARIOS
+  Result.push_back(makeScenariosCommand());
+#endif
+  return Result;
+}
+
+} // namespace
+
+int runProgram(int Count, char **Words) {
+  CLI::App Program(Description, "torch-confirm");
+  Program.footer(Footer);
+  Program.set_version_flag("--version", "torch-confirm " + version());
+  Program.require_subcommand(1);
+
+  const auto Commands = makeCommands();
+  std::vector<CLI::App *> Apps;
+  for (const auto &C : Commands)
+    Apps.push_back(C->add(Program));
+
+  try {
+    Program.parse(Count, Words);
+  } catch (const CLI::Success &Asked) {
+    return Program.exit(Asked);
+  } catch (const CLI::ParseError &Error) {
+    std::cerr << "torch-confirm: error: " << Error.what()
+              << "; --help explains the command line\n";
+    return ExitError;
+  }
+  try {
+    for (size_t I = 0; I < Commands.size(); ++I)
+      if (Apps[I]->parsed())
+        return Commands[I]->run();
+  } catch (const std::exception &Error) {
+    std::cerr << "torch-confirm: error: " << Error.what() << '\n';
+  }
+  return ExitError;
+}
+
+} // namespace torchtidy::confirm
