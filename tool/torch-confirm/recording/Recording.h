@@ -74,6 +74,10 @@ struct Site {
   /// Of those, alive at the end, and run by a backward.
   int64_t NodesAlive = 0;
   uint64_t NodesRun = 0;
+  /// And the most that were alive at once: it tells the line whose graphs stay
+  /// from its neighbours in the same loop, also where they go before the end.
+  /// -1 where it was not counted.
+  int64_t MostNodesAlive = -1;
   std::vector<CopyCount> Copies;
   /// The host waited for the device, or would have on CUDA: item(), nonzero(),
   /// a mask as an index. Known on the CPU too.
