@@ -1,0 +1,296 @@
+// The layout of the trace: a file of fixed size that the probe maps shared and
+// writes while the program runs.
+//
+// Nothing is written at the end: whatever ends the program (exit, a signal,
+// SIGKILL, an out-of-memory kill), the kernel keeps what the mapping holds. How
+// it ended is known to the process that started it, so it is not in here.
+//
+// The file is sparse; only pages that were touched take space. Everything is
+// little endian and aligned naturally. A reader of another version refuses the
+// file: there is no compatibility between versions, since both sides are built
+// from one source tree.
+//
+// Plain data and no LibTorch, so that both the probe and the reader include it.
+#ifndef TORCHTIDY_CONFIRM_TRACE_TRACE_H
+#define TORCHTIDY_CONFIRM_TRACE_TRACE_H
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace torchtidy::confirm::trace {
+
+constexpr char Magic[8] = {'T', 'O', 'R', 'C', 'H', 'C', 'N', 'F'};
+constexpr uint32_t Version = 1;
+
+using Count = std::atomic<uint64_t>;
+using Gauge = std::atomic<int64_t>;
+static_assert(sizeof(Count) == 8 && Count::is_always_lock_free,
+              "counters are shared with another process by their memory");
+
+constexpr uint32_t MaxSites = 16384;
+constexpr uint32_t MaxFrames = 24;
+constexpr uint32_t MaxModules = 512;
+constexpr uint32_t MaxSamples = 128;
+constexpr uint32_t MaxSeries = 8192;
+constexpr uint32_t MaxValues = 256;
+constexpr uint32_t MaxRuntimeCalls = 32;
+constexpr uint32_t TextSize = 1 << 20;
+constexpr uint32_t None = 0xffffffff;
+
+/// An offset into the text section, where a string ends with a zero byte.
+/// 0 is the empty string.
+using TextOffset = uint32_t;
+
+/// What is measured, in the order of Header::Capabilities. The names are those
+/// of Recording::Capabilities.
+enum class Quantity : uint32_t {
+  Operations,
+  CpuMemory,
+  CudaMemory,
+  GraphNodes,
+  Gradients,
+  Copies,
+  Synchronisations,
+  CudaRuntime,
+  Exceptions,
+  CallStacks,
+  Heap,
+};
+constexpr uint32_t QuantityCount = 11;
+constexpr const char *QuantityNames[QuantityCount] = {
+    "operations",       "cpu-memory",   "cuda-memory",
+    "graph-nodes",      "gradients",    "copies",
+    "synchronisations", "cuda-runtime", "exceptions",
+    "call-stacks",      "heap"};
+
+struct Capability {
+  /// Counters of a quantity that is not available stay 0 and mean nothing.
+  std::atomic<uint32_t> Available;
+  /// Why not; or, where it is available, a limit worth telling.
+  std::atomic<TextOffset> Reason;
+};
+
+/// A file that is mapped into the process: to turn addresses into lines.
+struct Module {
+  TextOffset Path;
+  /// Whether frames in it are the user's.
+  uint32_t IsUser;
+  /// What to subtract from an address to get that of the file (0 for a
+  /// program that is not position independent).
+  uint64_t LoadBase;
+  /// Where its executable segments were, [Begin, End).
+  uint64_t Begin, End;
+  uint32_t BuildIdSize;
+  uint8_t BuildId[36];
+};
+
+/// A copy between devices or element types; one inside a device that does not
+/// convert is not counted.
+enum class Place : uint8_t { Cpu, Cuda, Other };
+struct CopyKind {
+  Place From, To;
+  bool Converts, Pinned;
+};
+constexpr uint32_t CopyKindCount = 12;
+constexpr CopyKind CopyKinds[CopyKindCount] = {
+    {Place::Cpu, Place::Cpu, true, false},
+    {Place::Cuda, Place::Cuda, true, false},
+    // From one device to another.
+    {Place::Cuda, Place::Cuda, false, false},
+    {Place::Cpu, Place::Cuda, false, false},
+    {Place::Cpu, Place::Cuda, false, true},
+    {Place::Cpu, Place::Cuda, true, false},
+    {Place::Cpu, Place::Cuda, true, true},
+    {Place::Cuda, Place::Cpu, false, false},
+    {Place::Cuda, Place::Cpu, false, true},
+    {Place::Cuda, Place::Cpu, true, false},
+    {Place::Cuda, Place::Cpu, true, true},
+    // One of the two is another kind of device.
+    {Place::Other, Place::Other, false, false},
+};
+
+/// The state of the whole process when a site was hit; see Recording's Sample.
+struct Sample {
+  uint64_t Hit;
+  /// Since the probe started.
+  uint64_t Nanoseconds;
+  int64_t CpuBytes, CudaBytes, Nodes;
+  /// -1 where not asked for (TORCH_CONFIRM_HEAP=1).
+  int64_t HeapBytes;
+  uint64_t Allocations, AllocatedBytes, Copies, CopiedBytes, NodesMade,
+      Synchronisations;
+};
+
+/// Samples of a site in the order of hits: of every Stride-th hit, from the
+/// first on. When it is full, every second one is dropped and Stride doubles.
+struct Series {
+  /// Those below this index are complete. 0 while samples are moved about,
+  /// which a program that is killed just then may leave so.
+  std::atomic<uint32_t> Size;
+  uint32_t Unused;
+  uint64_t Stride;
+  Sample Samples[MaxSamples];
+};
+
+enum class SiteKind : uint32_t {
+  Operation,
+  Backward,
+  Step,
+  Mark,
+  /// Memory that LibTorch took outside of any operation.
+  Allocation,
+  /// An exception that LibTorch threw outside of any operation.
+  Throw,
+  /// A call of the CUDA runtime outside of any operation.
+  RuntimeCall,
+};
+
+struct CopyCounts {
+  Count Number, Bytes;
+};
+
+/// One operation, called by one stack of the user's. Counts of operations that
+/// it calls itself are in here, and they have no sites of their own.
+struct Site {
+  /// 0 free, 1 being made, 2 complete.
+  std::atomic<uint32_t> State;
+  SiteKind Kind;
+  /// "aten::add"; "backward"; "step:SGD"; "mark:<name>"; "allocate"; "throw".
+  TextOffset Operation;
+  uint32_t FrameCount;
+  /// Of the stack nothing was kept, or only its innermost frames: the table
+  /// was nearly full.
+  uint32_t IsShortened;
+  /// Index into the series section, None before the second hit or when that
+  /// section is full.
+  std::atomic<uint32_t> Series;
+  /// Return addresses in modules of the user's, innermost first: the call is
+  /// at the address less 1. The program's inlined copies of functions in
+  /// LibTorch's and the standard library's headers are among them.
+  uint64_t Frames[MaxFrames];
+
+  Count Hits;
+  Count Allocations, AllocatedBytes;
+  Count CudaAllocations, CudaAllocatedBytes;
+  /// Of what was allocated here: alive now, and the most that was at once.
+  Gauge LiveBytes, CudaLiveBytes;
+  Gauge MostOwnBytes, MostOwnCudaBytes;
+  Count NodesMade;
+  Gauge NodesAlive, MostNodesAlive;
+  Count NodesRun;
+  Count Synchronisations;
+  Count Exceptions;
+  /// Of a step (or a write to a parameter by hand): hits whose gradients a
+  /// later step applied once more, since a backward had added to them and
+  /// nothing had cleared them in between.
+  Count UnclearedSteps;
+  /// Tensor bytes of the process at hits: CPU and CUDA together.
+  Gauge LeastLive, MostLive;
+  /// Of a mark, above the bytes at its begin; each is the largest of all times
+  /// that the loop ran.
+  Gauge PeakBytes, PeakCpuBytes, PeakCudaBytes;
+  CopyCounts Copies[CopyKindCount];
+
+  Sample First;
+  /// The last hit's sample is Last[LastIndex & 1]; the other one may be torn.
+  std::atomic<uint32_t> LastIndex;
+  /// A hit that finds another thread in here leaves no sample.
+  std::atomic<uint32_t> SampleLock;
+  Sample Last[2];
+};
+
+/// A number that the program itself reports at a mark: torch_confirm_value().
+struct Value {
+  /// 0 free, 1 being made, 2 complete.
+  std::atomic<uint32_t> State;
+  /// The mark that was open on the thread, or "mark:" where none was.
+  uint32_t Site;
+  TextOffset Name;
+  std::atomic<uint32_t> Lock;
+  uint64_t Number;
+  double First, Last, Sum, Least, Most;
+  /// As in Series.
+  uint64_t Stride;
+  uint32_t SampleCount;
+  uint32_t Unused;
+  double Samples[MaxSamples];
+};
+
+struct RuntimeCall {
+  /// Set once; a row is complete when this is not 0.
+  std::atomic<TextOffset> Name;
+  uint32_t Unused;
+  Count Number;
+};
+
+struct Header {
+  char Magic[8];
+  uint32_t Version;
+  uint32_t HeaderSize;
+  uint64_t FileSize;
+  // Where the sections begin.
+  uint64_t ModulesAt, SitesAt, SeriesAt, ValuesAt, TextAt;
+
+  /// 0 while the probe starts; 1 once all of the fields up to Totals hold.
+  std::atomic<uint32_t> IsComplete;
+  uint32_t ProcessId;
+  /// Of a process that was forked without exec: the one it came from. Its
+  /// counters start at 0 but for what was alive.
+  uint32_t ForkedFrom;
+  /// Words of the command, each after the other in the text section.
+  uint32_t ArgumentCount;
+  TextOffset Arguments;
+  TextOffset WorkingFolder;
+  /// "2.11.0"; what the probe was compiled against.
+  TextOffset LibTorch;
+  std::atomic<TextOffset> CudaDevice;
+  /// How stacks are captured: "memo", "libunwind", "unwind".
+  TextOffset Unwinder;
+  uint32_t SamplesHeap;
+  /// Seconds since the epoch when the probe started.
+  int64_t StartedAt;
+
+  Capability Capabilities[QuantityCount];
+
+  std::atomic<uint32_t> ModuleCount, SiteCount, SeriesCount, ValueCount,
+      TextUsed;
+  uint32_t Unused;
+
+  // Totals of the process.
+  /// Operations that the user's code calls, and all of them.
+  Count TopOperations, Operations;
+  Gauge LiveCpuBytes, LiveCudaBytes, PeakCpuBytes, PeakCudaBytes;
+  Gauge PeakCudaReserved;
+  Gauge NodesAlive, PeakNodes;
+  Count NodesMade, NodesRun;
+  Count Allocations, AllocatedBytes;
+  Count Copies, CopiedBytes;
+  Count Synchronisations;
+  Count Exceptions;
+  Count Backwards, Steps, UnclearedSteps;
+  /// Hits for which there was no room in the table of sites.
+  Count Unattributed;
+  // About the probe itself.
+  Count StackWalks, StackChecks, StackCheckFailures;
+  /// Frees of memory that was allocated before the probe started.
+  Count UnknownFrees;
+  /// Nanoseconds after the start when something was last counted at a site.
+  Count LastHit;
+
+  RuntimeCall RuntimeCalls[MaxRuntimeCalls];
+};
+
+constexpr uint64_t aligned(uint64_t Offset) {
+  return (Offset + 4095) / 4096 * 4096;
+}
+constexpr uint64_t ModulesAt = aligned(sizeof(Header));
+constexpr uint64_t TextAt = aligned(ModulesAt + sizeof(Module) * MaxModules);
+constexpr uint64_t ValuesAt = aligned(TextAt + TextSize);
+constexpr uint64_t SitesAt = aligned(ValuesAt + sizeof(Value) * MaxValues);
+constexpr uint64_t SeriesAt = aligned(SitesAt + sizeof(Site) * MaxSites);
+constexpr uint64_t FileSize = aligned(SeriesAt + sizeof(Series) * MaxSeries);
+
+} // namespace torchtidy::confirm::trace
+
+#endif

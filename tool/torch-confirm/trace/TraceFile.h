@@ -1,0 +1,110 @@
+// Reads a trace (Trace.h) into plain data, checked: whatever the file holds,
+// the result is consistent or there is an error that says what is wrong with
+// it. Addresses are still those of the process; names of lines are another's
+// work.
+#ifndef TORCHTIDY_CONFIRM_TRACE_TRACEFILE_H
+#define TORCHTIDY_CONFIRM_TRACE_TRACEFILE_H
+
+#include "Trace.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace torchtidy::confirm::trace {
+
+struct ModuleData {
+  std::string Path;
+  bool IsUser = false;
+  uint64_t LoadBase = 0, Begin = 0, End = 0;
+  /// Lower-case hexadecimal digits; empty where the file has none.
+  std::string BuildId;
+};
+
+struct ValueData {
+  std::string Name;
+  uint64_t Number = 0;
+  double First = 0, Last = 0, Sum = 0, Least = 0, Most = 0;
+  /// Of every n-th call, in order.
+  std::vector<double> Samples;
+};
+
+struct CopyData {
+  CopyKind Kind = CopyKinds[0];
+  uint64_t Number = 0, Bytes = 0;
+};
+
+struct SiteData {
+  SiteKind Kind = SiteKind::Operation;
+  std::string Operation;
+  /// Return addresses, innermost first; see Site::Frames.
+  std::vector<uint64_t> Frames;
+  bool IsShortened = false;
+  uint64_t Hits = 0;
+  uint64_t Allocations = 0, AllocatedBytes = 0;
+  uint64_t CudaAllocations = 0, CudaAllocatedBytes = 0;
+  int64_t LiveBytes = 0, CudaLiveBytes = 0;
+  int64_t MostOwnBytes = 0, MostOwnCudaBytes = 0;
+  uint64_t NodesMade = 0, NodesRun = 0;
+  int64_t NodesAlive = 0, MostNodesAlive = 0;
+  uint64_t Synchronisations = 0, Exceptions = 0, UnclearedSteps = 0;
+  int64_t LeastLive = 0, MostLive = 0;
+  int64_t PeakBytes = 0, PeakCpuBytes = 0, PeakCudaBytes = 0;
+  /// Only kinds that happened.
+  std::vector<CopyData> Copies;
+  /// In order of hits, without doubles; the first and the last hit are there.
+  std::vector<Sample> Series;
+  std::vector<ValueData> Values;
+};
+
+struct CapabilityData {
+  bool IsAvailable = false;
+  std::string Reason;
+};
+
+struct TraceData {
+  uint32_t ProcessId = 0, ForkedFrom = 0;
+  std::vector<std::string> Command;
+  std::string WorkingFolder;
+  std::string LibTorch, CudaDevice, Unwinder;
+  bool SamplesHeap = false;
+  int64_t StartedAt = 0;
+  /// By QuantityNames; all of them are there.
+  std::map<std::string, CapabilityData> Capabilities;
+
+  uint64_t TopOperations = 0, Operations = 0;
+  int64_t LiveCpuBytes = 0, LiveCudaBytes = 0;
+  int64_t PeakCpuBytes = 0, PeakCudaBytes = 0, PeakCudaReserved = 0;
+  int64_t NodesAlive = 0, PeakNodes = 0;
+  uint64_t NodesMade = 0, NodesRun = 0;
+  uint64_t Allocations = 0, AllocatedBytes = 0;
+  uint64_t Copies = 0, CopiedBytes = 0;
+  uint64_t Synchronisations = 0, Exceptions = 0;
+  uint64_t Backwards = 0, Steps = 0, UnclearedSteps = 0;
+  uint64_t Unattributed = 0;
+  uint64_t StackWalks = 0, StackChecks = 0, StackCheckFailures = 0;
+  uint64_t UnknownFrees = 0;
+  /// Of the last hit of any site, since the probe started.
+  double Seconds = 0;
+  std::map<std::string, uint64_t> RuntimeCalls;
+
+  std::vector<ModuleData> Modules;
+  std::vector<SiteData> Sites;
+
+  /// The module that an address is in; null where there is none.
+  const ModuleData *moduleOf(uint64_t Address) const;
+};
+
+/// \returns nothing when the file cannot be used; \p Error then says why in one
+/// line that begins with the file's name.
+std::optional<TraceData> readTrace(const std::string &Path, std::string &Error);
+
+/// The traces that a run left: \p Path itself, and those of processes that it
+/// forked or started with the same environment, <Path>.<process id>. Sorted by
+/// name, \p Path first; only names of files that exist.
+std::vector<std::string> tracesOf(const std::string &Path);
+
+} // namespace torchtidy::confirm::trace
+
+#endif
