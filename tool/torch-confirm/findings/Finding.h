@@ -1,0 +1,47 @@
+// A finding of a static analyzer, as its output has it.
+#ifndef TORCHTIDY_CONFIRM_FINDINGS_FINDING_H
+#define TORCHTIDY_CONFIRM_FINDINGS_FINDING_H
+
+#include <string>
+#include <vector>
+
+namespace torchtidy::confirm {
+
+/// Lines of one file, both ends included.
+struct LineRange {
+  std::string File;
+  unsigned First = 0, Last = 0;
+
+  bool isKnown() const { return First != 0; }
+};
+
+struct FindingNote {
+  LineRange Place;
+  std::string Message;
+};
+
+struct DiagnosedFinding {
+  /// "torch-retained-graph"
+  std::string Check;
+  std::string Message;
+  /// The flagged statement.
+  LineRange Statement;
+  /// Of the place that the message points at; 0 where it is not known.
+  unsigned Line = 0, Column = 0;
+  std::vector<FindingNote> Notes;
+
+  /// The name in checks/Checks.def of the measure that confirms it; empty for
+  /// checks of others.
+  std::string Evidence;
+  /// The loop that repeats the statement, where the output says so.
+  LineRange Loop;
+  /// An operation that runs once per iteration of it.
+  LineRange IterationSite;
+
+  /// Where it is in a SARIF file: its run, and the result in that.
+  size_t SarifRun = 0, SarifResult = 0;
+};
+
+} // namespace torchtidy::confirm
+
+#endif

@@ -1,0 +1,199 @@
+#include "recording/Json.h"
+#include "cli/Errors.h"
+#include "cli/Files.h"
+
+using nlohmann::json;
+
+namespace torchtidy::confirm {
+namespace {
+
+constexpr const char *Format = "torch-confirm recording";
+constexpr int FormatVersion = 1;
+
+/// Writes or reads fields: one list of names serves both ways.
+class Writer {
+public:
+  json Object = json::object();
+
+  template <typename T> void field(const char *Name, const T &Value) {
+    // Most counts of most sites are zero.
+    if (Value != T())
+      Object[Name] = Value;
+  }
+  template <typename T>
+  void field(const char *Name, const std::optional<T> &Value) {
+    if (Value)
+      Object[Name] = *Value;
+  }
+  /// Where the usual value is another one.
+  template <typename T>
+  void field(const char *Name, const T &Value, const T &Default) {
+    if (Value != Default)
+      Object[Name] = Value;
+  }
+  template <typename T> void list(const char *Name, const std::vector<T> &All) {
+    if (All.empty())
+      return;
+    json Array = json::array();
+    for (const T &Each : All)
+      Array.push_back(written(Each));
+    Object[Name] = std::move(Array);
+  }
+  template <typename T> static json written(const T &Value) {
+    Writer W;
+    visit(W, const_cast<T &>(Value));
+    return std::move(W.Object);
+  }
+};
+
+class Reader {
+public:
+  explicit Reader(const json &Object) : Object(Object) {}
+
+  template <typename T> void field(const char *Name, T &Value) {
+    if (auto It = Object.find(Name); It != Object.end())
+      It->get_to(Value);
+  }
+  template <typename T> void field(const char *Name, std::optional<T> &Value) {
+    if (auto It = Object.find(Name); It != Object.end())
+      Value = It->template get<T>();
+  }
+  template <typename T> void field(const char *Name, T &Value, const T &) {
+    field(Name, Value);
+  }
+  template <typename T> void list(const char *Name, std::vector<T> &All) {
+    auto It = Object.find(Name);
+    if (It == Object.end())
+      return;
+    for (const json &Each : *It) {
+      Reader R(Each);
+      visit(R, All.emplace_back());
+    }
+  }
+
+private:
+  const json &Object;
+};
+
+template <typename V> void visit(V &Fields, SourceLine &Line) {
+  Fields.field("file", Line.File);
+  Fields.field("line", Line.Line);
+  Fields.field("function", Line.Function);
+}
+
+template <typename V> void visit(V &Fields, CopyCount &Copy) {
+  Fields.field("from", Copy.From);
+  Fields.field("to", Copy.To);
+  Fields.field("converts", Copy.Converts);
+  Fields.field("pinned", Copy.Pinned);
+  Fields.field("count", Copy.Count);
+  Fields.field("bytes", Copy.Bytes);
+}
+
+template <typename V> void visit(V &Fields, Sample &S) {
+  Fields.field("hit", S.Hit);
+  Fields.field("seconds", S.Seconds);
+  Fields.field("cpuBytes", S.CpuBytes);
+  Fields.field("cudaBytes", S.CudaBytes);
+  Fields.field("nodes", S.Nodes);
+  Fields.field("heapBytes", S.HeapBytes, int64_t(-1));
+  Fields.field("allocations", S.Allocations);
+  Fields.field("allocatedBytes", S.AllocatedBytes);
+  Fields.field("copies", S.Copies);
+  Fields.field("copiedBytes", S.CopiedBytes);
+  Fields.field("nodesMade", S.NodesMade);
+  Fields.field("synchronisations", S.Synchronisations);
+}
+
+template <typename V> void visit(V &Fields, Site &S) {
+  Fields.field("operation", S.Operation);
+  Fields.list("stack", S.Stack);
+  Fields.field("hits", S.Hits);
+  Fields.field("allocations", S.Allocations);
+  Fields.field("allocatedBytes", S.AllocatedBytes);
+  Fields.field("cudaAllocations", S.CudaAllocations);
+  Fields.field("cudaAllocatedBytes", S.CudaAllocatedBytes);
+  Fields.field("liveBytes", S.LiveBytes);
+  Fields.field("nodesMade", S.NodesMade);
+  Fields.field("nodesAlive", S.NodesAlive);
+  Fields.field("nodesRun", S.NodesRun);
+  Fields.field("mostNodesAlive", S.MostNodesAlive, int64_t(-1));
+  Fields.list("copies", S.Copies);
+  Fields.field("synchronisations", S.Synchronisations);
+  Fields.field("exceptions", S.Exceptions);
+  Fields.field("unclearedSteps", S.UnclearedSteps);
+  Fields.field("leastLive", S.LeastLive);
+  Fields.field("mostLive", S.MostLive);
+  Fields.field("peakBytes", S.PeakBytes);
+  Fields.field("values", S.Values);
+  Fields.list("series", S.Series);
+}
+
+template <typename V> void visit(V &Fields, Recording &Run) {
+  Fields.field("command", Run.Command);
+  Fields.field("exitCode", Run.ExitCode);
+  Fields.field("signal", Run.Signal);
+  Fields.field("seconds", Run.Seconds);
+  Fields.field("libtorch", Run.LibTorch);
+  Fields.field("cudaDevice", Run.CudaDevice);
+  Fields.field("operations", Run.Operations);
+  Fields.field("peakCpuBytes", Run.PeakCpuBytes);
+  Fields.field("peakCudaBytes", Run.PeakCudaBytes);
+  Fields.field("liveCpuBytes", Run.LiveCpuBytes);
+  Fields.field("liveCudaBytes", Run.LiveCudaBytes);
+  Fields.field("peakCudaReserved", Run.PeakCudaReserved);
+  Fields.field("nodesAlive", Run.NodesAlive);
+  Fields.field("nodesMade", Run.NodesMade);
+  Fields.field("runtimeCalls", Run.RuntimeCalls);
+  Fields.field("unattributedEvents", Run.UnattributedEvents);
+  Fields.list("sites", Run.Sites);
+}
+
+} // namespace
+
+json toJson(const Recording &Run) {
+  json Result = Writer::written(Run);
+  Result["format"] = Format;
+  Result["version"] = FormatVersion;
+  json Capabilities = json::object();
+  for (const auto &[Name, Known] : Run.Capabilities) {
+    Capabilities[Name]["available"] = Known.IsAvailable;
+    if (!Known.Reason.empty())
+      Capabilities[Name]["reason"] = Known.Reason;
+  }
+  Result["capabilities"] = std::move(Capabilities);
+  return Result;
+}
+
+Recording recordingFromJson(const json &Text, const std::string &Name) {
+  if (!Text.is_object() || Text.value("format", "") != Format)
+    throw UserError("'" + Name +
+                    "' is no recording of torch-confirm; 'torch-confirm run "
+                    "--recording FILE' writes them");
+  if (Text.value("version", 0) != FormatVersion)
+    throw UserError("'" + Name +
+                    "' was recorded by another version of torch-confirm");
+  Recording Result;
+  try {
+    Reader R(Text);
+    visit(R, Result);
+    for (const auto &[Quantity, Known] :
+         Text.value("capabilities", json::object()).items())
+      Result.Capabilities[Quantity] = {Known.value("available", false),
+                                       Known.value("reason", "")};
+  } catch (const json::exception &Error) {
+    throw UserError("'" + Name + "' is a damaged recording: " + Error.what());
+  }
+  return Result;
+}
+
+void writeRecording(const Recording &Run, const std::string &Path) {
+  writeFile(Path, toJson(Run).dump(1) + '\n');
+}
+
+Recording readRecording(const std::string &Path) {
+  const json Text = json::parse(readFile(Path), nullptr, false);
+  return recordingFromJson(Text, Path);
+}
+
+} // namespace torchtidy::confirm
