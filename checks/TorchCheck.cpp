@@ -1,4 +1,5 @@
 #include "TorchCheck.h"
+#include "FindingListener.h"
 #include "Registry.h"
 #include "model/Program.h"
 #include "clang/ASTMatchers/ASTMatchFinder.h"
@@ -9,9 +10,9 @@ using namespace clang;
 
 namespace torchtidy {
 
-/// The findings of all enabled checks of one translation unit, so that one cause
-/// at one line is told once, by the check with the highest priority. It is
-/// decided before NOLINT is looked at: silencing the specific check does not
+/// The findings of all enabled checks of one translation unit, so that one
+/// cause at one line is told once, by the check with the highest priority. It
+/// is decided before NOLINT is looked at: silencing the specific check does not
 /// wake the general one.
 class FindingPool {
 public:
@@ -55,8 +56,9 @@ private:
   std::vector<model::Finding> Findings;
 };
 
-/// What the checks of one AST share. clangd builds several ASTs at once, each on
-/// one thread, hence thread-local; the weak pointers let it die with the AST.
+/// What the checks of one AST share. clangd builds several ASTs at once, each
+/// on one thread, hence thread-local; the weak pointers let it die with the
+/// AST.
 template <class T, class Make>
 static std::shared_ptr<T> sharedForAST(const ASTContext &Context, Make Create) {
   struct Entry {
@@ -83,8 +85,7 @@ void TorchCheck::registerMatchers(ast_matchers::MatchFinder *Finder) {
   Finder->addMatcher(ast_matchers::translationUnitDecl().bind("unit"), this);
 }
 
-void TorchCheck::check(
-    const ast_matchers::MatchFinder::MatchResult &Result) {
+void TorchCheck::check(const ast_matchers::MatchFinder::MatchResult &Result) {
   ASTContext &Context = *Result.Context;
   Model = sharedForAST<model::Program>(
       Context, [&] { return std::make_shared<model::Program>(Context); });
@@ -100,8 +101,11 @@ void TorchCheck::check(
 void TorchCheck::onEndOfTranslationUnit() {
   if (Model)
     for (const model::Finding &Finding :
-         Pool->take(getID(), Model->sourceManager()))
+         Pool->take(getID(), Model->sourceManager())) {
+      if (FindingListener *Listener = FindingListener::current())
+        Listener->found(Finding, Model->sourceManager());
       emit(Finding);
+    }
   Model.reset();
   Pool.reset();
 }

@@ -3,8 +3,8 @@
 #include "Messages.h"
 #include "Registry.h"
 #include "clang-tidy/ClangTidy.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include <cstring>
 
 using namespace llvm;
 
@@ -15,16 +15,21 @@ constexpr StringLiteral StockPages =
     "https://releases.llvm.org/19.1.0/tools/clang/tools/extra/docs/clang-tidy/"
     "checks/";
 
-int printPage(StringRef Check, StringRef Executable) {
+SmallString<256> pagePath(StringRef Check, StringRef Executable) {
   // The build folder has the same layout as an installation.
   SmallString<256> Page = sys::path::parent_path(Executable);
   sys::path::append(Page, TORCH_TIDY_DATA_FROM_BIN, "docs", "checks",
                     Check + ".md");
   sys::path::remove_dots(Page, /*remove_dot_dot=*/true);
-  ErrorOr<std::unique_ptr<MemoryBuffer>> Text = MemoryBuffer::getFile(Page);
+  return Page;
+}
+
+int printPage(StringRef Check, StringRef Executable) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Text = readPage(Check, Executable);
   if (!Text) {
     error() << "the page of " << Check << " is not where it should be, '"
-            << Page << "': " << Text.getError().message() << '\n';
+            << pagePath(Check, Executable) << "': " << Text.getError().message()
+            << '\n';
     return 1;
   }
   outs() << (*Text)->getBuffer();
@@ -52,27 +57,40 @@ int printLevels() {
 
 } // namespace
 
+ErrorOr<std::unique_ptr<MemoryBuffer>> readPage(StringRef Check,
+                                                StringRef Executable) {
+  return MemoryBuffer::getFile(pagePath(Check, Executable));
+}
+
+std::string stockPage(StringRef Check) {
+  if (Check.consume_front("clang-diagnostic-"))
+    return ("https://releases.llvm.org/19.1.0/tools/clang/docs/"
+            "DiagnosticsReference.html#w" +
+            Check)
+        .str();
+  const StringRef Module = Check.starts_with("clang-analyzer-")
+                               ? StringRef("clang-analyzer")
+                               : Check.split('-').first;
+  return (StockPages + Module + "/" + Check.drop_front(Module.size() + 1) +
+          ".html")
+      .str();
+}
+
 int explain(StringRef Topic, StringRef Executable) {
   if (Topic == "levels")
     return printLevels();
   if (findCheck(Topic))
     return printPage(Topic, Executable);
 
-  if (Topic.consume_front("clang-diagnostic-")) {
-    outs() << "A warning of the compiler, -W" << Topic << ":\n"
-           << "https://releases.llvm.org/19.1.0/tools/clang/docs/"
-              "DiagnosticsReference.html#w"
-           << Topic << '\n';
+  if (Topic.starts_with("clang-diagnostic-")) {
+    outs() << "A warning of the compiler, -W"
+           << Topic.substr(strlen("clang-diagnostic-")) << ":\n"
+           << stockPage(Topic) << '\n';
     return 0;
   }
   StringSet<> Known = clang::tidy::getAllChecksAndOptions().Names;
   if (Known.contains(Topic)) {
-    StringRef Module = Topic.starts_with("clang-analyzer-")
-                           ? StringRef("clang-analyzer")
-                           : Topic.split('-').first;
-    outs() << "A check of clang-tidy itself:\n"
-           << StockPages << Module << '/' << Topic.drop_front(Module.size() + 1)
-           << ".html\n";
+    outs() << "A check of clang-tidy itself:\n" << stockPage(Topic) << '\n';
     return 0;
   }
 

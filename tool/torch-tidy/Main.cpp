@@ -1,6 +1,5 @@
 // torch-tidy: clang-tidy's command line with the torch checks built in.
 #include "CheckNames.h"
-#include "Conclude.h"
 #include "Config.h"
 #include "Explain.h"
 #include "Messages.h"
@@ -11,6 +10,7 @@
 #include "inputs/Compilations.h"
 #include "inputs/Sources.h"
 #include "inputs/Tree.h"
+#include "report/Conclude.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
@@ -122,7 +122,7 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
     error() << "cannot analyse '" << Source << "': " << Reason << '\n';
   AllAnalysed &= Done.Failures.empty();
   return conclude(Line, std::move(Done), AllAnalysed, Commands.AreInferred,
-                  Sources.Usable, *Context, FS);
+                  Sources.Usable, Executable, *Context, FS);
 }
 
 /// The file whose configuration is looked at before all others. It need not be

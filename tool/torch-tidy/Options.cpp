@@ -33,6 +33,11 @@ cl::opt<std::string>
                     "it the exit code is clang-tidy's, 0 with findings."),
            cl::cat(OurCategory));
 cl::opt<std::string>
+    Sarif("sarif", cl::value_desc("filename"),
+          cl::desc("Write the findings to this file as SARIF 2.1.0 too, for\n"
+                   "code hosts, editors and torch-confirm."),
+          cl::cat(OurCategory));
+cl::opt<std::string>
     Explain("explain", cl::value_desc("check"),
             cl::desc("Print the page of a check and exit. 'levels' prints\n"
                      "the checks of each level."),
@@ -305,6 +310,7 @@ Options collect(std::unique_ptr<clang::tooling::CompilationDatabase> Flags) {
   Result.Jobs = Jobs;
   Result.Timeout = Timeout;
   Result.PrintPchFlags = PrintPchFlags;
+  Result.Sarif = Sarif;
   Result.NoCache = NoCache;
   Result.CacheFolder = given<std::string>(CacheFolder);
   Result.CacheBytes = uint64_t(CacheSize) << 20;

@@ -49,6 +49,7 @@ struct Options {
   std::optional<std::string> FormatStyle;
   std::string ExportFixes;
   std::optional<unsigned> FailOn;
+  std::string Sarif;
 
   // How LibTorch's headers are parsed.
   bool NoCache = false;

@@ -236,9 +236,11 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
   Tool.appendArgumentsAdjuster(configuredArguments(*Context));
   Tool.appendArgumentsAdjuster(tooling::getStripPluginsAdjuster());
   Tool.setDiagnosticConsumer(&Consumer);
+  EvidenceCollector Evidences;
   Tool.run(&Factory);
 
   Now.Result.Findings = Consumer.take();
+  Now.Result.Evidences = Evidences.take();
   Now.Result.Stats = Context->getStats();
   if (!Now.CameToParse)
     Now.Result.Failure = "Clang does not accept its compile command";

@@ -102,17 +102,20 @@ void visit(Stream &S, StringMap<tooling::Replacements> &Fixes) {
         }
 }
 
+template <class Stream> void visit(Stream &S, tooling::FileByteRange &Range) {
+  S.text(Range.FilePath);
+  S.integer(Range.FileOffset);
+  S.integer(Range.Length);
+}
+
 template <class Stream>
 void visit(Stream &S, tooling::DiagnosticMessage &Message) {
   S.text(Message.Message);
   S.text(Message.FilePath);
   S.integer(Message.FileOffset);
   visit(S, Message.Fix);
-  S.list(Message.Ranges, [&](tooling::FileByteRange &Range) {
-    S.text(Range.FilePath);
-    S.integer(Range.FileOffset);
-    S.integer(Range.Length);
-  });
+  S.list(Message.Ranges,
+         [&](tooling::FileByteRange &Range) { visit(S, Range); });
 }
 
 template <class Stream> void visit(Stream &S, tidy::ClangTidyError &Finding) {
@@ -135,6 +138,14 @@ struct AnyFinding : tidy::ClangTidyError {
 template <class Stream, class List>
 void visit(Stream &S, FileResult &Result, List &Findings) {
   S.list(Findings, [&](tidy::ClangTidyError &Finding) { visit(S, Finding); });
+  S.list(Result.Evidences, [&](Evidence &Each) {
+    S.text(Each.Check);
+    S.text(Each.FilePath);
+    S.text(Each.Folder);
+    S.integer(Each.FileOffset);
+    visit(S, Each.Loop);
+    visit(S, Each.IterationSite);
+  });
   for (unsigned *Number :
        {&Result.Stats.ErrorsDisplayed, &Result.Stats.ErrorsIgnoredCheckFilter,
         &Result.Stats.ErrorsIgnoredNOLINT,

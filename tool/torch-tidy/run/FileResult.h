@@ -4,6 +4,7 @@
 #define TORCHTIDY_TOOL_RUN_FILERESULT_H
 
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"
+#include "run/Evidence.h"
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@ namespace torchtidy::tool {
 struct FileResult {
   /// After NOLINT and the filters, each once.
   std::vector<clang::tidy::ClangTidyError> Findings;
+  /// Of the torch checks' findings, those left out included.
+  std::vector<Evidence> Evidences;
   clang::tidy::ClangTidyStats Stats;
   /// Why it was not analysed; empty where it was.
   std::string Failure;

@@ -65,13 +65,17 @@ void usePlainPaths(tooling::DiagnosticMessage &Message, StringRef Folder,
 } // namespace
 
 void unifyPaths(std::vector<tidy::ClangTidyError> &Findings,
-                vfs::FileSystem &FS) {
+                std::vector<Evidence> &Evidences, vfs::FileSystem &FS) {
   Paths All(FS);
   for (tidy::ClangTidyError &Finding : Findings) {
     usePlainPaths(Finding.Message, Finding.BuildDirectory, All);
     for (tooling::DiagnosticMessage &Note : Finding.Notes)
       usePlainPaths(Note, Finding.BuildDirectory, All);
   }
+  for (Evidence &Each : Evidences)
+    for (std::string *Path :
+         {&Each.FilePath, &Each.Loop.FilePath, &Each.IterationSite.FilePath})
+      *Path = All.of(*Path, Each.Folder);
 }
 
 void merge(std::vector<tidy::ClangTidyError> &Findings) {

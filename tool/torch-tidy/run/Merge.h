@@ -3,6 +3,7 @@
 #define TORCHTIDY_TOOL_RUN_MERGE_H
 
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"
+#include "run/Evidence.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace torchtidy::tool {
 /// mean one file the plainest, an absolute one, stands for all from here on; in
 /// fixes too, which would else be applied to the same file one after the other.
 void unifyPaths(std::vector<clang::tidy::ClangTidyError> &Findings,
-                llvm::vfs::FileSystem &FS);
+                std::vector<Evidence> &Evidences, llvm::vfs::FileSystem &FS);
 
 /// Puts the findings in clang-tidy's order, by file, place, check and message,
 /// and keeps each once: one in a header is found through every file that

@@ -72,6 +72,7 @@ RunResult runChecks(const ContextMaker &MakeContext,
     if (!Result.Failure.empty())
       Whole.Failures.push_back({Sources[Job], Result.Failure});
     llvm::move(Result.Findings, std::back_inserter(Whole.Findings));
+    llvm::move(Result.Evidences, std::back_inserter(Whole.Evidences));
     add(Whole.Stats, Result.Stats);
     Whole.Functions += Result.Functions;
     Whole.Unanalysed += Result.Unanalysed;
@@ -81,7 +82,7 @@ RunResult runChecks(const ContextMaker &MakeContext,
   Shown.clear();
   // Those of a single file are shown as clang-tidy shows them.
   if (Sources.size() > 1)
-    unifyPaths(Whole.Findings, *FS);
+    unifyPaths(Whole.Findings, Whole.Evidences, *FS);
   merge(Whole.Findings);
   return Whole;
 }

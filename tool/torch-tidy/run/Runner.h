@@ -17,6 +17,8 @@ struct RunResult {
   /// What is shown: after NOLINT and the filters, each once, in clang-tidy's
   /// order, whichever file was ready first.
   std::vector<clang::tidy::ClangTidyError> Findings;
+  /// What goes with them; see evidenceOf().
+  std::vector<Evidence> Evidences;
   clang::tidy::ClangTidyStats Stats;
   struct Failure {
     std::string Source;

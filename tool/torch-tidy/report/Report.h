@@ -1,7 +1,7 @@
 // What is printed about a run besides the findings themselves, and the exit
 // code.
-#ifndef TORCHTIDY_TOOL_REPORT_H
-#define TORCHTIDY_TOOL_REPORT_H
+#ifndef TORCHTIDY_TOOL_REPORT_REPORT_H
+#define TORCHTIDY_TOOL_REPORT_REPORT_H
 
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"
 #include <map>

@@ -1,6 +1,6 @@
 // What is done with the findings of a run.
-#ifndef TORCHTIDY_TOOL_CONCLUDE_H
-#define TORCHTIDY_TOOL_CONCLUDE_H
+#ifndef TORCHTIDY_TOOL_REPORT_CONCLUDE_H
+#define TORCHTIDY_TOOL_REPORT_CONCLUDE_H
 
 #include "Options.h"
 #include "run/Runner.h"
@@ -10,10 +10,10 @@ namespace torchtidy::tool {
 /// Prints the findings, applies and exports their fixes as far as that was
 /// asked for, says what was not analysed, and returns the exit code.
 /// AllAnalysed: nothing has failed before. AreInferred: the compile commands
-/// are a guess.
+/// are a guess. Executable: this program.
 int conclude(const Options &Line, RunResult Done, bool AllAnalysed,
              bool AreInferred, llvm::ArrayRef<std::string> Sources,
-             clang::tidy::ClangTidyContext &Context,
+             llvm::StringRef Executable, clang::tidy::ClangTidyContext &Context,
              llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> FS);
 
 } // namespace torchtidy::tool

@@ -1,8 +1,10 @@
-#include "Conclude.h"
+#include "report/Conclude.h"
 #include "Messages.h"
-#include "Report.h"
 #include "clang-tidy/ClangTidy.h"
 #include "inputs/Tree.h"
+#include "report/Report.h"
+#include "report/Sarif.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <cstring>
 
 using namespace clang::tidy;
@@ -10,9 +12,25 @@ using namespace llvm;
 
 namespace torchtidy::tool {
 
+/// False where that fails, which has been said then.
+static bool writeTo(const std::string &File,
+                    function_ref<void(raw_ostream &)> Write) {
+  std::error_code Failure;
+  raw_fd_ostream OS(File, Failure, sys::fs::OF_None);
+  if (!Failure) {
+    Write(OS);
+    OS.close();
+    Failure = OS.error();
+    OS.clear_error();
+  }
+  if (Failure)
+    error() << "cannot write '" << File << "': " << Failure.message() << '\n';
+  return !Failure;
+}
+
 int conclude(const Options &Line, RunResult Done, bool AllAnalysed,
              bool AreInferred, ArrayRef<std::string> Sources,
-             ClangTidyContext &Context,
+             StringRef Executable, ClangTidyContext &Context,
              IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
   Findings &All = Done.Findings;
   const bool CompileErrors = hasCompileErrors(All);
@@ -23,6 +41,10 @@ int conclude(const Options &Line, RunResult Done, bool AllAnalysed,
   const unsigned Hidden =
       AreInferred && !Missing.empty() ? removeCompileErrors(All) : 0;
   limitCompileErrors(All);
+  // Before a fix changes the sources.
+  std::optional<json::Value> Sarif;
+  if (!Line.Sarif.empty())
+    Sarif = toSarif(Done, All, AllAnalysed, Executable, FS);
   unsigned WarningsAsErrors = 0;
   handleErrors(All, Context,
                !MayFix         ? FB_NoFix
@@ -42,16 +64,15 @@ int conclude(const Options &Line, RunResult Done, bool AllAnalysed,
     return 128 + Done.Signal;
   }
 
-  if (!Line.ExportFixes.empty() && !All.empty()) {
-    std::error_code Failure;
-    raw_fd_ostream OS(Line.ExportFixes, Failure, sys::fs::OF_None);
-    if (Failure) {
-      error() << "cannot write '" << Line.ExportFixes
-              << "': " << Failure.message() << '\n';
-      return 1;
-    }
-    exportReplacements(absolutePath(Sources.front()), All, OS);
-  }
+  if (Sarif && !writeTo(Line.Sarif, [&](raw_ostream &OS) {
+        OS << formatv("{0:2}", *Sarif) << '\n';
+      }))
+    return 1;
+  if (!Line.ExportFixes.empty() && !All.empty() &&
+      !writeTo(Line.ExportFixes, [&](raw_ostream &OS) {
+        exportReplacements(absolutePath(Sources.front()), All, OS);
+      }))
+    return 1;
 
   if (!Line.Quiet) {
     printSuppressed(Done.Stats);

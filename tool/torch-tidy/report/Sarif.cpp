@@ -1,0 +1,309 @@
+#include "report/Sarif.h"
+#include "Explain.h"
+#include "Registry.h"
+#include "inputs/Tree.h"
+#include "report/SourceText.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
+#include <map>
+#include <tuple>
+
+using namespace clang;
+using namespace clang::tidy;
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+constexpr llvm::StringLiteral Base = "SRCROOT";
+
+/// A path as a part of a URI (RFC 3986).
+std::string uriPath(StringRef Path) {
+  std::string Result;
+  for (const unsigned char C : Path.bytes()) {
+    if (isAlnum(C) || StringRef("-._~/!$&'()*+,;=:@").contains(C))
+      Result += C;
+    else
+      Result += "%" + toHex(C);
+  }
+  return Result;
+}
+
+json::Object text(StringRef Words) {
+  return json::Object{{"text", json::fixUTF8(Words)}};
+}
+
+class Log {
+public:
+  Log(const RunResult &Run, StringRef Executable,
+      IntrusiveRefCntPtr<vfs::FileSystem> FS)
+      : Executable(Executable), Root(absolutePath(".")), Texts(std::move(FS)) {
+    Root = comparablePath(Root);
+    for (const Evidence &Each : Run.Evidences)
+      Evidences.try_emplace({Each.Check, Each.FilePath, Each.FileOffset},
+                            &Each);
+  }
+
+  void add(const ClangTidyError &Finding);
+  json::Value finish(const RunResult &Run, bool AllAnalysed);
+
+private:
+  json::Object artifact(StringRef Path, StringRef Folder) const;
+  json::Object region(StringRef Path, StringRef Folder, unsigned Offset,
+                      unsigned Length);
+  json::Object location(const tooling::DiagnosticMessage &At, StringRef Folder);
+  json::Object locationOf(const tooling::FileByteRange &Range,
+                          StringRef Folder);
+  json::Value fixOf(const StringMap<tooling::Replacements> &Fix,
+                    StringRef Folder);
+  json::Object evidence(const ClangTidyError &Finding);
+  std::string fingerprint(const ClangTidyError &Finding);
+  unsigned rule(const ClangTidyError &Finding);
+  json::Object ruleOf(StringRef Check) const;
+
+  static std::string whole(StringRef Path, StringRef Folder) {
+    return sys::path::is_absolute(Path) || Folder.empty()
+               ? comparablePath(Path)
+               : comparablePath(below(Folder, Path));
+  }
+
+  StringRef Executable;
+  std::string Root;
+  SourceTexts Texts;
+  std::map<std::tuple<StringRef, StringRef, unsigned>, const Evidence *>
+      Evidences;
+  StringMap<unsigned> RuleIndex;
+  json::Array Rules, Results;
+  /// How often each has been met.
+  std::map<std::string, unsigned> Fingerprints;
+};
+
+json::Object Log::artifact(StringRef Path, StringRef Folder) const {
+  const std::string Whole = whole(Path, Folder);
+  StringRef Relative = Whole;
+  if (Relative.consume_front(Root) && Relative.consume_front("/"))
+    return json::Object{{"uri", uriPath(Relative)}, {"uriBaseId", Base}};
+  return json::Object{{"uri", "file://" + uriPath(Whole)}};
+}
+
+json::Object Log::region(StringRef Path, StringRef Folder, unsigned Offset,
+                         unsigned Length) {
+  const SourceText &Text = Texts.of(whole(Path, Folder));
+  const SourcePlace Begin = Text.place(Offset);
+  json::Object Result{{"startLine", Begin.Line}, {"startColumn", Begin.Column}};
+  if (Length) {
+    const SourcePlace End = Text.place(Offset + Length);
+    Result["endLine"] = End.Line;
+    Result["endColumn"] = End.Column;
+  }
+  return Result;
+}
+
+json::Object Log::locationOf(const tooling::FileByteRange &Range,
+                             StringRef Folder) {
+  return json::Object{
+      {"physicalLocation",
+       json::Object{{"artifactLocation", artifact(Range.FilePath, Folder)},
+                    {"region", region(Range.FilePath, Folder, Range.FileOffset,
+                                      Range.Length)}}}};
+}
+
+/// The first range of a diagnostic that holds its place, from there on.
+json::Object Log::location(const tooling::DiagnosticMessage &At,
+                           StringRef Folder) {
+  tooling::FileByteRange Marked;
+  Marked.FilePath = At.FilePath;
+  Marked.FileOffset = At.FileOffset;
+  Marked.Length = 0;
+  for (const tooling::FileByteRange &Range : At.Ranges)
+    if (Range.FilePath == At.FilePath && Range.FileOffset <= At.FileOffset &&
+        At.FileOffset < Range.FileOffset + Range.Length) {
+      Marked.Length = Range.FileOffset + Range.Length - At.FileOffset;
+      break;
+    }
+  return locationOf(Marked, Folder);
+}
+
+json::Value Log::fixOf(const StringMap<tooling::Replacements> &Fix,
+                       StringRef Folder) {
+  std::map<StringRef, const tooling::Replacements *> Sorted;
+  for (const auto &Entry : Fix)
+    Sorted[Entry.first()] = &Entry.second;
+  json::Array Changes;
+  for (const auto &[Path, Edits] : Sorted) {
+    json::Array Replacements;
+    for (const tooling::Replacement &Each : *Edits) {
+      json::Object Deleted =
+          region(Path, Folder, Each.getOffset(), Each.getLength());
+      if (!Each.getLength()) {
+        // A region without an end reaches to the end of the line.
+        Deleted["endLine"] = *Deleted.get("startLine");
+        Deleted["endColumn"] = *Deleted.get("startColumn");
+      }
+      Replacements.push_back(
+          json::Object{{"deletedRegion", std::move(Deleted)},
+                       {"insertedContent", text(Each.getReplacementText())}});
+    }
+    Changes.push_back(json::Object{{"artifactLocation", artifact(Path, Folder)},
+                                   {"replacements", std::move(Replacements)}});
+  }
+  return json::Object{{"description", text("as the message says")},
+                      {"artifactChanges", std::move(Changes)}};
+}
+
+json::Object Log::evidence(const ClangTidyError &Finding) {
+  json::Object Result;
+  const CheckInfo *Check = findCheck(Finding.DiagnosticName);
+  if (!Check)
+    return Result;
+  Result["evidence"] = Check->Evidence;
+  Result["level"] = Check->Level;
+  for (const tooling::FileByteRange &Range :
+       ArrayRef(Finding.Message.Ranges).take_front(1))
+    Result["statement"] = locationOf(Range, Finding.BuildDirectory);
+  auto It = Evidences.find({Finding.DiagnosticName, Finding.Message.FilePath,
+                            Finding.Message.FileOffset});
+  if (It == Evidences.end())
+    return Result;
+  const Evidence &Known = *It->second;
+  if (!Known.Loop.FilePath.empty())
+    Result["loop"] = locationOf(Known.Loop, Known.Folder);
+  if (!Known.IterationSite.FilePath.empty())
+    Result["iterationSite"] = locationOf(Known.IterationSite, Known.Folder);
+  return Result;
+}
+
+/// Of the check, the file and the words of the line: it moves along with them.
+/// Lines that are alike are told apart by their order.
+std::string Log::fingerprint(const ClangTidyError &Finding) {
+  const tooling::DiagnosticMessage &At = Finding.Message;
+  const SourceText &Text = Texts.of(whole(At.FilePath, Finding.BuildDirectory));
+  SmallVector<StringRef, 16> Words;
+  SplitString(Text.line(Text.place(At.FileOffset).Line), Words, " \t");
+  const std::string Key =
+      Finding.DiagnosticName + '\n' +
+      artifact(At.FilePath, Finding.BuildDirectory).getString("uri")->str() +
+      '\n' + llvm::join(Words, " ");
+  return utohexstr(xxh3_64bits(Key), /*LowerCase=*/true, /*Width=*/16) + ":" +
+         utostr(++Fingerprints[Key]);
+}
+
+json::Object Log::ruleOf(StringRef Check) const {
+  json::Object Rule{{"id", Check}};
+  const CheckInfo *Info = findCheck(Check);
+  if (!Info) {
+    if (Check != "clang-diagnostic-error")
+      Rule["helpUri"] = stockPage(Check);
+    return Rule;
+  }
+  Rule["properties"] =
+      json::Object{{"level", Info->Level},
+                   {"evidence", Info->Evidence},
+                   {"tags", json::Array{"libtorch", Info->Folder}}};
+  Rule["defaultConfiguration"] =
+      json::Object{{"level", Info->Level < 2 ? "warning" : "note"}};
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Page = readPage(Check, Executable);
+  if (!Page)
+    return Rule;
+  const StringRef Words = (*Page)->getBuffer();
+  // Below the title: the sentence that says what is found.
+  std::string Summary = Words.split("\n\n").second.split("\n\n").first.str();
+  std::replace(Summary.begin(), Summary.end(), '\n', ' ');
+  Rule["shortDescription"] = text(Summary);
+  Rule["help"] = json::Object{{"text", json::fixUTF8(Words)},
+                              {"markdown", json::fixUTF8(Words)}};
+  return Rule;
+}
+
+unsigned Log::rule(const ClangTidyError &Finding) {
+  auto [It, IsNew] =
+      RuleIndex.try_emplace(Finding.DiagnosticName, unsigned(Rules.size()));
+  if (IsNew)
+    Rules.push_back(ruleOf(Finding.DiagnosticName));
+  return It->second;
+}
+
+void Log::add(const ClangTidyError &Finding) {
+  const StringRef Folder = Finding.BuildDirectory;
+  json::Object Result{{"ruleId", Finding.DiagnosticName},
+                      {"ruleIndex", rule(Finding)},
+                      {"message", text(Finding.Message.Message)}};
+  Result["level"] =
+      Finding.IsWarningAsError || Finding.DiagLevel == ClangTidyError::Error
+          ? "error"
+          : "warning";
+  if (!Finding.Message.FilePath.empty()) {
+    Result["locations"] = json::Array{location(Finding.Message, Folder)};
+    Result["partialFingerprints"] =
+        json::Object{{"torchTidy/v1", fingerprint(Finding)}};
+  }
+  json::Array Related;
+  for (const tooling::DiagnosticMessage &Note : Finding.Notes) {
+    if (Note.FilePath.empty())
+      continue;
+    json::Object At = location(Note, Folder);
+    At["id"] = Related.size() + 1;
+    At["message"] = text(Note.Message);
+    Related.push_back(std::move(At));
+  }
+  if (!Related.empty())
+    Result["relatedLocations"] = std::move(Related);
+  if (!Finding.Message.Fix.empty())
+    Result["fixes"] = json::Array{fixOf(Finding.Message.Fix, Folder)};
+  if (json::Object Known = evidence(Finding); !Known.empty())
+    Result["properties"] = json::Object{{"torchTidy", std::move(Known)}};
+  Results.push_back(std::move(Result));
+}
+
+json::Value Log::finish(const RunResult &Run, bool AllAnalysed) {
+  json::Array Notifications;
+  for (const auto &[Source, Reason] : Run.Failures)
+    Notifications.push_back(json::Object{
+        {"level", "error"},
+        {"message", text("not analysed: " + Reason)},
+        {"locations",
+         json::Array{json::Object{
+             {"physicalLocation",
+              json::Object{{"artifactLocation", artifact(Source, Root)}}}}}}});
+  if (Run.Unanalysed)
+    Notifications.push_back(json::Object{
+        {"level", "warning"},
+        {"message",
+         text(utostr(Run.Unanalysed) + " of " + utostr(Run.Functions) +
+              " functions could not be analysed, for compile errors in "
+              "them")}});
+  json::Object Invocation{{"executionSuccessful", AllAnalysed}};
+  if (!Notifications.empty())
+    Invocation["toolExecutionNotifications"] = std::move(Notifications);
+  json::Object Driver{{"name", "torch-tidy"},
+                      {"version", TORCH_TIDY_VERSION},
+                      {"rules", std::move(Rules)}};
+  json::Object Bases{
+      {Base, json::Object{{"uri", "file://" + uriPath(Root) + "/"}}}};
+  json::Object TheRun{{"tool", json::Object{{"driver", std::move(Driver)}}},
+                      {"columnKind", "unicodeCodePoints"},
+                      {"originalUriBaseIds", std::move(Bases)},
+                      {"invocations", json::Array{std::move(Invocation)}},
+                      {"results", std::move(Results)}};
+  return json::Object{
+      {"$schema", "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/"
+                  "schemas/sarif-schema-2.1.0.json"},
+      {"version", "2.1.0"},
+      {"runs", json::Array{std::move(TheRun)}}};
+}
+
+} // namespace
+
+json::Value toSarif(const RunResult &Run, const Findings &All, bool AllAnalysed,
+                    StringRef Executable,
+                    IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  Log Result(Run, Executable, std::move(FS));
+  for (const ClangTidyError &Finding : All)
+    Result.add(Finding);
+  return Result.finish(Run, AllAnalysed);
+}
+
+} // namespace torchtidy::tool

@@ -1,0 +1,29 @@
+// SARIF 2.1.0 (OASIS), which code hosts, editors and torch-confirm read.
+#ifndef TORCHTIDY_TOOL_REPORT_SARIF_H
+#define TORCHTIDY_TOOL_REPORT_SARIF_H
+
+#include "report/Report.h"
+#include "run/Runner.h"
+#include "llvm/Support/JSON.h"
+
+namespace torchtidy::tool {
+
+/// What a run came to, as a SARIF log with one run.
+///
+/// Paths below the current folder are relative to it (uriBaseId SRCROOT),
+/// others absolute. Columns count Unicode code points. `properties.torchTidy`
+/// of a result holds what the harness needs: "evidence" (how the finding is
+/// confirmed), "statement" (all of what is flagged), "loop" and
+/// "iterationSite". The fingerprint of a result does not change when its line
+/// moves.
+///
+/// To be called before fixes are applied. All: what is shown of the run's
+/// findings. Executable: this program, beside which the pages of the checks
+/// lie.
+llvm::json::Value toSarif(const RunResult &Run, const Findings &All,
+                          bool AllAnalysed, llvm::StringRef Executable,
+                          llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
+
+} // namespace torchtidy::tool
+
+#endif
