@@ -1,0 +1,184 @@
+#include "scenarios/Output.h"
+#include "cli/Errors.h"
+#include "cli/Paths.h"
+#include "scenarios/Format.h"
+#include "scenarios/Process.h"
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+using Json = nlohmann::ordered_json;
+
+namespace torchtidy::confirm::scenarios {
+
+bool CheckResult::holds() const {
+  return Problems.empty() &&
+         std::all_of(Outcomes.begin(), Outcomes.end(),
+                     [](const auto &Each) { return Each.second.holds(); });
+}
+
+namespace {
+
+std::string show(const std::optional<Number> &N) {
+  return N ? formatNumber(N->Value) : "-";
+}
+
+std::string showRatio(const Comparison &Row) {
+  if (const auto Ratio = Row.ratio())
+    return formatNumber(*Ratio);
+  return "-";
+}
+
+std::string title(const Quantity &What) {
+  return What.Loop == "process" ? What.Measure
+                                : What.Loop + ": " + What.Measure;
+}
+
+void printRow(std::ostream &Stream, const Comparison &Row) {
+  std::string Verdict = name(Row.Says);
+  if (!Row.Why.empty())
+    Verdict += " (" + Row.Why + ")";
+  Stream << "  " << std::left << std::setw(36) << title(Row.What) << std::right
+         << std::setw(5) << Row.Size << std::setw(14) << show(Row.Wrong)
+         << std::setw(14) << show(Row.Fixed) << std::setw(14) << show(Row.Fixit)
+         << std::setw(10) << showRatio(Row) << "  " << Verdict << '\n';
+}
+
+void printGrowth(std::ostream &Stream, const Growth &G) {
+  Stream << "  " << title(G.What) << ", size " << G.From << " to " << G.To
+         << ": the difference grows "
+         << (G.Times ? formatNumber(*G.Times) + " times" : "from nothing")
+         << ", expected " << formatNumber(G.Expected) << ": " << name(G.Says)
+         << '\n';
+}
+
+Json toJson(const std::optional<Number> &N) {
+  if (!N)
+    return nullptr;
+  if (N->Least == N->Most || N->Least != N->Least)
+    return N->Value;
+  return {{"median", N->Value}, {"least", N->Least}, {"most", N->Most}};
+}
+
+Json toJson(const Outcome &O) {
+  Json Rows = Json::array(), Growths = Json::array();
+  for (const Comparison &Row : O.Rows) {
+    Json Each = {{"loop", Row.What.Loop},      {"measure", Row.What.Measure},
+                 {"size", Row.Size},           {"wrong", toJson(Row.Wrong)},
+                 {"fixed", toJson(Row.Fixed)}, {"fixit", toJson(Row.Fixit)}};
+    if (const auto Ratio = Row.ratio())
+      Each["ratio"] = *Ratio;
+    Each["verdict"] = name(Row.Says);
+    Each["required"] = Row.Why;
+    Rows.push_back(std::move(Each));
+  }
+  for (const Growth &G : O.Growths)
+    Growths.push_back({{"loop", G.What.Loop},
+                       {"measure", G.What.Measure},
+                       {"from", G.From},
+                       {"to", G.To},
+                       {"times", G.Times ? Json(*G.Times) : Json()},
+                       {"expected", G.Expected},
+                       {"verdict", name(G.Says)}});
+  return {{"measures", std::move(Rows)}, {"growth", std::move(Growths)}};
+}
+
+/// The value of the first line "Key : value" of a file.
+std::string lookUp(const char *File, const std::string &Key) {
+  std::ifstream Stream(File);
+  for (std::string Line; std::getline(Stream, Line);) {
+    const size_t Colon = Line.find(':');
+    if (Line.compare(0, Key.size(), Key) == 0 && Colon != std::string::npos)
+      return Line.substr(std::min(Colon + 2, Line.size()));
+  }
+  return "";
+}
+
+std::string today() {
+  const std::time_t Now = std::time(nullptr);
+  char Text[16];
+  std::strftime(Text, sizeof(Text), "%Y-%m-%d", std::gmtime(&Now));
+  return Text;
+}
+
+} // namespace
+
+void printResult(std::ostream &Stream, const CheckResult &Result) {
+  Stream << Result.Check << " (" << Result.Evidence << ")\n";
+  if (!Result.Analysis.empty())
+    Stream << "  " << Result.Analysis << '\n';
+  for (const std::string &Problem : Result.Problems)
+    Stream << "  FAILED: " << Problem << '\n';
+  for (const auto &[Device, O] : Result.Outcomes) {
+    Stream << "  " << std::left << std::setw(36) << "on " + Device << std::right
+           << std::setw(5) << "size" << std::setw(14) << "wrong"
+           << std::setw(14) << "fixed" << std::setw(14) << "fix-it"
+           << std::setw(10) << "ratio"
+           << "  verdict\n";
+    for (const Comparison &Row : O.Rows)
+      printRow(Stream, Row);
+    for (const Growth &G : O.Growths)
+      printGrowth(Stream, G);
+  }
+}
+
+void printSummary(std::ostream &Stream, const std::vector<CheckResult> &All) {
+  const auto Held = std::count_if(All.begin(), All.end(),
+                                  [](const auto &R) { return R.holds(); });
+  Stream << Held << " of " << All.size() << " scenarios hold\n";
+  for (const CheckResult &R : All)
+    if (!R.holds())
+      Stream << "FAILED: " << R.Check << '\n';
+}
+
+void writeJson(const std::filesystem::path &File, const Setting &How,
+               const std::vector<CheckResult> &All) {
+  Json Checks = Json::array();
+  for (const CheckResult &R : All) {
+    Json Devices = Json::object();
+    for (const auto &[Device, O] : R.Outcomes)
+      Devices[Device] = toJson(O);
+    Checks.push_back({{"check", R.Check},
+                      {"evidence", R.Evidence},
+                      {"verdict", R.holds() ? "holds" : "FAILED"},
+                      {"analysis", R.Analysis},
+                      {"problems", R.Problems},
+                      {"devices", std::move(Devices)}});
+  }
+  const Json Result = {{"date", How.Date},
+                       {"torch-confirm", How.Version},
+                       {"libtorch", How.LibTorch},
+                       {"processor", How.Processor},
+                       {"cuda-device", How.CudaDevice},
+                       {"cuda-driver", How.CudaDriver},
+                       {"sizes", How.Sizes},
+                       {"repeat", How.Repeat},
+                       {"checks", std::move(Checks)}};
+  std::ofstream Stream(File);
+  // A loss may be NaN, which JSON does not know: it becomes null.
+  Stream << Result.dump(1) << '\n';
+  if (!Stream.flush())
+    throw UserError("cannot write " + File.string());
+}
+
+Setting describeMachine() {
+  Setting Result;
+  Result.Version = version();
+  Result.Date = today();
+  Result.Processor = lookUp("/proc/cpuinfo", "model name");
+  std::ifstream Driver("/sys/module/nvidia/version");
+  std::getline(Driver, Result.CudaDriver);
+  if (Result.CudaDriver.empty() && !findOnPath("nvidia-smi").empty()) {
+    const Finished Asked = execute(
+        {"nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"});
+    if (Asked.succeeded())
+      Result.CudaDriver = Asked.Output.substr(0, Asked.Output.find('\n'));
+  }
+  return Result;
+}
+
+} // namespace torchtidy::confirm::scenarios

@@ -1,0 +1,132 @@
+#include "scenarios/Programs.h"
+#include "cli/Errors.h"
+#include "scenarios/Process.h"
+#include "scenarios/Record.h"
+#include <algorithm>
+#include <sstream>
+#include <thread>
+
+namespace fs = std::filesystem;
+
+namespace torchtidy::confirm::scenarios {
+namespace {
+
+/// A program that hangs is ended.
+constexpr unsigned TimeoutSeconds = 300;
+
+unsigned jobs(const BuildOptions &Options) {
+  return Options.Jobs ? Options.Jobs
+                      : std::max(1u, std::thread::hardware_concurrency());
+}
+
+std::string lastLines(const std::string &Text, size_t Most = 4000) {
+  return Text.size() <= Most ? Text : "..." + Text.substr(Text.size() - Most);
+}
+
+/// "value <name> <number>" and "milliseconds <loop> <number>", as
+/// test/scenarios/support/measure.h prints them.
+Numbers readOutput(const std::string &Output) {
+  Numbers Result;
+  std::istringstream Lines(Output);
+  for (std::string Line; std::getline(Lines, Line);) {
+    std::istringstream Words(Line);
+    std::string Kind, Name, Text;
+    if (!(Words >> Kind >> Name >> Text))
+      continue;
+    // A stream reads no "nan", which a result may be.
+    const double Number = std::strtod(Text.c_str(), nullptr);
+    if (Kind == "value")
+      Result.insert_or_assign({"process", Name}, Number);
+    else if (Kind == "milliseconds")
+      Result.insert_or_assign({Name, Kind}, Number);
+  }
+  return Result;
+}
+
+void expectSuccess(const Finished &Run, const std::vector<std::string> &Words) {
+  if (Run.TimedOut)
+    throw Failure{shown(Words) + " does not end within " +
+                  std::to_string(TimeoutSeconds) + " s"};
+  if (!Run.succeeded())
+    throw Failure{shown(Words) + " ends with " + std::to_string(Run.Code) +
+                  ": " + lastLines(Run.All)};
+}
+
+Number summary(std::vector<double> Series) {
+  std::sort(Series.begin(), Series.end());
+  const size_t Half = Series.size() / 2;
+  const double Median =
+      Series.size() % 2 ? Series[Half] : (Series[Half - 1] + Series[Half]) / 2;
+  return {Median, Series.front(), Series.back()};
+}
+
+} // namespace
+
+void Programs::configure() const {
+  std::vector<std::string> Command = {
+      "cmake",
+      "-S",
+      (Options.Source / "test" / "scenarios").string(),
+      "-B",
+      Options.Build.string(),
+      "-DSCENARIOS_DIR=" + Options.Scenarios.string(),
+      std::string("-DSCENARIOS_CUDA=") + (Options.ForCuda ? "ON" : "OFF")};
+  if (!fs::exists(Options.Build / "CMakeCache.txt") &&
+      execute({"ninja", "--version"}).succeeded())
+    Command.insert(Command.end(), {"-G", "Ninja"});
+  if (!Options.LibTorch.empty())
+    Command.push_back("-DTorch_DIR=" + Options.LibTorch);
+  const Finished Run = execute(Command);
+  if (!Run.succeeded())
+    throw UserError("the scenarios cannot be configured: " + shown(Command) +
+                    "\n" + lastLines(Run.All));
+}
+
+void Programs::build(const std::string &Check) const {
+  std::vector<std::string> Command = {"cmake",
+                                      "--build",
+                                      Options.Build.string(),
+                                      "-j" + std::to_string(jobs(Options)),
+                                      "--target",
+                                      Check + "-wrong",
+                                      Check + "-fixed"};
+  if (hasFixit(Check))
+    Command.push_back(Check + "-fixit");
+  const Finished Run = execute(Command, {}, 1800);
+  if (!Run.succeeded())
+    throw Failure{"it does not build: " + shown(Command) + "\n" +
+                  lastLines(Run.All)};
+}
+
+bool Programs::hasFixit(const std::string &Check) const {
+  return fs::exists(Options.Scenarios / Check / "made" / "fixit.cpp");
+}
+
+Numbers Programs::run(const std::string &Check, const std::string &Variant,
+                      const std::string &Device, int Size, int Repeat) const {
+  const std::vector<std::string> Words = {
+      (Options.Build / (Check + "-" + Variant)).string(), "--device", Device,
+      "--size", std::to_string(Size)};
+  const Recorded Probed = record(Words, Options.Build, TimeoutSeconds);
+  expectSuccess(Probed.Run, Words);
+  LibTorch = Probed.What.LibTorch;
+  CudaDevice = Probed.What.CudaDevice;
+  Numbers Result = measure(Probed.What, Device == "cuda");
+  for (const auto &[What, Number] : readOutput(Probed.Run.Output))
+    if (!isTime(What.Measure))
+      Result.insert_or_assign(What, Number);
+
+  std::map<Quantity, std::vector<double>> Times;
+  for (int I = 0; I < Repeat; ++I) {
+    const Finished Bare = execute(Words, {}, TimeoutSeconds);
+    expectSuccess(Bare, Words);
+    for (const auto &[What, Number] : readOutput(Bare.Output))
+      if (isTime(What.Measure))
+        Times[What].push_back(Number.Value);
+  }
+  for (auto &[What, Series] : Times)
+    Result.insert_or_assign(What, summary(std::move(Series)));
+  return Result;
+}
+
+} // namespace torchtidy::confirm::scenarios

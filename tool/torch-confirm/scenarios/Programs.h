@@ -1,0 +1,61 @@
+// Builds the programs of the scenarios and runs them.
+#ifndef TORCHTIDY_CONFIRM_SCENARIOS_PROGRAMS_H
+#define TORCHTIDY_CONFIRM_SCENARIOS_PROGRAMS_H
+
+#include "scenarios/Measures.h"
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace torchtidy::confirm::scenarios {
+
+/// A scenario that cannot be measured; the others go on.
+struct Failure {
+  std::string Message;
+};
+
+struct BuildOptions {
+  /// Of torch-tidy; test/scenarios/CMakeLists.txt is there.
+  std::filesystem::path Source;
+  /// A folder with a folder for each check.
+  std::filesystem::path Scenarios;
+  std::filesystem::path Build;
+  /// Empty: found as CMake finds it.
+  std::string LibTorch;
+  bool ForCuda = false;
+  unsigned Jobs = 0;
+};
+
+class Programs {
+public:
+  explicit Programs(BuildOptions Options) : Options(std::move(Options)) {}
+
+  /// Throws UserError where LibTorch or a compiler is missing.
+  void configure() const;
+  /// Throws Failure with what the compiler says.
+  void build(const std::string &Check) const;
+  bool hasFixit(const std::string &Check) const;
+
+  /// Runs <check>-<variant> once under the probe, and Repeat times without it
+  /// for its times. Throws Failure.
+  Numbers run(const std::string &Check, const std::string &Variant,
+              const std::string &Device, int Size, int Repeat) const;
+
+  /// What the sources need to be parsed, one word a line.
+  std::filesystem::path analyzerFlags() const {
+    return Options.Build / "analyzer-flags.txt";
+  }
+
+  /// Versions and the device, as the last run under the probe has them.
+  const std::string &libTorch() const { return LibTorch; }
+  const std::string &cudaDevice() const { return CudaDevice; }
+
+private:
+  BuildOptions Options;
+  mutable std::string LibTorch, CudaDevice;
+};
+
+} // namespace torchtidy::confirm::scenarios
+
+#endif
