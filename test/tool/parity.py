@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
-"""Runs all torch checks on the lit tests below test/checks in both front ends, the
-driver and the plugin in stock clang-tidy, and compares what they print and export.
+"""Runs all torch checks on the lit tests below test/checks, the scenarios and the
+example application in three ways, and compares what they print and export: the driver
+with its header cache, the driver without, and the plugin in stock clang-tidy. (The last
+two with a precompiled header that keeps the bodies of functions: it means what the
+headers mean.)
 
     parity.py --site SITE.JSON --work FOLDER [--shard I/N] [FILE...]
 
@@ -18,7 +21,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-CHECKS = Path(__file__).resolve().parents[1] / "checks"
+TEST = Path(__file__).resolve().parents[1]
 RUN = re.compile(r"^// *RUN: *%check_torch +%s +(?P<words>.*)$", re.M)
 SETTINGS = ["--checks=-*,torch-*,clang-diagnostic-error", "--header-filter=.*", "--quiet"]
 
@@ -42,17 +45,19 @@ def options(path):
     return parts[1], standard + parts[2], not standard
 
 
-def run(command, path, site, fixes):
+def run(command, path, site, fixes, use_pch=True):
     tool, compiler, with_pch = options(path)
-    pch = ["-include-pch", site["pch"]] if with_pch else []
+    pch = ["-include-pch", site["pch"]] if with_pch and use_pch else []
     fixes.unlink(missing_ok=True)
     words = [*command, *SETTINGS, f"--export-fixes={fixes}", str(path), *tool, "--",
-             *site["torch_flags"], *pch, "-I", str(path.parent), *compiler]
+             *site["torch_flags"], *pch, "-I", str(path.parent),
+             "-I", str(TEST / "scenarios" / "support"), *compiler]
     done = subprocess.run(words, capture_output=True, text=True, errors="replace")
     if done.returncode not in (0, 1):
         sys.exit(f"exit code {done.returncode}: {shlex.join(words)}\n{done.stderr}")
     return {"output": done.stdout, "exit code": str(done.returncode),
-            "exported fixes": fixes.read_text() if fixes.exists() else ""}
+            "exported fixes": fixes.read_text() if fixes.exists() else "",
+            "cached": "parsed with " in done.stderr}
 
 
 def main():
@@ -65,28 +70,37 @@ def main():
     site = json.loads(arguments.site.read_text())
     arguments.work.mkdir(parents=True, exist_ok=True)
     part, parts = map(int, arguments.shard.split("/"))
-    files = arguments.files or sorted(CHECKS.rglob("*.cpp"))[part - 1::parts]
+    files = arguments.files or sorted(
+        path for folder in ["checks", "scenarios", "apps"]
+        for path in (TEST / folder).rglob("*.cpp"))[part - 1::parts]
     if os.environ.get("TORCH_TIDY_TEST_SAMPLE") == "0":  # test/run --quick
         files = files[:2]
 
-    findings = problems = 0
+    findings = problems = cached = 0
     for path in files:
         path = path.resolve()
-        driver = run([site["torch_tidy"]], path, site, arguments.work / "driver.yaml")
-        plugin = run([site["clang_tidy"], "-load=" + site["plugin"]], path, site,
-                     arguments.work / "plugin.yaml")
-        findings += len(re.findall(r"warning: .* \[torch-", plugin["output"]))
-        for what in driver:
-            if driver[what] == plugin[what]:
-                continue
-            problems += 1
-            print(f"{path}: {what} differs\n" + "".join(difflib.unified_diff(
-                driver[what].splitlines(True), plugin[what].splitlines(True),
-                "driver", "plugin")), flush=True)
+        ways = {
+            "plugin": run([site["clang_tidy"], "-load=" + site["plugin"]], path, site,
+                          arguments.work / "plugin.yaml"),
+            "driver": run([site["torch_tidy"], "--no-cache"], path, site,
+                          arguments.work / "driver.yaml"),
+            "driver with cache": run([site["torch_tidy"], "--explain-cache"], path, site,
+                                     arguments.work / "cached.yaml", use_pch=False)}
+        findings += len(re.findall(r"warning: .* \[torch-", ways["plugin"]["output"]))
+        cached += ways["driver with cache"]["cached"]
+        for name, way in ways.items():
+            for what in ["output", "exit code", "exported fixes"]:
+                if way[what] == ways["plugin"][what]:
+                    continue
+                problems += 1
+                print(f"{path}: {what} differs\n" + "".join(difflib.unified_diff(
+                    ways["plugin"][what].splitlines(True), way[what].splitlines(True),
+                    "plugin", name)), flush=True)
     if not findings:
         problems += 1
         print("nothing is found in any file: that compares nothing")
-    print(f"{len(files)} files, {findings} findings, {problems} problems")
+    print(f"{len(files)} files, {cached} with the cache, {findings} findings, "
+          f"{problems} problems")
     return 1 if problems else 0
 
 
