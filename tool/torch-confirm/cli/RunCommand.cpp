@@ -1,16 +1,114 @@
 #include "cli/Command.h"
 #include "cli/Errors.h"
+#include "cli/Judging.h"
+#include "cli/ProbeOptions.h"
+#include "recording/FromTrace.h"
+#include "recording/Json.h"
+#include "run/Capture.h"
+#include "run/Execute.h"
+#include "run/Target.h"
+#include <iostream>
 
 namespace torchtidy::confirm {
 namespace {
 
+constexpr const char *Help =
+    "Runs a program and judges findings by what it did.\n"
+    "\n"
+    "  torch-confirm run --findings findings.sarif -- build/train --epochs 1\n"
+    "  torch-confirm run --analyze -p build --json verdicts.json -- "
+    "build/train\n"
+    "\n"
+    "What stands after '--' is the program with its arguments. It runs as it "
+    "would "
+    "alone:\nits input, output, exit code and Ctrl-C are its own. The report "
+    "is "
+    "written to\nstandard error when it has ended.\n";
+
+constexpr const char *Footer = "\nExit codes: those of the program, 128 and "
+                               "the number where a signal ended "
+                               "it;\n1 when --fail-on has met a verdict and "
+                               "the program ended with 0; 2 when "
+                               "the\nprogram cannot be run or judged.";
+
+/// What rules may miss; without a device the CUDA quantities are no news.
+std::string unavailable(const Recording &Run) {
+  std::string Result;
+  for (const auto &[Name, Known] : Run.Capabilities)
+    if (!Known.IsAvailable && Name != "cuda-memory" && Name != "cuda-runtime")
+      Result += "  " + Name + ": " + Known.Reason + "\n";
+  return Result;
+}
+
 class RunCommand : public Command {
 public:
   CLI::App *add(CLI::App &Program) override {
-    return Program.add_subcommand("run", "Not there yet");
+    App = Program.add_subcommand("run", Help);
+    App->footer(Footer);
+    Both.addOptions(*App);
+    Probe.addOptions(*App);
+    App->add_option("--recording", Kept,
+                    "Keep what was recorded, for 'torch-confirm judge'")
+        ->type_name("FILE");
+    App->add_flag("--no-heap", NoHeap,
+                  "Do not ask malloc for the bytes in use at each sample");
+    App->add_option("program", Words, "The program and its arguments")
+        ->required()
+        ->type_name("PROGRAM ARGUMENTS...");
+    // What the program is given is not ours to read.
+    App->positionals_at_end();
+    return App;
   }
-  int run() override { throw UserError("'run' is not there yet"); }
+
+  int run() override;
+
+private:
+  Recording record(const Target &Which);
+
+  CLI::App *App = nullptr;
+  std::vector<std::string> Words;
+  std::string Kept;
+  bool NoHeap = false;
+  Judging Both;
+  ProbeOptions Probe;
+  Ended End;
 };
+
+Recording RunCommand::record(const Target &Which) {
+  const TemporaryFolder Folder;
+  Watched What;
+  What.Command = Words;
+  What.Program = Which.Program;
+  What.Probe = Probe.build(Which.LibTorch);
+  What.Trace = Folder.path() + "/trace";
+  What.SamplesHeap = !NoHeap;
+  End = execute(What);
+
+  std::string Error;
+  const auto Trace = trace::readTrace(What.Trace, Error);
+  if (!Trace)
+    throw UserError("the probe recorded nothing of '" + Words[0] +
+                    "': " + Error);
+  Recording Result = recordingOf(*Trace);
+  Result.Command = Words;
+  Result.ExitCode = End.ExitCode;
+  Result.Signal = End.Signal;
+  Result.Seconds = End.Seconds;
+  return Result;
+}
+
+int RunCommand::run() {
+  const Target Which = inspect(Words[0], Probe.libTorch());
+  Both.prepare();
+  requireSources(Which, Both.findings().Findings);
+  const Recording Run = record(Which);
+  if (!Kept.empty())
+    writeRecording(Run, Kept);
+  if (const std::string Missing = unavailable(Run); !Missing.empty())
+    std::cerr << "torch-confirm: not measured in this run:\n" << Missing;
+  const bool Fails = Both.report(Run);
+  return End.code() ? End.code() : Fails ? ExitFailOn : ExitSuccess;
+}
 
 } // namespace
 

@@ -4,8 +4,6 @@
 #define TORCHTIDY_CONFIRM_FINDINGS_READ_H
 
 #include "findings/Finding.h"
-#include <nlohmann/json.hpp>
-#include <optional>
 
 namespace torchtidy::confirm {
 
@@ -13,7 +11,7 @@ struct FindingsFile {
   std::string Path;
   std::vector<DiagnosedFinding> Findings;
   /// The whole file, where it is SARIF: verdicts are written into it.
-  std::optional<nlohmann::json> Sarif;
+  std::string SarifText;
   /// Findings of other tools, and of checks that no run can confirm.
   size_t Others = 0;
 };

@@ -2,6 +2,7 @@
 #include "cli/Errors.h"
 #include "findings/Read.h"
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 using nlohmann::json;
 namespace fs = std::filesystem;
@@ -182,7 +183,7 @@ void readSarif(const std::string &Text, FindingsFile &Result) {
       Result.Findings.push_back(std::move(Finding));
     }
   }
-  Result.Sarif = std::move(File);
+  Result.SarifText = Text;
 }
 
 } // namespace torchtidy::confirm

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #ifdef TORCH_CONFIRM_HAS_YAML
 #include <yaml-cpp/yaml.h>

@@ -1,0 +1,34 @@
+// What 'run' and 'judge' have in common: findings in, reports out.
+#ifndef TORCHTIDY_CONFIRM_CLI_JUDGING_H
+#define TORCHTIDY_CONFIRM_CLI_JUDGING_H
+
+#include "findings/Read.h"
+#include "recording/Recording.h"
+#include <CLI/CLI.hpp>
+
+namespace torchtidy::confirm {
+
+class Judging {
+public:
+  void addOptions(CLI::App &App);
+
+  /// Reads the findings, or makes them with torch-tidy (--analyze). Before the
+  /// program runs, so that a mistake in them costs no run.
+  void prepare();
+  const FindingsFile &findings() const { return Input; }
+
+  /// Judges and writes all reports; whether --fail-on has met a verdict.
+  bool report(const Recording &Run) const;
+
+private:
+  std::string FindingsPath, BuildFolder, TorchTidy;
+  std::string Output, Json, SarifOut, FailOn;
+  bool Analyze = false, Update = false;
+  FindingsFile Input;
+
+  void analyze();
+};
+
+} // namespace torchtidy::confirm
+
+#endif

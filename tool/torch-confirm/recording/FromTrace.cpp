@@ -1,0 +1,160 @@
+#include "recording/FromTrace.h"
+#include "recording/Symbolizer.h"
+#include <algorithm>
+
+namespace torchtidy::confirm {
+namespace {
+
+/// The call is before the address to which it returns.
+constexpr uint64_t BeforeReturn = 1;
+
+class Lines {
+public:
+  explicit Lines(const trace::TraceData &Trace) : Trace(Trace) {
+    std::map<const trace::ModuleData *, AddressesOf> ByModule;
+    for (const trace::SiteData &Site : Trace.Sites)
+      for (uint64_t Frame : Site.Frames)
+        if (const trace::ModuleData *Module = Trace.moduleOf(Frame))
+          ByModule[Module].Addresses.push_back(address(Frame, *Module));
+    for (auto &[Module, What] : ByModule) {
+      auto &All = What.Addresses;
+      std::sort(All.begin(), All.end());
+      All.erase(std::unique(All.begin(), All.end()), All.end());
+      What.Module = Module->Path;
+      Known[Module] = symbolize(What);
+    }
+  }
+
+  std::vector<SourceLine> stack(const trace::SiteData &Site) {
+    std::vector<SourceLine> Result;
+    for (uint64_t Frame : Site.Frames) {
+      const trace::ModuleData *Module = Trace.moduleOf(Frame);
+      if (!Module)
+        continue;
+      auto &OfModule = Known[Module];
+      auto It = OfModule.find(address(Frame, *Module));
+      if (It == OfModule.end())
+        continue;
+      HasAny |= !It->second.empty();
+      for (const SourceLine &Line : It->second)
+        if (!isOfLibraries(Line.File))
+          Result.push_back(Line);
+    }
+    return Result;
+  }
+
+  bool hasAny() const { return HasAny; }
+
+private:
+  static uint64_t address(uint64_t Frame, const trace::ModuleData &Module) {
+    return Frame - BeforeReturn - Module.LoadBase;
+  }
+
+  const trace::TraceData &Trace;
+  std::map<const trace::ModuleData *, std::map<uint64_t, Frames>> Known;
+  bool HasAny = false;
+};
+
+std::string nameOf(trace::Place Place) {
+  switch (Place) {
+  case trace::Place::Cpu:
+    return "cpu";
+  case trace::Place::Cuda:
+    return "cuda";
+  case trace::Place::Other:
+    break;
+  }
+  return "other";
+}
+
+Sample sampleOf(const trace::Sample &From) {
+  Sample Result;
+  Result.Hit = From.Hit;
+  Result.Seconds = double(From.Nanoseconds) / 1e9;
+  Result.CpuBytes = From.CpuBytes;
+  Result.CudaBytes = From.CudaBytes;
+  Result.Nodes = From.Nodes;
+  Result.HeapBytes = From.HeapBytes;
+  Result.Allocations = From.Allocations;
+  Result.AllocatedBytes = From.AllocatedBytes;
+  Result.Copies = From.Copies;
+  Result.CopiedBytes = From.CopiedBytes;
+  Result.NodesMade = From.NodesMade;
+  Result.Synchronisations = From.Synchronisations;
+  return Result;
+}
+
+Site siteOf(const trace::SiteData &From) {
+  Site Result;
+  Result.Operation = From.Operation;
+  Result.Hits = From.Hits;
+  Result.Allocations = From.Allocations;
+  Result.AllocatedBytes = From.AllocatedBytes;
+  Result.CudaAllocations = From.CudaAllocations;
+  Result.CudaAllocatedBytes = From.CudaAllocatedBytes;
+  Result.LiveBytes = From.LiveBytes + From.CudaLiveBytes;
+  Result.NodesMade = From.NodesMade;
+  Result.NodesAlive = From.NodesAlive;
+  Result.NodesRun = From.NodesRun;
+  Result.MostNodesAlive = From.MostNodesAlive;
+  Result.Synchronisations = From.Synchronisations;
+  Result.Exceptions = From.Exceptions;
+  Result.UnclearedSteps = From.UnclearedSteps;
+  Result.LeastLive = From.LeastLive;
+  Result.MostLive = From.MostLive;
+  Result.PeakBytes = From.PeakBytes;
+  for (const trace::CopyData &Copy : From.Copies)
+    Result.Copies.push_back({nameOf(Copy.Kind.From), nameOf(Copy.Kind.To),
+                             Copy.Kind.Converts, Copy.Kind.Pinned, Copy.Number,
+                             Copy.Bytes});
+  for (const trace::Sample &S : From.Series)
+    Result.Series.push_back(sampleOf(S));
+  for (const trace::ValueData &Value : From.Values) {
+    Result.Values[Value.Name] = Value.Last;
+    Result.Values[Value.Name + ".first"] = Value.First;
+    Result.Values[Value.Name + ".least"] = Value.Least;
+    Result.Values[Value.Name + ".most"] = Value.Most;
+    Result.Values[Value.Name + ".count"] = double(Value.Number);
+    if (Value.Number)
+      Result.Values[Value.Name + ".mean"] = Value.Sum / double(Value.Number);
+  }
+  return Result;
+}
+
+} // namespace
+
+Recording recordingOf(const trace::TraceData &Trace) {
+  Recording Result;
+  Result.Command = Trace.Command;
+  Result.Seconds = Trace.Seconds;
+  Result.LibTorch = Trace.LibTorch;
+  Result.CudaDevice = Trace.CudaDevice;
+  Result.Operations = Trace.TopOperations;
+  Result.PeakCpuBytes = Trace.PeakCpuBytes;
+  Result.PeakCudaBytes = Trace.PeakCudaBytes;
+  Result.LiveCpuBytes = Trace.LiveCpuBytes;
+  Result.LiveCudaBytes = Trace.LiveCudaBytes;
+  Result.PeakCudaReserved = Trace.PeakCudaReserved;
+  Result.NodesAlive = Trace.NodesAlive;
+  Result.NodesMade = Trace.NodesMade;
+  Result.RuntimeCalls = Trace.RuntimeCalls;
+  Result.UnattributedEvents = Trace.Unattributed;
+  for (const auto &[Name, Known] : Trace.Capabilities)
+    Result.Capabilities[Name] = {Known.IsAvailable, Known.Reason};
+
+  Lines Known(Trace);
+  for (const trace::SiteData &From : Trace.Sites) {
+    Result.Sites.push_back(siteOf(From));
+    Result.Sites.back().Stack = Known.stack(From);
+  }
+  Capability &LineNumbers = Result.Capabilities["line-numbers"];
+  LineNumbers.IsAvailable = Known.hasAny();
+  if (!Known.hasAny())
+    LineNumbers.Reason =
+        Trace.Sites.empty()
+            ? "no operation of LibTorch was seen"
+            : "the program has no line numbers; build it with -g";
+  return Result;
+}
+
+} // namespace torchtidy::confirm

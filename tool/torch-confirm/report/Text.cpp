@@ -1,0 +1,73 @@
+#include "report/Report.h"
+#include <filesystem>
+#include <map>
+
+namespace fs = std::filesystem;
+
+namespace torchtidy::confirm {
+namespace {
+
+/// As one would type it from here.
+std::string shortPath(const std::string &File) {
+  std::error_code Error;
+  const fs::path Here = fs::current_path(Error);
+  const std::string Prefix = Here.string() + "/";
+  return !Error && File.rfind(Prefix, 0) == 0 ? File.substr(Prefix.size())
+                                              : File;
+}
+
+std::string placeOf(const DiagnosedFinding &Finding) {
+  std::string Result =
+      shortPath(Finding.Statement.File) + ":" + std::to_string(Finding.Line);
+  if (Finding.Column)
+    Result += ":" + std::to_string(Finding.Column);
+  return Result;
+}
+
+std::string headOf(const Recording &Run) {
+  std::string Result = "torch-confirm: ";
+  Result += Run.Command.empty() ? "the program" : shortPath(Run.Command[0]);
+  if (Run.Signal)
+    Result += " ended by signal " + std::to_string(*Run.Signal);
+  else if (Run.ExitCode && *Run.ExitCode)
+    Result += " ended with " + std::to_string(*Run.ExitCode);
+  else
+    Result += " ran";
+  Result += ", " + numberText(double(int64_t(Run.Seconds * 10)) / 10) + " s";
+  if (!Run.LibTorch.empty())
+    Result += ", LibTorch " + Run.LibTorch;
+  return Result + ", " +
+         (Run.CudaDevice.empty() ? "no CUDA device" : Run.CudaDevice) + "\n";
+}
+
+} // namespace
+
+std::string asText(const Report &What) {
+  std::string Result = headOf(What.Run) + "\n";
+  std::map<Outcome, size_t> Number;
+  for (const auto &[Finding, V] : What.Judged) {
+    ++Number[V.Result];
+    Result += nameOf(V.Result) + "  " + placeOf(Finding) + "  [" +
+              Finding.Check + "]\n";
+    Result += "    " + V.Sentence + "\n";
+    Result += "    finding: " + Finding.Message + "\n";
+    if (!V.Rule.empty())
+      Result += "    rule: " + V.Rule + "\n";
+    if (!V.CostText.empty())
+      Result += "    cost: " + V.CostText + "\n";
+    Result += "\n";
+  }
+  Result += countText(double(What.Judged.size()), "finding") + ": " +
+            std::to_string(Number[Outcome::Confirmed]) + " confirmed, " +
+            std::to_string(Number[Outcome::Refuted]) + " refuted, " +
+            std::to_string(Number[Outcome::NotReached]) + " not reached, " +
+            std::to_string(Number[Outcome::NotMeasurable]) +
+            " not measurable here";
+  if (What.Input.Others)
+    Result += "; " +
+              countText(double(What.Input.Others), "finding of another tool") +
+              " left out";
+  return Result + "\n";
+}
+
+} // namespace torchtidy::confirm

@@ -1,0 +1,90 @@
+// allocations-per-iteration: a tensor that is made anew in each iteration.
+#include "rules/Rule.h"
+#include <algorithm>
+
+namespace torchtidy::confirm {
+namespace {
+
+constexpr uint64_t FewestIterations = 5;
+/// In most iterations, so not only where a cache is filled.
+constexpr double AllocationsThatCount = 0.5;
+
+/// Operations that make a tensor from a shape; results of others have to be
+/// allocated.
+bool makesATensor(const Site &S) {
+  static const char *const Names[] = {
+      "empty",    "zeros",         "ones",       "full",     "rand",
+      "normal",   "arange",        "linspace",   "eye",      "logspace",
+      "new_",     "scalar_tensor", "range",      "tril_ind", "triu_i",
+      "bartlett", "hann",          "hamming",    "blackman", "kaiser",
+      "vander",   "complex",       "_efficientz"};
+  if (!startsWith(S.Operation, "aten::"))
+    return false;
+  return std::any_of(std::begin(Names), std::end(Names), [&](const char *Name) {
+    return startsWith(S.Operation.substr(6), Name);
+  });
+}
+
+class Allocations : public Rule {
+public:
+  std::string evidence() const override { return "allocations-per-iteration"; }
+  std::vector<std::string> needs() const override {
+    return {"operations", "cpu-memory"};
+  }
+
+  Verdict judge(const Places &Where) const override {
+    Verdict V;
+    V.Rule = "allocations of the operations that make a tensor";
+    V.Iterations = Where.iterations();
+    V.Unit = "allocations per iteration";
+    if (Where.Statement.empty()) {
+      V.Result = Outcome::NotReached;
+      V.Sentence =
+          "no operation of this line was seen, though " + Where.reachedText();
+      return V;
+    }
+    double Number = 0, Bytes = 0;
+    const Site *Factory = nullptr;
+    for (const Site *S : sitesOf(Where.Statement)) {
+      if (!makesATensor(*S))
+        continue;
+      if (!Factory || S->Hits > Factory->Hits)
+        Factory = S;
+      Number += double(S->Allocations + S->CudaAllocations);
+      Bytes += double(S->AllocatedBytes + S->CudaAllocatedBytes);
+    }
+    const double Iterations = double(std::max<uint64_t>(V.Iterations, 1));
+    V.Number = Number / Iterations;
+    const std::string During = countText(double(V.Iterations), "iteration");
+    if (!Factory) {
+      V.Result = Outcome::Refuted;
+      V.Sentence =
+          "none of the operations of this line makes a tensor anew, " + During;
+      return V;
+    }
+    if (V.Iterations < FewestIterations) {
+      V.Result = Outcome::NotMeasurable;
+      V.Sentence = "too few iterations: " + numberText(double(V.Iterations));
+      return V;
+    }
+    if (*V.Number < AllocationsThatCount) {
+      V.Result = Outcome::Refuted;
+      V.Sentence = countText(Number, "allocation") + " in " + During;
+      return V;
+    }
+    V.Result = Outcome::Confirmed;
+    V.Sentence = countText(*V.Number, "allocation") + " of " +
+                 bytesText(Bytes / Number) + " per iteration by " +
+                 Factory->Operation + ", " + During;
+    V.Cost = CostKind::Calls;
+    V.CostAmount = Number + Bytes / 4096;
+    V.CostText = countText(Number, "allocation") + ", " + bytesText(Bytes) +
+                 " in this run";
+    return V;
+  }
+};
+
+const RegisterRule<Allocations> Register;
+
+} // namespace
+} // namespace torchtidy::confirm

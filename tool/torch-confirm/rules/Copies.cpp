@@ -1,0 +1,120 @@
+// copies-per-iteration: a tensor that is copied to another device, or converted
+// to another type, in each iteration.
+#include "rules/Rule.h"
+#include <algorithm>
+#include <map>
+
+namespace torchtidy::confirm {
+namespace {
+
+constexpr uint64_t FewestIterations = 5;
+constexpr double CopiesThatCount = 0.5;
+
+/// Operations that copy where the tensor is elsewhere or of another type.
+bool mayCopy(const Site &S) {
+  static const char *const Names[] = {"aten::to",    "aten::_to_copy",
+                                      "aten::copy_", "aten::cuda",
+                                      "aten::cpu",   "aten::type_as"};
+  return !S.Copies.empty() ||
+         std::any_of(std::begin(Names), std::end(Names),
+                     [&](const char *Name) { return S.Operation == Name; });
+}
+
+std::string kindOf(const CopyCount &Copy) {
+  if (Copy.From == Copy.To)
+    return Copy.Converts ? "conversion" : "copy";
+  return "copy " + Copy.From + " to " + Copy.To +
+         (Copy.Pinned ? " (pinned)" : " (pageable)");
+}
+
+class Copies : public Rule {
+public:
+  std::string evidence() const override { return "copies-per-iteration"; }
+  std::vector<std::string> needs() const override { return {"copies"}; }
+
+  Verdict judge(const Places &Where) const override {
+    std::map<std::string, double> ByKind;
+    double Number = 0, Bytes = 0;
+    bool MayCopy = false;
+    for (const Site *S : sitesOf(Where.Statement)) {
+      MayCopy |= mayCopy(*S);
+      for (const CopyCount &Copy : S->Copies) {
+        Number += double(Copy.Count);
+        Bytes += double(Copy.Bytes);
+        ByKind[kindOf(Copy)] += double(Copy.Count);
+      }
+    }
+    if (!Number)
+      return ofNone(Where, MayCopy);
+    Verdict V;
+    V.Rule = "copies of the line";
+    V.Iterations = Where.iterations();
+    V.Unit = "copies per iteration";
+    const double Iterations = double(std::max<uint64_t>(V.Iterations, 1));
+    V.Number = Number / Iterations;
+    const std::string During = countText(double(V.Iterations), "iteration");
+    if (*V.Number < CopiesThatCount) {
+      V.Result = Outcome::Refuted;
+      V.Sentence = numberText(Number) +
+                   (Number == 1 ? " copy in " : " copies in ") + During;
+      return V;
+    }
+    if (V.Iterations < FewestIterations) {
+      V.Result = Outcome::NotMeasurable;
+      V.Sentence = "too few iterations: " + numberText(double(V.Iterations));
+      return V;
+    }
+    V.Result = Outcome::Confirmed;
+    for (const auto &[Kind, Count] : ByKind)
+      V.Sentence += (V.Sentence.empty() ? "" : " and ") +
+                    numberText(Count / Iterations) + " " + Kind;
+    V.Sentence += " per iteration, " + bytesText(Bytes / Iterations) +
+                  " each time, " + During;
+    V.Cost = CostKind::Copies;
+    V.CostAmount = Number * 1024 + Bytes;
+    V.CostText = bytesText(Bytes) + " copied in this run";
+    return V;
+  }
+
+private:
+  /// No copy was seen. Without a device that may be because all is on the CPU.
+  static Verdict ofNone(const Places &Where, bool MayCopy) {
+    Verdict V;
+    V.Rule = "no copy at the line";
+    V.Iterations = Where.iterations();
+    V.Number = 0;
+    V.Unit = "copies per iteration";
+    const std::string During = countText(double(V.Iterations), "iteration");
+    const bool IsOfType =
+        Where.Finding.Message.find("convert") != std::string::npos;
+    const bool HasDevice = !Where.Run.CudaDevice.empty();
+    if (!Where.Statement.empty() && !MayCopy) {
+      V.Result = Outcome::Refuted;
+      V.Sentence = "none of the operations of this line copies to a device or "
+                   "converts, " +
+                   During;
+      return V;
+    }
+    if (!IsOfType && !HasDevice) {
+      V.Result = Outcome::NotMeasurable;
+      V.Sentence =
+          "nothing is copied between devices without a CUDA device, " + During;
+      V.Rule = "needs a device";
+      return V;
+    }
+    if (Where.Statement.empty()) {
+      V.Result = Outcome::NotReached;
+      V.Sentence =
+          "no operation of this line was seen, though " + Where.reachedText();
+      return V;
+    }
+    V.Result = Outcome::Refuted;
+    V.Sentence = "nothing is copied, the tensor is already there, " + During;
+    return V;
+  }
+};
+
+const RegisterRule<Copies> Register;
+
+} // namespace
+} // namespace torchtidy::confirm

@@ -1,0 +1,303 @@
+// graph-nodes-per-iteration: autograd graphs that stay alive from iteration to
+// iteration.
+//
+// The nodes of the whole process would tell that something in a loop is kept,
+// but not what. So the rule looks at the nodes that were made at the flagged
+// line itself; where it makes none (`losses.push_back(loss)` is no operation),
+// at those of the line that built the graph. They are kept when more of them
+// were alive at once than some iterations make. Totals only give the number.
+#include "rules/Rule.h"
+#include "rules/Series.h"
+#include <algorithm>
+#include <cmath>
+
+namespace torchtidy::confirm {
+namespace {
+
+/// Fewer say nothing about what happens in the long run.
+constexpr uint64_t FewestIterations = 20;
+/// Graphs of so many iterations alive at once are kept. One is usual, and two
+/// where a variable still holds the last one.
+constexpr double GraphsThatAreKept = 10;
+/// Up to so many are what any loop has.
+constexpr double GraphsThatAreUsual = 3;
+/// In between, this share of all iterations or less is a window that does not
+/// grow.
+constexpr double ShareOfWindow = 0.05;
+/// Of the nodes, at least so many were run by a backward: it is what they are
+/// kept for.
+constexpr double ShareRunOnPurpose = 0.5;
+
+bool has(const std::string &Text, const char *Part) {
+  return Text.find(Part) != std::string::npos;
+}
+
+/// Operations that hand on their argument where nothing is to be done, with its
+/// graph.
+bool handsOn(const Site &S) {
+  static const char *const Names[] = {"aten::to", "aten::contiguous",
+                                      "aten::cpu", "aten::cuda"};
+  return std::any_of(std::begin(Names), std::end(Names),
+                     [&](const char *Name) { return S.Operation == Name; });
+}
+
+/// The site of a path whose graphs were kept the longest.
+struct Kept {
+  const CallPath *Path = nullptr;
+  const Site *Builder = nullptr;
+  /// So many iterations' graphs were alive at once.
+  double Graphs = 0;
+};
+
+Kept longestKept(const std::vector<CallPath> &Paths) {
+  Kept Result;
+  for (const CallPath &Path : Paths)
+    for (const Site *S : Path.Sites) {
+      if (!S->NodesMade || !Path.Iterations)
+        continue;
+      const int64_t Most = std::max(S->MostNodesAlive, S->NodesAlive);
+      const double Graphs =
+          double(Most) / (double(S->NodesMade) / double(Path.Iterations));
+      if (!Result.Builder || Graphs > Result.Graphs)
+        Result = {&Path, S, Graphs};
+    }
+  return Result;
+}
+
+uint64_t nodesMade(const std::vector<CallPath> &Paths) {
+  uint64_t Result = 0;
+  for (const Site *S : sitesOf(Paths))
+    Result += S->NodesMade;
+  return Result;
+}
+
+/// Only the paths on which graphs are recorded: others run under a guard.
+std::vector<CallPath> recording(std::vector<CallPath> Paths) {
+  Paths.erase(std::remove_if(
+                  Paths.begin(), Paths.end(),
+                  [](const CallPath &Path) { return nodesMade({Path}) == 0; }),
+              Paths.end());
+  return Paths;
+}
+
+class GraphNodes : public Rule {
+public:
+  std::string evidence() const override { return "graph-nodes-per-iteration"; }
+  std::vector<std::string> needs() const override { return {"graph-nodes"}; }
+  Verdict judge(const Places &Where) const override;
+
+private:
+  Verdict judgeBuilders(const Places &Where,
+                        const std::vector<CallPath> &Builders) const;
+  std::optional<Verdict> ofException(const Places &Where) const;
+  Verdict confirmed(const Places &Where, const Kept &Most) const;
+};
+
+/// "the next backward() reaches the graph that this one has freed and throws"
+std::optional<Verdict> GraphNodes::ofException(const Places &Where) const {
+  if (!has(Where.Finding.Message, "and throws") || !Where.Run.has("exceptions"))
+    return std::nullopt;
+  const auto &Paths =
+      Where.Statement.empty() ? Where.IterationSite : Where.Statement;
+  for (const CallPath &Path : Paths)
+    for (const Site &S : Where.Run.Sites)
+      if (S.Operation == "backward" && S.Exceptions &&
+          shareAFunction(Path, S)) {
+        Verdict V = verdict(
+            Outcome::Confirmed,
+            "backward() threw at its " + countText(double(S.Hits), "call") +
+                (S.Exceptions > 1
+                     ? ", " + countText(double(S.Exceptions), "time")
+                     : ""));
+        V.Sentence = "backward() threw: " +
+                     countText(double(S.Exceptions), "exception") + " in " +
+                     countText(double(S.Hits), "call");
+        V.Number = double(S.Exceptions);
+        V.Unit = "exceptions";
+        V.Iterations = S.Hits;
+        V.Rule = "exception of backward()";
+        V.Cost = CostKind::WrongResult;
+        V.CostAmount = double(S.Exceptions);
+        V.CostText = "the program cannot go on";
+        return V;
+      }
+  return std::nullopt;
+}
+
+Verdict GraphNodes::confirmed(const Places &Where, const Kept &Most) const {
+  const CallPath &Path = *Most.Path;
+  const double Iterations = double(Path.Iterations);
+  // Made there and kept; of the whole loop it is more.
+  double Nodes = 0;
+  for (const Site *S : Path.Sites)
+    if (double(S->MostNodesAlive) * Iterations >=
+        GraphsThatAreKept * double(S->NodesMade))
+      Nodes += double(S->NodesMade) / Iterations;
+  double Bytes = 0;
+  std::string Memory = "tensor memory";
+  bool HasBytes = false;
+  if (Path.Clock) {
+    const auto &Series = Path.Clock->Series;
+    if (const auto Growth = growthPerHit(Series, &Sample::Nodes))
+      Nodes = std::max(Nodes, *Growth);
+    const auto Heap = growthPerHit(Series, &Sample::HeapBytes);
+    const auto Cpu = growthPerHit(Series, &Sample::CpuBytes);
+    const auto Cuda = growthPerHit(Series, &Sample::CudaBytes);
+    HasBytes = Cpu.has_value();
+    Bytes = Cpu.value_or(0);
+    // The heap holds the tensors of the CPU as well.
+    if (Heap && *Heap > 0 && Series.back().HeapBytes >= 0) {
+      Bytes = std::max(Bytes, *Heap);
+      Memory = "host memory";
+    }
+    if (Cuda && *Cuda > Bytes) {
+      Bytes = *Cuda;
+      Memory = "device memory";
+    }
+    Bytes = std::max(Bytes, 0.0);
+  }
+  Verdict V;
+  V.Result = Outcome::Confirmed;
+  V.Sentence = (HasBytes ? bytesText(Bytes) + " of " + Memory + " and " : "") +
+               countText(std::round(Nodes * 10) / 10, "graph node") +
+               " kept per iteration, " + countText(Iterations, "iteration");
+  if (Most.Graphs < 0.9 * Iterations)
+    V.Sentence += ", the graphs of up to " +
+                  numberText(std::round(Most.Graphs)) + " at once";
+  V.Number = Nodes;
+  V.Unit = "graph nodes per iteration";
+  V.Iterations = Path.Iterations;
+  V.Rule = "nodes made at line " + std::to_string(Path.Callers.front().Line) +
+           " stay alive";
+  V.Cost = CostKind::Growth;
+  // What was held at once at the worst moment; nodes alone count a little, so
+  // that findings without bytes are in order too.
+  V.CostAmount = (Bytes + Nodes) * Most.Graphs;
+  if (Bytes > 0)
+    V.CostText = bytesText(Bytes * Most.Graphs) + " in this run";
+  return V;
+}
+
+Verdict GraphNodes::judgeBuilders(const Places &Where,
+                                  const std::vector<CallPath> &Builders) const {
+  const Kept Most = longestKept(Builders);
+  const uint64_t Iterations = Most.Path->Iterations;
+  const std::string Line = std::to_string(Most.Path->Callers.front().Line);
+  const std::string AtOnce =
+      "the graphs of at most " +
+      countText(std::max(1.0, std::round(Most.Graphs * 10) / 10), "iteration") +
+      " were alive at once, " + countText(double(Iterations), "iteration");
+  auto Finish = [&](Verdict V, const char *Rule) {
+    V.Iterations = Iterations;
+    V.Number = V.Number ? V.Number : Most.Graphs;
+    V.Unit = V.Unit.empty() ? "graphs alive at once" : V.Unit;
+    V.Rule = Rule;
+    return V;
+  };
+
+  if (Most.Builder->MostNodesAlive < 0)
+    return Finish(verdict(Outcome::NotMeasurable,
+                          "the recording does not say how many of the nodes of "
+                          "line " +
+                              Line + " were alive at once"),
+                  "no count of nodes by line");
+  if (has(Where.Finding.Message, "one extra autograd graph")) {
+    if (Iterations < 3)
+      return Finish(
+          verdict(Outcome::NotMeasurable,
+                  "too few iterations: " + numberText(double(Iterations))),
+          "needs 3 iterations");
+    const bool IsExtra = Most.Graphs >= 1.5;
+    return Finish(
+        verdict(IsExtra ? Outcome::Confirmed : Outcome::Refuted, AtOnce),
+        "an extra graph is alive");
+  }
+  if (Iterations < FewestIterations)
+    return Finish(
+        verdict(Outcome::NotMeasurable,
+                "too few iterations: " + numberText(double(Iterations)) +
+                    ", and growth needs " + std::to_string(FewestIterations)),
+        "needs 20 iterations");
+
+  // Graphs that a backward() after some iterations runs are kept for it.
+  const double RunShare =
+      double(Most.Builder->NodesRun) / double(Most.Builder->NodesMade);
+  if (RunShare >= ShareRunOnPurpose) {
+    uint64_t Backwards = 0;
+    for (const Site &S : Where.Run.Sites)
+      if (S.Operation == "backward" && shareAFunction(*Most.Path, S))
+        Backwards += S.Hits;
+    const double Period =
+        Backwards ? double(Iterations) / double(Backwards) : 0;
+    if (Period > 1.5 && Most.Graphs <= 1.5 * Period + 2)
+      return Finish(
+          verdict(Outcome::Refuted,
+                  "a backward() runs the graphs of " +
+                      numberText(std::round(Period)) +
+                      " iterations together and frees them: " + AtOnce),
+          "kept until their backward()");
+  }
+  if (Most.Graphs >= GraphsThatAreKept)
+    return confirmed(Where, Most);
+  if (Most.Graphs <= GraphsThatAreUsual ||
+      Most.Graphs <= ShareOfWindow * double(Iterations))
+    return Finish(verdict(Outcome::Refuted, "the graph built at line " + Line +
+                                                " does not stay: " + AtOnce),
+                  "nodes do not stay alive");
+  return Finish(
+      verdict(Outcome::NotMeasurable,
+              "too few iterations to tell a window from growth: " + AtOnce),
+      "between 3 and 10 graphs alive");
+}
+
+Verdict GraphNodes::judge(const Places &Where) const {
+  if (auto V = ofException(Where))
+    return *V;
+  const std::vector<CallPath> Own = recording(Where.Statement);
+  if (!Own.empty())
+    return judgeBuilders(Where, Own);
+
+  const auto OwnSites = sitesOf(Where.Statement);
+  const bool OnlyHandsOn =
+      std::all_of(OwnSites.begin(), OwnSites.end(),
+                  [](const Site *S) { return handsOn(*S); });
+  if (!OnlyHandsOn) {
+    Verdict V = verdict(Outcome::Refuted,
+                        "the operations of this line record no graph, " +
+                            countText(double(Where.iterations()), "iteration"));
+    V.Iterations = Where.iterations();
+    V.Number = 0;
+    V.Unit = "graph nodes per iteration";
+    V.Rule = "no nodes made at the line";
+    return V;
+  }
+
+  const std::vector<CallPath> Builders = recording(Where.IterationSite);
+  if (!Builders.empty())
+    return judgeBuilders(Where, Builders);
+  Verdict V;
+  V.Iterations = Where.iterations();
+  const bool IsAnyMade =
+      std::any_of(Where.Loop.begin(), Where.Loop.end(),
+                  [](const Site *S) { return S->NodesMade > 0; });
+  if (!Where.IterationSite.empty() || (!Where.Loop.empty() && !IsAnyMade)) {
+    V.Result = Outcome::Refuted;
+    V.Sentence = "no graph is recorded there, " +
+                 countText(double(V.Iterations), "iteration");
+    V.Number = 0;
+    V.Unit = "graph nodes per iteration";
+    V.Rule = "no nodes made";
+    return V;
+  }
+  V.Result = Outcome::NotMeasurable;
+  V.Sentence =
+      "the line runs no operation of its own, and the finding does not "
+      "say which line builds the graph";
+  V.Rule = "no operation to count by";
+  return V;
+}
+
+const RegisterRule<GraphNodes> Register;
+
+} // namespace
+} // namespace torchtidy::confirm

@@ -1,0 +1,122 @@
+#include "rules/Judge.h"
+#include "cli/Errors.h"
+#include "rules/Rule.h"
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace torchtidy::confirm {
+namespace {
+
+std::vector<const Rule *> &rules() {
+  static std::vector<const Rule *> All;
+  return All;
+}
+
+/// Why a quantity is not there.
+std::string reasonOf(const Recording &Run, const std::string &Quantity) {
+  auto It = Run.Capabilities.find(Quantity);
+  if (It == Run.Capabilities.end() || It->second.Reason.empty())
+    return "'" + Quantity + "' was not measured";
+  return It->second.Reason;
+}
+
+Verdict judgeOne(const DiagnosedFinding &Finding, const Recording &Run,
+                 const SourceMatch &Sources) {
+  const Rule *Rule = findRule(Finding.Evidence);
+  if (!Rule)
+    return verdict(Outcome::NotMeasurable,
+                   "torch-confirm has no rule for '" + Finding.Evidence + "'");
+  auto Named = [&](Verdict V) {
+    V.Rule = Rule->evidence() + (V.Rule.empty() ? "" : ": " + V.Rule);
+    return V;
+  };
+  std::vector<std::string> Needs = Rule->needs();
+  Needs.insert(Needs.begin(), {"call-stacks", "line-numbers"});
+  for (const std::string &Quantity : Needs)
+    if (!Run.has(Quantity))
+      return Named(verdict(Outcome::NotMeasurable, reasonOf(Run, Quantity)));
+
+  const Places Where(Finding, Run, Sources);
+  if (Where.isReached())
+    return Named(Rule->judge(Where));
+  if (Run.UnattributedEvents)
+    return Named(
+        verdict(Outcome::NotMeasurable,
+                "the table of places was full; " +
+                    countText(double(Run.UnattributedEvents), "event") +
+                    " had no room in it"));
+  return Named(verdict(Outcome::NotReached,
+                       Where.isFileKnown()
+                           ? "no operation of this line or its loop ran"
+                           : "no operation of this file ran"));
+}
+
+/// Refuted before what is not known: it is something to look at.
+int orderOf(Outcome Result) {
+  switch (Result) {
+  case Outcome::Confirmed:
+    return 0;
+  case Outcome::Refuted:
+    return 1;
+  case Outcome::NotMeasurable:
+    return 2;
+  case Outcome::NotReached:
+    break;
+  }
+  return 3;
+}
+
+auto keyOf(const JudgedFinding &Each) {
+  const Verdict &V = Each.Result;
+  return std::make_tuple(orderOf(V.Result), -int(V.Cost), -V.CostAmount,
+                         Each.Finding.Statement.File,
+                         Each.Finding.Statement.First);
+}
+
+} // namespace
+
+const Rule *findRule(const std::string &Evidence) {
+  for (const Rule *Each : rules())
+    if (Each->evidence() == Evidence)
+      return Each;
+  return nullptr;
+}
+
+void registerRule(const Rule *Each) { rules().push_back(Each); }
+
+void requireCommonFile(const std::vector<DiagnosedFinding> &Findings,
+                       const Recording &Run) {
+  if (Findings.empty() || !Run.has("line-numbers"))
+    return;
+  const SourceMatch Sources(Run);
+  for (const DiagnosedFinding &Finding : Findings)
+    for (const LineRange *Place :
+         {&Finding.Statement, &Finding.Loop, &Finding.IterationSite})
+      if (Sources.find(Place->File))
+        return;
+  std::string Example;
+  for (const Site &S : Run.Sites)
+    if (!S.Stack.empty() && Example.empty())
+      Example = S.Stack.back().File;
+  throw UserError(
+      "these findings are about other sources: the program ran code "
+      "of '" +
+      Example + "' and others, and none of a file of the findings ('" +
+      Findings.front().Statement.File + "')");
+}
+
+std::vector<JudgedFinding> judge(const std::vector<DiagnosedFinding> &Findings,
+                                 const Recording &Run) {
+  const SourceMatch Sources(Run);
+  std::vector<JudgedFinding> Result;
+  for (const DiagnosedFinding &Finding : Findings)
+    Result.push_back({Finding, judgeOne(Finding, Run, Sources)});
+  std::stable_sort(Result.begin(), Result.end(),
+                   [](const JudgedFinding &A, const JudgedFinding &B) {
+                     return keyOf(A) < keyOf(B);
+                   });
+  return Result;
+}
+
+} // namespace torchtidy::confirm

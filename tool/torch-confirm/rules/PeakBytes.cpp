@@ -1,0 +1,114 @@
+// peak-bytes: a forward pass records a graph that no backward runs, and so
+// holds the activations of all layers at once.
+#include "rules/Rule.h"
+#include "rules/Series.h"
+#include <algorithm>
+
+namespace torchtidy::confirm {
+namespace {
+
+/// The first one may be a trial.
+constexpr uint64_t FewestPasses = 2;
+/// Of the nodes that the passes make; of fewer nobody makes use.
+constexpr double ShareRunOnPurpose = 0.1;
+
+/// By how much the live bytes rise from the first operation of a pass to where
+/// they are highest, typically.
+double rise(const CallPath &Path, int64_t Sample::*Bytes) {
+  std::optional<double> Least, Most;
+  for (const Site *S : Path.Sites)
+    if (const auto Here = typical(S->Series, Bytes)) {
+      Least = std::min(Least.value_or(*Here), *Here);
+      Most = std::max(Most.value_or(*Here), *Here);
+    }
+  return Least ? *Most - *Least : 0;
+}
+
+class PeakBytes : public Rule {
+public:
+  std::string evidence() const override { return "peak-bytes"; }
+  std::vector<std::string> needs() const override { return {"graph-nodes"}; }
+
+  Verdict judge(const Places &Where) const override {
+    Verdict V;
+    V.Rule = "nodes made and never run";
+    if (Where.Statement.empty()) {
+      V.Result = Outcome::NotReached;
+      V.Sentence =
+          "no operation of this line was seen, though " + Where.reachedText();
+      return V;
+    }
+    // A function may be called for training and for evaluation; one way by
+    // which it records graphs for nobody is enough.
+    const CallPath *Unused = nullptr;
+    uint64_t Made = 0, Run = 0, UnusedMade = 0, Passes = 0;
+    for (const CallPath &Path : Where.Statement) {
+      uint64_t PathMade = 0, PathRun = 0;
+      for (const Site *S : Path.Sites) {
+        PathMade += S->NodesMade;
+        PathRun += S->NodesRun;
+      }
+      Made += PathMade;
+      Run += PathRun;
+      Passes += Path.Iterations;
+      const bool IsUnused =
+          PathMade && double(PathRun) < ShareRunOnPurpose * double(PathMade);
+      if (IsUnused && (!Unused || Path.Iterations > Unused->Iterations)) {
+        Unused = &Path;
+        UnusedMade = PathMade;
+      }
+    }
+    V.Iterations = Passes;
+    V.Number = 0;
+    V.Unit = "graph nodes per pass";
+    if (!Made) {
+      V.Result = Outcome::Refuted;
+      V.Sentence = "no graph is recorded, " +
+                   countText(double(Passes), "pass") +
+                   (Passes == 1 ? "" : "es");
+      V.Sentence = "no graph is recorded in " + passes(Passes);
+      return V;
+    }
+    if (!Unused) {
+      V.Result = Outcome::Refuted;
+      V.Number = double(Made) / double(std::max<uint64_t>(Passes, 1));
+      V.Sentence = "a backward pass runs " + numberText(double(Run)) + " of " +
+                   countText(double(Made), "graph node") + ", " +
+                   passes(Passes);
+      return V;
+    }
+    V.Iterations = Unused->Iterations;
+    if (Unused->Iterations < FewestPasses) {
+      V.Result = Outcome::NotMeasurable;
+      V.Sentence = "too few passes: " + numberText(double(Unused->Iterations));
+      return V;
+    }
+    const double Nodes = double(UnusedMade) / double(Unused->Iterations);
+    const double Cpu = rise(*Unused, &Sample::CpuBytes);
+    const double Cuda = rise(*Unused, &Sample::CudaBytes);
+    const double Bytes = std::max(Cpu, Cuda);
+    V.Result = Outcome::Confirmed;
+    V.Number = Nodes;
+    V.Sentence = countText(Nodes, "graph node") +
+                 " made per pass and run by no backward";
+    if (Bytes > 0)
+      V.Sentence += ", live " + std::string(Cuda > Cpu ? "device" : "tensor") +
+                    " memory rises by " + bytesText(Bytes) + " in it";
+    V.Sentence += ", " + passes(Unused->Iterations);
+    V.Cost = CostKind::Peak;
+    V.CostAmount = Bytes + Nodes;
+    if (Bytes > 0)
+      V.CostText = "up to " + bytesText(Bytes) + " of peak memory";
+    return V;
+  }
+
+private:
+  static std::string passes(uint64_t Count) {
+    return numberText(double(Count)) + (Count == 1 ? " pass" : " passes");
+  }
+};
+
+const RegisterRule<PeakBytes> Register;
+
+} // namespace
+} // namespace torchtidy::confirm

@@ -1,0 +1,73 @@
+// The places of a finding in a recording: what ran at the flagged statement, at
+// the site of the iterations, in the loop.
+#ifndef TORCHTIDY_CONFIRM_RULES_PLACES_H
+#define TORCHTIDY_CONFIRM_RULES_PLACES_H
+
+#include "findings/Finding.h"
+#include "recording/Recording.h"
+#include "rules/SourceMatch.h"
+
+namespace torchtidy::confirm {
+
+/// Operations below one line of the source, reached by one way of calls.
+struct CallPath {
+  /// The frame in the place, and its callers.
+  std::vector<SourceLine> Callers;
+  std::vector<const Site *> Sites;
+  /// How often the place ran.
+  uint64_t Iterations = 0;
+  /// The site by whose hits that is counted, once per iteration.
+  const Site *Clock = nullptr;
+};
+
+class Places {
+public:
+  Places(const DiagnosedFinding &Finding, const Recording &Run,
+         const SourceMatch &Sources);
+
+  const DiagnosedFinding &Finding;
+  const Recording &Run;
+
+  /// Sites with a frame in the flagged statement, by the ways that lead there.
+  /// Where the loop is known and one of them is below it, only those.
+  std::vector<CallPath> Statement;
+  /// The same of the site of the iterations.
+  std::vector<CallPath> IterationSite;
+  /// All sites below the loop.
+  std::vector<const Site *> Loop;
+
+  /// Whether the recording has any line of the file.
+  bool isFileKnown() const { return IsFileKnown; }
+  /// Whether anything of the finding ran.
+  bool isReached() const {
+    return !Statement.empty() || !IterationSite.empty() || !Loop.empty();
+  }
+  /// Iterations of the statement, else of the site of the iterations, else of
+  /// the loop.
+  uint64_t iterations() const;
+  /// "its loop ran 80 times": for statements that nothing was seen of.
+  std::string reachedText() const;
+
+private:
+  LineRange known(LineRange Range) const;
+  std::vector<CallPath> paths(const LineRange &Range) const;
+
+  const SourceMatch &Sources;
+  LineRange LoopRange;
+  bool IsFileKnown = false;
+};
+
+/// All sites of these paths.
+std::vector<const Site *> sitesOf(const std::vector<CallPath> &Paths);
+uint64_t iterationsOf(const std::vector<CallPath> &Paths);
+
+/// Whether a backward pass, or the like, belongs to the code around a path:
+/// both were called, directly or not, from one run of a function.
+bool shareAFunction(const CallPath &Path, const Site &Other);
+
+bool isAt(const SourceLine &Line, const LineRange &Range);
+bool startsWith(const std::string &Text, const char *Prefix);
+
+} // namespace torchtidy::confirm
+
+#endif

@@ -1,0 +1,35 @@
+// One rule for each kind of evidence in checks/Checks.def. A rule is one file:
+// it registers itself.
+#ifndef TORCHTIDY_CONFIRM_RULES_RULE_H
+#define TORCHTIDY_CONFIRM_RULES_RULE_H
+
+#include "rules/Places.h"
+#include "rules/Verdict.h"
+
+namespace torchtidy::confirm {
+
+class Rule {
+public:
+  virtual ~Rule() = default;
+  /// As in Checks.def: "peak-bytes".
+  virtual std::string evidence() const = 0;
+  /// The quantities that have to be measured for it.
+  virtual std::vector<std::string> needs() const = 0;
+  /// The place was reached or may have been: Places says what was seen of it.
+  virtual Verdict judge(const Places &Where) const = 0;
+};
+
+/// Null where there is none for it.
+const Rule *findRule(const std::string &Evidence);
+void registerRule(const Rule *Each);
+
+template <typename T> struct RegisterRule {
+  RegisterRule() {
+    static const T Each;
+    registerRule(&Each);
+  }
+};
+
+} // namespace torchtidy::confirm
+
+#endif

@@ -1,0 +1,55 @@
+// What a run says about one finding.
+#ifndef TORCHTIDY_CONFIRM_RULES_VERDICT_H
+#define TORCHTIDY_CONFIRM_RULES_VERDICT_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace torchtidy::confirm {
+
+enum class Outcome { Confirmed, Refuted, NotReached, NotMeasurable };
+
+/// "CONFIRMED"
+std::string nameOf(Outcome Result);
+
+/// By what a developer would mend first; amounts are compared within one kind.
+enum class CostKind { None, Calls, Copies, Peak, Growth, WrongResult };
+
+struct Verdict {
+  Outcome Result = Outcome::NotMeasurable;
+  /// What was measured, or why it was not: lower case, no full stop.
+  std::string Sentence;
+  /// The measure, where there is one, and its unit: "graph nodes per
+  /// iteration".
+  std::optional<double> Number;
+  std::string Unit;
+  /// How often the flagged place ran; 0 where that is not known.
+  uint64_t Iterations = 0;
+  /// The rule that decided: its name, and the part of it.
+  std::string Rule;
+
+  CostKind Cost = CostKind::None;
+  double CostAmount = 0;
+  /// "2.1 MiB kept in this run"
+  std::string CostText;
+};
+
+inline Verdict verdict(Outcome Result, std::string Sentence) {
+  Verdict V;
+  V.Result = Result;
+  V.Sentence = std::move(Sentence);
+  return V;
+}
+
+// How numbers are written.
+/// "8.2 KiB"
+std::string bytesText(double Bytes);
+/// "10,000"; "0.5"
+std::string numberText(double Number);
+/// "1 iteration", "10,000 iterations"
+std::string countText(double Number, const std::string &Noun);
+
+} // namespace torchtidy::confirm
+
+#endif

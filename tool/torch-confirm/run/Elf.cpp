@@ -1,0 +1,141 @@
+#include "run/Elf.h"
+#include <cstring>
+#include <elf.h>
+#include <fcntl.h>
+#include <filesystem>
+#include <string_view>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace torchtidy::confirm {
+namespace {
+
+/// The file in memory; programs of LibTorch are large, so it is not read.
+class Mapping {
+public:
+  explicit Mapping(const std::string &Path) {
+    const int File = open(Path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (File < 0)
+      return;
+    struct stat Info;
+    if (fstat(File, &Info) == 0 && Info.st_size > 0) {
+      void *At = mmap(nullptr, Info.st_size, PROT_READ, MAP_PRIVATE, File, 0);
+      if (At != MAP_FAILED)
+        Bytes = {static_cast<const char *>(At), size_t(Info.st_size)};
+    }
+    close(File);
+  }
+  ~Mapping() {
+    if (!Bytes.empty())
+      munmap(const_cast<char *>(Bytes.data()), Bytes.size());
+  }
+  Mapping(const Mapping &) = delete;
+  Mapping &operator=(const Mapping &) = delete;
+
+  /// Null where it is not in the file.
+  template <typename T> const T *at(uint64_t Offset, uint64_t Count = 1) const {
+    if (Offset > Bytes.size() || Count > (Bytes.size() - Offset) / sizeof(T))
+      return nullptr;
+    return reinterpret_cast<const T *>(Bytes.data() + Offset);
+  }
+
+private:
+  std::string_view Bytes;
+};
+
+/// Debian's and others' packages put the debug information elsewhere.
+bool isDebugFileThere(const std::string &Path, const std::string &Link,
+                      const std::string &BuildId) {
+  const fs::path Folder = fs::path(Path).parent_path();
+  std::error_code Ignored;
+  if (!Link.empty())
+    for (const fs::path &Each :
+         {Folder / Link, Folder / ".debug" / Link,
+          fs::path("/usr/lib/debug" + Folder.string()) / Link})
+      if (fs::exists(Each, Ignored) && !fs::equivalent(Each, Path, Ignored))
+        return true;
+  return BuildId.size() > 2 &&
+         fs::exists("/usr/lib/debug/.build-id/" + BuildId.substr(0, 2) + "/" +
+                        BuildId.substr(2) + ".debug",
+                    Ignored);
+}
+
+std::string hexadecimal(std::string_view Bytes) {
+  static const char Digits[] = "0123456789abcdef";
+  std::string Result;
+  for (unsigned char C : Bytes) {
+    Result += Digits[C >> 4];
+    Result += Digits[C & 15];
+  }
+  return Result;
+}
+
+} // namespace
+
+std::optional<ElfFile> readElf(const std::string &Path) {
+  const Mapping File(Path);
+  const auto *Head = File.at<Elf64_Ehdr>(0);
+  if (!Head || std::memcmp(Head->e_ident, ELFMAG, SELFMAG) != 0 ||
+      Head->e_ident[EI_CLASS] != ELFCLASS64)
+    return std::nullopt;
+  ElfFile Result;
+  const auto *Segments = File.at<Elf64_Phdr>(Head->e_phoff, Head->e_phnum);
+  for (unsigned I = 0; Segments && I < Head->e_phnum; ++I) {
+    const Elf64_Phdr &S = Segments[I];
+    Result.IsDynamic |= S.p_type == PT_DYNAMIC;
+    if (S.p_type == PT_INTERP && S.p_filesz > 1)
+      if (const char *Name = File.at<char>(S.p_offset, S.p_filesz))
+        Result.Interpreter.assign(Name, S.p_filesz - 1);
+  }
+  const auto *Sections = File.at<Elf64_Shdr>(Head->e_shoff, Head->e_shnum);
+  if (!Sections || Head->e_shstrndx >= Head->e_shnum)
+    return Result;
+  const Elf64_Shdr &Names = Sections[Head->e_shstrndx];
+  std::string Link, BuildId;
+  for (unsigned I = 0; I < Head->e_shnum; ++I) {
+    const Elf64_Shdr &S = Sections[I];
+    if (S.sh_type == SHT_NOBITS || S.sh_name >= Names.sh_size)
+      continue;
+    const char *Bytes = File.at<char>(S.sh_offset, S.sh_size);
+    const char *NameAt = File.at<char>(Names.sh_offset, Names.sh_size);
+    if (!Bytes || !NameAt)
+      continue;
+    const std::string Name(
+        NameAt + S.sh_name,
+        strnlen(NameAt + S.sh_name, Names.sh_size - S.sh_name));
+    const std::string_view Content(Bytes, S.sh_size);
+    if (Name == ".debug_line" || Name == ".zdebug_line")
+      Result.HasLines |= S.sh_size > 0;
+    else if (Name == ".gnu_debuglink")
+      Link.assign(Bytes, strnlen(Bytes, S.sh_size));
+    else if (Name == ".note.gnu.build-id" && S.sh_size > 16)
+      BuildId = hexadecimal(Content.substr(16));
+    else if (Name == ".strtab")
+      // at::_ops: the operators themselves.
+      Result.HoldsLibTorch |=
+          Content.find("_ZN2at4_ops3add4callE") != std::string_view::npos &&
+          Content.find("_ZN2at4_ops10empty_like4callE") !=
+              std::string_view::npos &&
+          Content.find("_ZN3c1014SetCPUAllocator") != std::string_view::npos;
+    // DWARF 5 has them in a section of their own; before they were in
+    // .debug_line, and the name of each unit's source in .debug_str.
+    if ((Name == ".debug_line_str" || Name == ".debug_str" ||
+         Name == ".debug_line") &&
+        !(S.sh_flags & SHF_COMPRESSED))
+      Result.SourceNames.append(Content);
+  }
+  if (!Result.HasLines && isDebugFileThere(Path, Link, BuildId))
+    Result.HasLines = true;
+  return Result;
+}
+
+bool mayHoldSource(const ElfFile &Program, const std::string &File) {
+  return Program.SourceNames.empty() ||
+         Program.SourceNames.find(fs::path(File).filename().string()) !=
+             std::string::npos;
+}
+
+} // namespace torchtidy::confirm

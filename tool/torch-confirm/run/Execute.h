@@ -1,0 +1,38 @@
+// Runs the user's program as if nobody watched: its input, output, terminal and
+// signals are its own.
+#ifndef TORCHTIDY_CONFIRM_RUN_EXECUTE_H
+#define TORCHTIDY_CONFIRM_RUN_EXECUTE_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace torchtidy::confirm {
+
+struct Ended {
+  std::optional<int> ExitCode, Signal;
+  double Seconds = 0;
+
+  /// As a shell has it.
+  int code() const { return Signal ? 128 + *Signal : ExitCode.value_or(0); }
+};
+
+struct Watched {
+  /// As it was typed; the file that it means is Program.
+  std::vector<std::string> Command;
+  std::string Program;
+  /// The library to preload, before those that are preloaded anyway.
+  std::string Probe;
+  /// Where the probe writes.
+  std::string Trace;
+  bool SamplesHeap = true;
+};
+
+/// Ctrl-C goes to the program, as it would alone, and so does a SIGTERM or
+/// SIGHUP that comes here; this process waits for its end. Throws UserError
+/// where it cannot be started.
+Ended execute(const Watched &What);
+
+} // namespace torchtidy::confirm
+
+#endif

@@ -1,0 +1,202 @@
+#include "run/Target.h"
+#include "cli/Errors.h"
+#include "cli/Files.h"
+#include "cli/Paths.h"
+#include "probe/Build.h"
+#include "run/Capture.h"
+#include "run/Elf.h"
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+#include <sstream>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace torchtidy::confirm {
+namespace {
+
+/// From where on the probe's measures are known.
+constexpr int OldestMajor = 1, OldestMinor = 13;
+
+using Libraries = std::vector<std::pair<std::string, std::string>>;
+
+/// What the loader would load, in the environment at hand; the program itself
+/// does not run.
+Libraries librariesOf(const std::string &Program, const ElfFile &Elf) {
+  return parseLoaderList(capture({Elf.Interpreter, "--list", Program}).Output);
+}
+
+bool isLibTorch(const std::string &Name) {
+  return Name.rfind("libtorch_cpu", 0) == 0 || Name.rfind("libc10.", 0) == 0 ||
+         Name.rfind("libc10-", 0) == 0 || Name.rfind("libtorch.", 0) == 0;
+}
+
+/// A library that is the user's: not of the system, not of LibTorch.
+bool mayBeOfUser(const std::string &Path, const std::string &OfLibTorch) {
+  const std::string Folder = fs::path(OfLibTorch).parent_path().string();
+  return !Path.empty() && Path.rfind("/lib", 0) != 0 &&
+         Path.rfind("/usr/", 0) != 0 &&
+         fs::path(Path).parent_path().string() != Folder &&
+         Path.find("/nvidia/") == std::string::npos;
+}
+
+std::string findProgram(const std::string &Program) {
+  const fs::path Found = findOnPath(Program);
+  std::error_code Ignored;
+  if (Found.empty())
+    throw UserError(
+        "there is no program '" + Program + "'" +
+        (Program.find('/') == std::string::npos
+             ? " on PATH; for one in this folder write './" + Program + "'"
+             : ""));
+  if (fs::is_directory(Found, Ignored))
+    throw UserError("'" + Program + "' is a folder, not a program");
+  if (access(Found.c_str(), X_OK) != 0)
+    throw UserError("'" + Program + "' is not executable");
+  return Found.lexically_normal().string();
+}
+
+/// Checks the folder of LibTorch that is given against the library that the
+/// program loads.
+void compareVersions(const Target &Which, const std::string &Given) {
+  if (Which.Library.empty())
+    return;
+  std::error_code Ignored;
+  const std::string Own = libTorchOf(Which.Library);
+  if (Own.empty() || fs::equivalent(Own, Given, Ignored))
+    return;
+  const std::string OwnVersion = versionOfHeaders(Own);
+  if (!OwnVersion.empty() && OwnVersion != Which.Version)
+    throw UserError("--libtorch='" + Given + "' is LibTorch " + Which.Version +
+                    ", and '" + Which.Program + "' runs with " + OwnVersion +
+                    " (" + Which.Library +
+                    "); the probe has to be compiled with the headers of the "
+                    "LibTorch that runs");
+}
+
+void requireSupported(const Target &Which) {
+  int Major = 0, Minor = 0;
+  if (std::sscanf(Which.Version.c_str(), "%d.%d", &Major, &Minor) == 2 &&
+      (Major < OldestMajor || (Major == OldestMajor && Minor < OldestMinor)))
+    throw UserError("'" + Which.Program + "' uses LibTorch " + Which.Version +
+                    "; the oldest that can be watched is 1.13");
+}
+
+} // namespace
+
+Libraries parseLoaderList(const std::string &Text) {
+  static const std::regex Line("\\s*(\\S+) => (.*?)( \\(0x[0-9a-f]+\\))?");
+  Libraries Result;
+  std::istringstream Lines(Text);
+  for (std::string Each; std::getline(Lines, Each);) {
+    std::smatch Part;
+    if (!std::regex_match(Each, Part, Line))
+      continue;
+    const std::string Path = Part[2];
+    Result.emplace_back(Part[1], Path[0] == '/' ? Path : "");
+  }
+  return Result;
+}
+
+std::string versionOfHeaders(const std::string &LibTorch) {
+  static const std::regex Number(
+      "define TORCH_VERSION_(MAJOR|MINOR|PATCH) +([0-9]+)");
+  for (const char *Name : {"/include/torch/headeronly/version.h",
+                           "/include/torch/csrc/api/include/torch/version.h"}) {
+    std::error_code Ignored;
+    if (!fs::is_regular_file(LibTorch + Name, Ignored))
+      continue;
+    const std::string Text = readFile(LibTorch + Name);
+    std::string Result;
+    for (std::sregex_iterator It(Text.begin(), Text.end(), Number), End;
+         It != End; ++It)
+      Result += (Result.empty() ? "" : ".") + (*It)[2].str();
+    if (!Result.empty())
+      return Result;
+  }
+  return "";
+}
+
+Target inspect(const std::string &Program, const std::string &LibTorch) {
+  Target Result;
+  Result.Program = findProgram(Program);
+  const auto Elf = readElf(Result.Program);
+  if (!Elf)
+    throw UserError("'" + Program +
+                    "' is no ELF program of 64 bits; if it is a script, give "
+                    "the program that it starts");
+  if (Elf->Interpreter.empty())
+    throw UserError("'" + Program +
+                    "' is statically linked: no probe can be loaded into it");
+  const Libraries All = librariesOf(Result.Program, *Elf);
+  bool HasLines = Elf->HasLines;
+  for (const auto &[Name, Path] : All) {
+    if (!isLibTorch(Name))
+      continue;
+    if (Path.empty())
+      throw UserError("'" + Program +
+                      "' cannot run: the loader does not find " + Name +
+                      "; set LD_LIBRARY_PATH to the folder that holds it");
+    if (Result.Library.empty() || Name.rfind("libc10", 0) == 0)
+      Result.Library = Path;
+  }
+  if (Result.Library.empty() && Elf->HoldsLibTorch)
+    throw UserError("'" + Program +
+                    "' holds LibTorch itself (it is linked statically), which "
+                    "the probe cannot watch; link the shared libraries");
+  if (Result.Library.empty() && LibTorch.empty())
+    throw UserError("'" + Program +
+                    "' is no LibTorch program: none of the libraries that it "
+                    "loads is LibTorch's; if it opens LibTorch itself, say "
+                    "where that is with --libtorch=FOLDER");
+  for (const auto &[Name, Path] : All)
+    if (!HasLines && mayBeOfUser(Path, Result.Library))
+      if (const auto Other = readElf(Path))
+        HasLines |= Other->HasLines;
+  if (!HasLines)
+    throw UserError("'" + Program +
+                    "' has no line numbers, so nothing that is measured could "
+                    "be told by line; compile it with -g (with CMake "
+                    "-DCMAKE_BUILD_TYPE=RelWithDebInfo)");
+
+  Result.LibTorch = LibTorch.empty()
+                        ? libTorchOf(Result.Library)
+                        : fs::absolute(LibTorch).lexically_normal().string();
+  Result.Version = versionOfHeaders(Result.LibTorch);
+  if (Result.Version.empty()) {
+    if (LibTorch.empty())
+      throw UserError("there are no headers beside '" + Result.Library +
+                      "', and the probe has to be compiled with them; say with "
+                      "--libtorch=FOLDER where the same LibTorch lies with its "
+                      "include/ and lib/");
+    throw UserError("'" + LibTorch +
+                    "' (--libtorch) is no LibTorch: it has no "
+                    "include/torch/csrc/api/include/torch/version.h");
+  }
+  if (!LibTorch.empty())
+    compareVersions(Result, Result.LibTorch);
+  requireSupported(Result);
+  return Result;
+}
+
+void requireSources(const Target &Which,
+                    const std::vector<DiagnosedFinding> &Findings) {
+  if (Findings.empty())
+    return;
+  const auto Elf = readElf(Which.Program);
+  std::vector<ElfFile> Own{*Elf};
+  for (const auto &[Name, Path] : librariesOf(Which.Program, *Elf))
+    if (mayBeOfUser(Path, Which.Library))
+      if (auto Other = readElf(Path); Other && Other->HasLines)
+        Own.push_back(std::move(*Other));
+  for (const DiagnosedFinding &Finding : Findings)
+    for (const ElfFile &Each : Own)
+      if (mayHoldSource(Each, Finding.Statement.File))
+        return;
+  throw UserError("these findings are about other sources: '" + Which.Program +
+                  "' was compiled from none of their files, for example '" +
+                  Findings.front().Statement.File + "'");
+}
+
+} // namespace torchtidy::confirm

@@ -1,0 +1,43 @@
+// The program that is to be watched: found, and looked at before it runs, since
+// a run that cannot give verdicts costs its user's time.
+#ifndef TORCHTIDY_CONFIRM_RUN_TARGET_H
+#define TORCHTIDY_CONFIRM_RUN_TARGET_H
+
+#include "findings/Finding.h"
+#include <string>
+#include <vector>
+
+namespace torchtidy::confirm {
+
+struct Target {
+  std::string Program;
+  /// The library of LibTorch that it loads; empty where it opens LibTorch
+  /// itself and --libtorch says where that is.
+  std::string Library;
+  /// The folder of LibTorch that holds include/ and lib/.
+  std::string LibTorch;
+  /// As its headers say: "2.11.0".
+  std::string Version;
+};
+
+/// Throws UserError with what to do where there is no such program, it cannot
+/// be executed, is no ELF program, is statically linked, does not use LibTorch,
+/// has no line numbers, or where LibTorch's headers are not there or are those
+/// of another version.
+Target inspect(const std::string &Program, const std::string &LibTorch);
+
+/// Throws UserError where the program has none of the files of the findings.
+void requireSources(const Target &Which,
+                    const std::vector<DiagnosedFinding> &Findings);
+
+/// "2.11.0" of the LibTorch in a folder; empty where it has no headers.
+std::string versionOfHeaders(const std::string &LibTorch);
+
+/// "libfoo.so => /path/libfoo.so (0x...)" of the loader, by name. A library
+/// that was not found has an empty path.
+std::vector<std::pair<std::string, std::string>>
+parseLoaderList(const std::string &Text);
+
+} // namespace torchtidy::confirm
+
+#endif
