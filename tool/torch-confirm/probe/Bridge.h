@@ -1,0 +1,73 @@
+// Between the two halves of the probe. The preloaded half (preload/) knows no
+// LibTorch type; the other half (torch/), compiled against the headers of the
+// LibTorch in use, knows no trace. Each gives the other a table of functions.
+#ifndef TORCHTIDY_CONFIRM_PROBE_BRIDGE_H
+#define TORCHTIDY_CONFIRM_PROBE_BRIDGE_H
+
+#include <cstdint>
+
+namespace torchtidy::confirm::probe {
+
+/// What torch/ calls.
+struct ProbeSide {
+  /// An operation (or a range that the program announces) begins and ends on
+  /// this thread. Names need not outlive the call.
+  void (*operationBegins)(const char *Name);
+  void (*operationEnds)(const char *Name);
+  /// \param Site a step whose gradients were applied once more.
+  void (*unclearedStep)(uint32_t Site);
+};
+
+/// A copy from one tensor to another.
+struct CopyFacts {
+  /// Whether it counts: it changes the device or the element type, and does not
+  /// merely turn a number of an expression into the type that is needed.
+  bool Counts;
+  /// As trace::Place.
+  uint8_t From, To;
+  bool Converts, Pinned;
+  /// Those that are read.
+  uint64_t Bytes;
+};
+
+/// What preload/ calls. Arguments that are void pointers point to LibTorch's
+/// objects; those of optionals passed by value hold their bytes.
+struct TorchSide {
+  /// TORCH_VERSION of the headers.
+  const char *Version;
+  /// Begins to observe operations. \returns what is wrong, or null.
+  const char *(*observe)(const ProbeSide *Probe);
+
+  /// The thread and sequence number of a torch::autograd::Node.
+  void (*nodeKey)(const void *Node, uint64_t *Thread, uint64_t *Sequence);
+  /// Whether hooks are registered that may be the user's.
+  bool (*nodeHasHooks)(const void *Node);
+
+  /// Of copy_(Self, Source).
+  CopyFacts (*copyFacts)(const void *Self, const void *Source);
+  /// Whether to(...) with these arguments is a cpu() of a tensor that is on the
+  /// CPU already.
+  bool (*isIdleToCpu)(const void *Self, uint64_t Dtype, uint64_t Layout,
+                      uint64_t Device);
+
+  /// Around AccumulateGrad::apply.
+  void (*accumulateBegins)(void *AccumulateGrad);
+  void (*accumulateEnds)(void *AccumulateGrad);
+  /// Around the step of an optimizer.
+  void (*stepBegins)(void *Optimizer);
+  void (*stepEnds)(void *Optimizer, uint32_t Site);
+  /// Whether the tensor shares the memory of a parameter that has had
+  /// gradients; it was then written to at that site, as a step by hand does.
+  bool (*parameterWritten)(const void *Tensor, uint32_t Site);
+  /// A process was forked: no other thread is in here.
+  void (*forked)();
+};
+
+/// Exported by libtorch-confirm-torch.so. Counts up when a table changes.
+constexpr uint32_t BridgeVersion = 1;
+extern "C" const TorchSide *torch_confirm_torch_side(uint32_t Version);
+using GetTorchSide = const TorchSide *(*)(uint32_t);
+
+} // namespace torchtidy::confirm::probe
+
+#endif

@@ -1,0 +1,200 @@
+// Memory of tensors. LibTorch's CPU allocator tells ProfiledCPUMemoryReporter
+// of each block, whether profiling is on or not, and the CUDA allocator calls
+// reportMemoryUsageToProfiler (both S: c10/core/CPUAllocator.cpp,
+// c10/cuda/CUDACachingAllocator.cpp). That profiling is on is never pretended:
+// LibTorch would then keep a table of its own that dies before the program's
+// static tensors do.
+
+#include "Allocations.h"
+
+#include "Hooks.h"
+#include "KeyTable.h"
+#include "Marks.h"
+#include "Sites.h"
+#include "Stacks.h"
+
+#include <dlfcn.h>
+
+namespace torchtidy::confirm::probe {
+
+/// c10::Device: a type and an index, of a byte each, passed by value.
+struct Device {
+  int8_t Type, Index;
+};
+
+namespace {
+
+constexpr int8_t CudaType = 1;
+
+KeyTable Blocks;
+
+uint32_t siteOfAllocation() {
+  if (Self.Depth)
+    return Self.Site;
+  static std::atomic<TextOffset> Name;
+  TextOffset Text = Name.load(std::memory_order_relaxed);
+  if (!Text)
+    Name.store(Text = keepText("allocate"), std::memory_order_relaxed);
+  const uint32_t Site = siteHere(trace::SiteKind::Allocation, Text);
+  hit(Site);
+  return Site;
+}
+
+void takes(uintptr_t Block, int64_t Size, bool IsCuda) {
+  const uint32_t At = siteOfAllocation();
+  Blocks.put({Block, Size, At, IsCuda});
+  bump(Trace->Allocations);
+  bump(Trace->AllocatedBytes, static_cast<uint64_t>(Size));
+  if (IsCuda)
+    raise(Trace->PeakCudaBytes, add(Trace->LiveCudaBytes, Size));
+  else
+    raise(Trace->PeakCpuBytes, add(Trace->LiveCpuBytes, Size));
+  noticePeaks();
+  if (!At)
+    return;
+  trace::Site &Site = siteAt(At);
+  bump(IsCuda ? Site.CudaAllocations : Site.Allocations);
+  bump(IsCuda ? Site.CudaAllocatedBytes : Site.AllocatedBytes,
+       static_cast<uint64_t>(Size));
+  if (IsCuda)
+    raise(Site.MostOwnCudaBytes, add(Site.CudaLiveBytes, Size));
+  else
+    raise(Site.MostOwnBytes, add(Site.LiveBytes, Size));
+}
+
+void gives(uintptr_t Block) {
+  KeyTable::Row Row;
+  if (!Blocks.take(Block, Row)) {
+    bump(Trace->UnknownFrees);
+    return;
+  }
+  add(Row.Extra ? Trace->LiveCudaBytes : Trace->LiveCpuBytes, -Row.Size);
+  if (Row.Site)
+    add(Row.Extra ? siteAt(Row.Site).CudaLiveBytes : siteAt(Row.Site).LiveBytes,
+        -Row.Size);
+}
+
+/// Of memory that a child had from its parent and freed before it began to
+/// record.
+int64_t ForgottenCpu, ForgottenCuda;
+
+void freed(uintptr_t Block) {
+  // Also inside the probe's own operations: their memory is in no table, and
+  // they may free the program's.
+  if (Current.load(std::memory_order_acquire) == Phase::On) {
+    gives(Block);
+    return;
+  }
+  KeyTable::Row Row;
+  if (Current.load(std::memory_order_relaxed) == Phase::Waiting &&
+      Blocks.take(Block, Row))
+    (Row.Extra ? ForgottenCuda : ForgottenCpu) += Row.Size;
+}
+
+/// The driver knows the name without any header of CUDA's.
+void nameDevice(int Index) {
+  using Get = int (*)(int *, int);
+  using GetName = int (*)(char *, int, int);
+  void *Driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (!Driver)
+    return;
+  auto DeviceGet = reinterpret_cast<Get>(dlsym(Driver, "cuDeviceGet"));
+  auto DeviceName = reinterpret_cast<GetName>(dlsym(Driver, "cuDeviceGetName"));
+  char Name[128] = "";
+  int Handle = 0;
+  if (DeviceGet && DeviceName && DeviceGet(&Handle, Index) == 0 &&
+      DeviceName(Name, sizeof(Name) - 1, Handle) == 0)
+    Trace->CudaDevice.store(keepText(Name));
+}
+
+void cudaReported(void *Block, int64_t Size, int64_t Reserved, Device On) {
+  if (On.Type != CudaType)
+    return;
+  if (Size < 0) {
+    freed(reinterpret_cast<uintptr_t>(Block));
+    return;
+  }
+  if (!isRecording())
+    return;
+  trace::Capability &CudaMemory =
+      Trace->Capabilities[static_cast<uint32_t>(trace::Quantity::CudaMemory)];
+  if (!CudaMemory.Available.load(std::memory_order_relaxed)) {
+    CudaMemory.Reason.store(0);
+    CudaMemory.Available.store(1);
+    nameDevice(On.Index);
+  }
+  raise(Trace->PeakCudaReserved, Reserved);
+  if (Size > 0)
+    takes(reinterpret_cast<uintptr_t>(Block), Size, true);
+}
+
+std::atomic<void *> NextNew, NextDelete, NextReport, NextOldReport;
+
+using New = void(void *, void *, size_t);
+using Delete = void(void *, void *);
+using Report = void(void *, int64_t, uint64_t, uint64_t, Device);
+
+} // namespace
+
+void lockAllocations() { Blocks.lock(); }
+void unlockAllocations() { Blocks.unlock(); }
+
+void forgetFreed(int64_t &Cpu, int64_t &Cuda) {
+  Cpu -= ForgottenCpu;
+  Cuda -= ForgottenCuda;
+  ForgottenCpu = ForgottenCuda = 0;
+}
+
+#define NEW "_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm"
+#define DELETE "_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv"
+// Of totals as size_t; until 1.13 they were int64_t.
+#define REPORT "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
+#define OLD_REPORT "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE"
+
+TORCH_CONFIRM_HOOK void hookNew(void *Reporter, void *Block,
+                                size_t Size) asm(NEW);
+void hookNew(void *Reporter, void *Block, size_t Size) {
+  if (Block && Size && isRecording())
+    takes(reinterpret_cast<uintptr_t>(Block), static_cast<int64_t>(Size),
+          false);
+  next<New>(NextNew, NEW)(Reporter, Block, Size);
+}
+
+TORCH_CONFIRM_HOOK void hookDelete(void *Reporter, void *Block) asm(DELETE);
+void hookDelete(void *Reporter, void *Block) {
+  if (Block)
+    freed(reinterpret_cast<uintptr_t>(Block));
+  next<Delete>(NextDelete, DELETE)(Reporter, Block);
+}
+
+TORCH_CONFIRM_HOOK void hookReport(void *Block, int64_t Size,
+                                   uint64_t Allocated, uint64_t Reserved,
+                                   Device On) asm(REPORT);
+void hookReport(void *Block, int64_t Size, uint64_t Allocated,
+                uint64_t Reserved, Device On) {
+  cudaReported(Block, Size, static_cast<int64_t>(Reserved), On);
+  next<Report>(NextReport, REPORT)(Block, Size, Allocated, Reserved, On);
+}
+
+TORCH_CONFIRM_HOOK void hookOldReport(void *Block, int64_t Size,
+                                      uint64_t Allocated, uint64_t Reserved,
+                                      Device On) asm(OLD_REPORT);
+void hookOldReport(void *Block, int64_t Size, uint64_t Allocated,
+                   uint64_t Reserved, Device On) {
+  cudaReported(Block, Size, static_cast<int64_t>(Reserved), On);
+  next<Report>(NextOldReport, OLD_REPORT)(Block, Size, Allocated, Reserved, On);
+}
+
+Binding cpuMemoryBinding() {
+  const Binding ByNew = bindingOf("libc10.so", NEW);
+  return ByNew == Binding::Hooked ? bindingOf("libc10.so", DELETE) : ByNew;
+}
+
+Binding cudaMemoryBinding() {
+  const Binding ByReport = bindingOf("libc10_cuda.so", REPORT);
+  return ByReport == Binding::NotBySymbol
+             ? bindingOf("libc10_cuda.so", OLD_REPORT)
+             : ByReport;
+}
+
+} // namespace torchtidy::confirm::probe

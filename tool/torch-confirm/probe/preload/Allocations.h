@@ -1,0 +1,20 @@
+#ifndef TORCHTIDY_CONFIRM_PROBE_ALLOCATIONS_H
+#define TORCHTIDY_CONFIRM_PROBE_ALLOCATIONS_H
+
+#include "Hooks.h"
+
+namespace torchtidy::confirm::probe {
+
+/// Whether the hooks see the memory of tensors.
+Binding cpuMemoryBinding();
+Binding cudaMemoryBinding();
+
+// Around a fork.
+void lockAllocations();
+void unlockAllocations();
+/// Takes off what a forked child freed before it began to record.
+void forgetFreed(int64_t &Cpu, int64_t &Cuda);
+
+} // namespace torchtidy::confirm::probe
+
+#endif

@@ -1,0 +1,130 @@
+#include "File.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace torchtidy::confirm::probe {
+namespace {
+
+char FilePath[PATH_MAX];
+uint64_t Start;
+
+/// Series are reserved in groups; this many are.
+uint32_t ReservedSeries;
+constexpr uint32_t SeriesGroup = 64;
+
+/// Whether the file has these bytes on disk.
+bool allocate(int File, uint64_t From, uint64_t To) {
+  if (fallocate(File, 0, static_cast<off_t>(From),
+                static_cast<off_t>(To - From)) == 0)
+    return true;
+  // Where it cannot be known, hope.
+  return errno == EOPNOTSUPP || errno == ENOSYS;
+}
+
+/// Takes the file at FilePath. \returns its descriptor, or -1 when it is
+/// another's or cannot be used.
+int take() {
+  const int File = open(FilePath, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (File < 0)
+    return -1;
+  // Two processes may start at once.
+  struct stat Status;
+  if (flock(File, LOCK_EX) == 0 && fstat(File, &Status) == 0 &&
+      S_ISREG(Status.st_mode) && Status.st_size == 0 &&
+      ftruncate(File, static_cast<off_t>(trace::FileSize)) == 0) {
+    if (allocate(File, 0, trace::SeriesAt))
+      return File;
+    // A reader is told that there is nothing rather than half of something.
+    (void)!ftruncate(File, 0);
+  }
+  close(File);
+  return -1;
+}
+
+} // namespace
+
+uint64_t startNanoseconds() { return Start; }
+
+void *mapTraceAgain() {
+  const int File = open(FilePath, O_RDONLY | O_CLOEXEC);
+  if (File < 0)
+    return nullptr;
+  void *Memory = mmap(nullptr, trace::FileSize, PROT_READ, MAP_SHARED, File, 0);
+  close(File);
+  return Memory == MAP_FAILED ? nullptr : Memory;
+}
+
+void unmapTrace(void *Mapping) { munmap(Mapping, trace::FileSize); }
+
+bool openTrace(const char *Path) {
+  // The program may change its folder before a child is forked.
+  char Folder[PATH_MAX];
+  const bool IsRelative = Path[0] != '/';
+  if (IsRelative && !getcwd(Folder, sizeof(Folder)))
+    return false;
+  const int Length = IsRelative
+                         ? snprintf(FilePath, PATH_MAX, "%s/%s", Folder, Path)
+                         : snprintf(FilePath, PATH_MAX, "%s", Path);
+  // A process id goes behind it.
+  if (Length < 0 || Length >= PATH_MAX - 16)
+    return false;
+
+  int File = take();
+  if (File < 0) {
+    snprintf(FilePath + Length, 16, ".%d", static_cast<int>(getpid()));
+    File = take();
+  }
+  if (File < 0)
+    return false;
+  void *Memory = mmap(Trace, trace::FileSize, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | (Trace ? MAP_FIXED : 0), File, 0);
+  close(File);
+  if (Memory == MAP_FAILED)
+    return false;
+  Trace = static_cast<trace::Header *>(Memory);
+  ReservedSeries = 0;
+  Start = nanoseconds();
+
+  std::memcpy(Trace->Magic, trace::Magic, sizeof(trace::Magic));
+  Trace->Version = trace::Version;
+  Trace->HeaderSize = sizeof(trace::Header);
+  Trace->FileSize = trace::FileSize;
+  Trace->ModulesAt = trace::ModulesAt;
+  Trace->SitesAt = trace::SitesAt;
+  Trace->SeriesAt = trace::SeriesAt;
+  Trace->ValuesAt = trace::ValuesAt;
+  Trace->TextAt = trace::TextAt;
+  Trace->ProcessId = static_cast<uint32_t>(getpid());
+  Trace->StartedAt = time(nullptr);
+  // Offset 0 is the empty text.
+  Trace->TextUsed.store(1);
+  return true;
+}
+
+bool reserveSeries(uint32_t Series) {
+  if (Series < ReservedSeries)
+    return true;
+  const uint64_t From = trace::SeriesAt + Series * sizeof(trace::Series);
+  const uint64_t To = From + SeriesGroup * sizeof(trace::Series);
+  const int File = open(FilePath, O_RDWR | O_CLOEXEC);
+  if (File < 0)
+    return false;
+  const bool Done =
+      allocate(File, From, To < trace::FileSize ? To : trace::FileSize);
+  close(File);
+  if (Done)
+    ReservedSeries = Series + SeriesGroup;
+  return Done;
+}
+
+} // namespace torchtidy::confirm::probe

@@ -1,0 +1,16 @@
+#ifndef TORCHTIDY_CONFIRM_PROBE_GRADIENTS_H
+#define TORCHTIDY_CONFIRM_PROBE_GRADIENTS_H
+
+#include "Hooks.h"
+
+namespace torchtidy::confirm::probe {
+
+/// Whether the hooks see gradients being accumulated and applied.
+Binding gradientsBinding();
+
+/// See ProbeSide.
+void unclearedStep(uint32_t Site);
+
+} // namespace torchtidy::confirm::probe
+
+#endif

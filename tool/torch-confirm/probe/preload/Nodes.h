@@ -1,0 +1,24 @@
+#ifndef TORCHTIDY_CONFIRM_PROBE_NODES_H
+#define TORCHTIDY_CONFIRM_PROBE_NODES_H
+
+#include "Hooks.h"
+
+namespace torchtidy::confirm::probe {
+
+/// A backward runs a torch::autograd::Node.
+void nodeRuns(const void *Node);
+
+/// Whether the hooks see nodes being made and deleted.
+Binding nodesBinding();
+
+/// For nodes that die without deleteNode. To be called once. \returns of how
+/// many kinds of nodes.
+uint32_t replaceDisposers();
+
+// Around a fork.
+void lockNodes();
+void unlockNodes();
+
+} // namespace torchtidy::confirm::probe
+
+#endif

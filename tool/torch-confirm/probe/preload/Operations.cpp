@@ -1,0 +1,207 @@
+// Operations, as LibTorch's own observer (at::RecordFunction) reports them.
+// Only the outermost ones become sites; what they call belongs to them.
+
+#include "Operations.h"
+
+#include "Sites.h"
+#include "Stacks.h"
+
+#include <cstring>
+
+namespace torchtidy::confirm::probe {
+namespace {
+
+enum Flags : uint8_t {
+  /// Not an operation but a range: an optimizer's, or the program's own.
+  IsRange = 1,
+  /// The user's own operation: what it calls are sites of the user's, too.
+  IsTransparent = 2,
+  /// The host reads what the device computes.
+  IsSynchronising = 4,
+};
+
+struct Known {
+  std::atomic<const char *> Name;
+  TextOffset Text;
+  uint8_t Flags;
+};
+
+// All names of operations; few thousand. Never removed from.
+constexpr uint32_t NameCount = 1 << 14;
+Known *Names;
+SpinLock NameLock;
+uint32_t NamesUsed;
+
+/// The name that comes again at the same address is most likely the same one;
+/// names of ranges live on the stack, so they are compared.
+struct Recent {
+  const char *Address;
+  const Known *Entry;
+};
+constexpr uint32_t RecentCount = 128;
+TORCH_CONFIRM_TLS Recent RecentNames[RecentCount];
+
+/// Data-dependent results: the tags data_dependent_output and
+/// dynamic_output_shape of native_functions.yaml, as far as the operation does
+/// not read the device by one of the others. masked_select and equal do on CUDA
+/// only, so they are named.
+constexpr const char *Synchronising[] = {"_local_scalar_dense",
+                                         "nonzero",
+                                         "equal",
+                                         "masked_select",
+                                         "_unique",
+                                         "_unique2",
+                                         "unique_dim",
+                                         "unique_consecutive",
+                                         "unique_dim_consecutive",
+                                         "bincount"};
+
+/// Whose kernels are LibTorch's own.
+constexpr const char *Namespaces[] = {"aten",           "prim",
+                                      "prims",          "quantized",
+                                      "_quantized",     "quantized_decomposed",
+                                      "sparse",         "mkldnn",
+                                      "onednn",         "mkldnn_prepacked",
+                                      "prepacked",      "xnnpack",
+                                      "c10d",           "_c10d_functional",
+                                      "profiler",       "cuda",
+                                      "torchvision",    "image",
+                                      "static_runtime", "rngprims",
+                                      "inductor",       "nvprims",
+                                      "higher_order",   "torch_attn"};
+
+uint8_t flagsOf(const char *Name, const char *Colons) {
+  const size_t Size = static_cast<size_t>(Colons - Name);
+  for (const char *Each : Namespaces) {
+    if (std::strlen(Each) != Size || std::memcmp(Each, Name, Size) != 0)
+      continue;
+    for (const char *Waits : Synchronising)
+      if (std::strcmp(Colons + 2, Waits) == 0)
+        return IsSynchronising;
+    return 0;
+  }
+  return IsTransparent;
+}
+
+const Known Range{{nullptr}, 0, IsRange};
+
+const Known *lookUp(const char *Name, const char *Colons) {
+  uint64_t Hash = 14695981039346656037ull;
+  for (const char *At = Name; *At; ++At)
+    Hash = (Hash ^ static_cast<unsigned char>(*At)) * 1099511628211ull;
+  uint32_t I = (Hash ^ Hash >> 32) & (NameCount - 1);
+  for (;; I = (I + 1) & (NameCount - 1)) {
+    const char *Text = Names[I].Name.load(std::memory_order_acquire);
+    if (!Text)
+      break;
+    if (std::strcmp(Text, Name) == 0)
+      return &Names[I];
+  }
+  Locked Lock(NameLock);
+  for (;; I = (I + 1) & (NameCount - 1)) {
+    const char *Text = Names[I].Name.load(std::memory_order_relaxed);
+    if (!Text)
+      break;
+    if (std::strcmp(Text, Name) == 0)
+      return &Names[I];
+  }
+  // A program that invents names must not fill the table.
+  if (NamesUsed >= NameCount / 2)
+    return &Range;
+  const TextOffset Text = keepText(Name);
+  if (!Text)
+    return &Range;
+  ++NamesUsed;
+  Names[I].Text = Text;
+  Names[I].Flags = flagsOf(Name, Colons);
+  Names[I].Name.store(textAt(Text), std::memory_order_release);
+  return &Names[I];
+}
+
+const Known &known(const char *Name) {
+  const uintptr_t Address = reinterpret_cast<uintptr_t>(Name);
+  Recent &Last = RecentNames[(Address >> 4 ^ Address >> 11) % RecentCount];
+  if (Last.Address == Name &&
+      std::strcmp(Last.Entry->Name.load(std::memory_order_relaxed), Name) == 0)
+    return *Last.Entry;
+  // "autograd::engine::evaluate_function: ...", made anew for each node.
+  if (std::memcmp(Name, "aten", 4) != 0 &&
+      std::strncmp(Name, "autograd::", 10) == 0)
+    return Range;
+  const char *Colons = std::strstr(Name, "::");
+  if (!Colons || std::strchr(Name, ' '))
+    return Range;
+  const Known *Entry = lookUp(Name, Colons);
+  if (Entry != &Range)
+    Last = {Name, Entry};
+  return *Entry;
+}
+
+} // namespace
+
+bool prepareOperations() {
+  if (!Names)
+    Names = static_cast<Known *>(reserve(NameCount * sizeof(Known)));
+  return Names != nullptr;
+}
+
+void resetOperationLocks() { NameLock.reset(); }
+
+void countSynchronisation(uint32_t Site) {
+  bump(Trace->Synchronisations);
+  if (Site)
+    bump(siteAt(Site).Synchronisations);
+}
+
+__attribute__((noinline)) void operationBegins(const char *Name) {
+  if (!isRecording())
+    return;
+  const Known &Operation = known(Name);
+  if (Operation.Flags & IsRange)
+    return;
+  bump(Trace->Operations);
+  const uintptr_t Here = stackPointer();
+  if (Self.Depth && Here >= Self.Top) {
+    Self.Depth = 0;
+    Self.SyncDepth = 0;
+  }
+  if (Self.Depth++ == 0) {
+    bump(Trace->TopOperations);
+    const uint32_t Site = siteHere(trace::SiteKind::Operation, Operation.Text);
+    Self.Top = Here;
+    Self.Site = Self.LastSite = Site;
+    Self.SyncDepth = 0;
+    hit(Site);
+    if (Operation.Flags & IsTransparent) {
+      Self.Depth = 0;
+      return;
+    }
+  } else if (Operation.Flags & IsTransparent) {
+    --Self.Depth;
+    return;
+  }
+  if (Operation.Flags & IsSynchronising && !Self.SyncDepth) {
+    Self.SyncDepth = Self.Depth;
+    countSynchronisation(Self.Site);
+  }
+}
+
+void operationEnds(const char *Name) {
+  if (!Self.Depth || !isRecording() ||
+      known(Name).Flags & (IsRange | IsTransparent))
+    return;
+  if (Self.SyncDepth == Self.Depth)
+    Self.SyncDepth = 0;
+  if (--Self.Depth)
+    return;
+  if (Self.Throwing && uncaughtExceptions() > 0) {
+    Self.Throwing = false;
+    bump(Trace->Exceptions);
+    if (Self.Site)
+      bump(siteAt(Self.Site).Exceptions);
+  }
+  Self.Throwing = false;
+  Self.Site = 0;
+}
+
+} // namespace torchtidy::confirm::probe

@@ -1,0 +1,81 @@
+// The half of the probe that is compiled against the user's LibTorch: what it
+// observes by LibTorch's own means, and what it can tell of tensors and nodes.
+
+// at::RecordFunction has one more member without NDEBUG, and LibTorch's
+// libraries are built with it.
+#ifndef NDEBUG
+#error "compile with -DNDEBUG, as LibTorch is"
+#endif
+
+#include "Tensors.h"
+
+#include <ATen/record_function.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/version.h>
+
+#include <exception>
+#include <string>
+
+namespace torchtidy::confirm::probe {
+namespace {
+
+const ProbeSide *Probe;
+
+std::unique_ptr<at::ObserverContext>
+begins(const at::RecordFunction &Function) {
+  Probe->operationBegins(Function.name());
+  return nullptr;
+}
+
+void ends(const at::RecordFunction &Function, at::ObserverContext *) {
+  Probe->operationEnds(Function.name());
+}
+
+const char *observe(const ProbeSide *Side) {
+  Probe = Side;
+  watchGradients(*Side);
+  try {
+    at::addGlobalCallback(at::RecordFunctionCallback(begins, ends)
+                              .scopes({at::RecordScope::FUNCTION}));
+  } catch (const std::exception &Error) {
+    static const std::string Wrong =
+        std::string("LibTorch's observer does not start: ") + Error.what();
+    return Wrong.c_str();
+  }
+  return nullptr;
+}
+
+void nodeKey(const void *Node, uint64_t *Thread, uint64_t *Sequence) {
+  const auto &Of = *static_cast<const torch::autograd::Node *>(Node);
+  *Thread = Of.thread_id();
+  *Sequence = Of.sequence_nr();
+}
+
+// Hooks on tensors have a list of their own since 2.0.
+template <typename Node>
+auto hasTensorHooks(Node &Of, int) -> decltype(Of.tensor_pre_hooks().empty()) {
+  return !Of.tensor_pre_hooks().empty() || !Of.retains_grad_hooks().empty();
+}
+template <typename Node> bool hasTensorHooks(Node &, long) { return false; }
+
+bool nodeHasHooks(const void *Node) {
+  auto &Of = *const_cast<torch::autograd::Node *>(
+      static_cast<const torch::autograd::Node *>(Node));
+  return !Of.pre_hooks().empty() || !Of.post_hooks().empty() ||
+         hasTensorHooks(Of, 0);
+}
+
+const TorchSide Side = {TORCH_VERSION,    observe,          nodeKey,
+                        nodeHasHooks,     copyFacts,        isIdleToCpu,
+                        accumulateBegins, accumulateEnds,   stepBegins,
+                        stepEnds,         parameterWritten, gradientsForked};
+
+} // namespace
+} // namespace torchtidy::confirm::probe
+
+extern "C" __attribute__((visibility("default")))
+const torchtidy::confirm::probe::TorchSide *
+torch_confirm_torch_side(uint32_t Version) {
+  using namespace torchtidy::confirm::probe;
+  return Version == BridgeVersion ? &Side : nullptr;
+}

@@ -1,0 +1,23 @@
+// The entries of TorchSide; see Bridge.h.
+#ifndef TORCHTIDY_CONFIRM_PROBE_TENSORS_H
+#define TORCHTIDY_CONFIRM_PROBE_TENSORS_H
+
+#include "../Bridge.h"
+
+namespace torchtidy::confirm::probe {
+
+CopyFacts copyFacts(const void *Self, const void *Source);
+bool isIdleToCpu(const void *Self, uint64_t Dtype, uint64_t Layout,
+                 uint64_t Device);
+
+void watchGradients(const ProbeSide &Probe);
+void accumulateBegins(void *AccumulateGrad);
+void accumulateEnds(void *AccumulateGrad);
+void stepBegins(void *Optimizer);
+void stepEnds(void *Optimizer, uint32_t Site);
+bool parameterWritten(const void *Tensor, uint32_t Site);
+void gradientsForked();
+
+} // namespace torchtidy::confirm::probe
+
+#endif
