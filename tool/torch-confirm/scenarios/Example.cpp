@@ -10,8 +10,9 @@ using nlohmann::json;
 namespace torchtidy::confirm::scenarios {
 namespace {
 
-void expectSuccess(const std::vector<std::string> &Command) {
-  const Finished Run = execute(Command);
+void expectSuccess(const std::vector<std::string> &Command,
+                   const fs::path &Folder = {}) {
+  const Finished Run = execute(Command, 600, Folder);
   if (!Run.succeeded())
     throw UserError(shown(Command) + " ends with " + std::to_string(Run.Code) +
                     ":\n" + Run.All);
@@ -50,9 +51,11 @@ std::string Example::findings() const {
   expectSuccess(Configure);
   const fs::path File = Work / "example.sarif";
   fs::remove(File);
-  // The filter of the application's own .clang-tidy counts in its folder only.
+  // The filter of the application's own .clang-tidy counts in its folder only,
+  // and paths are given from the current folder.
   expectSuccess({Analyzer.string(), "--quiet", "--header-filter=.*", "-p",
-                 Work.string(), "--sarif=" + File.string()});
+                 Work.string(), "--sarif=" + File.string()},
+                Source);
   try {
     return reduced(json::parse(readText(File))).dump(1) + "\n";
   } catch (const json::exception &Error) {

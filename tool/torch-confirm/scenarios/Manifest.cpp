@@ -68,6 +68,8 @@ void readWord(const std::string &Word, Claim &C) {
     C.Device = Value;
   } else if (Word == "same") {
     C.Same = true;
+  } else if (Word == "unfixed") {
+    C.IsFixed = false;
   } else if (Word != "report") {
     throw Unreadable{"'" + Word + "' is not known"};
   }

@@ -53,6 +53,8 @@ struct Claim {
   std::optional<int> Growth;
   /// The mistake does not change this number.
   bool Same = false;
+  /// The analyzer has a fix, after which the number is that of fixed.cpp.
+  bool IsFixed = true;
   /// "cpu" or "cuda"; empty: on both.
   std::string Device;
 

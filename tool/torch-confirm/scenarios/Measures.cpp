@@ -52,6 +52,11 @@ double rate(const std::vector<Sample> &Series, const Reader &Read) {
   return (Read(To) - Read(*From)) / static_cast<double>(To.Hit - From->Hit);
 }
 
+void measureValues(const std::string &Loop, const Site &Mark, Numbers &Result) {
+  for (const auto &[Name, Number] : Mark.Values)
+    Result.insert_or_assign({Loop, Name}, Number);
+}
+
 void measureLoop(const std::string &Loop, const Site &Mark, const Recording &R,
                  bool OnCuda, Numbers &Result) {
   const auto Put = [&](const char *Needs, const char *Measure, double Number) {
@@ -59,8 +64,7 @@ void measureLoop(const std::string &Loop, const Site &Mark, const Recording &R,
       Result.insert_or_assign({Loop, Measure}, Number);
   };
   const char *Memory = OnCuda ? "cuda-memory" : "cpu-memory";
-  for (const auto &[Name, Number] : Mark.Values)
-    Result.insert_or_assign({Loop, Name}, Number);
+  measureValues(Loop, Mark, Result);
   Put(Memory, "peak-bytes", static_cast<double>(Mark.PeakBytes));
   const std::vector<Sample> &Series = Mark.Series;
   if (Series.empty())
@@ -99,8 +103,14 @@ Numbers measure(const Recording &R, bool OnCuda) {
   for (const Site &S : R.Sites) {
     Uncleared += static_cast<double>(S.UnclearedSteps);
     Exceptions += static_cast<double>(S.Exceptions);
-    if (S.Operation.compare(0, Prefix.size(), Prefix) == 0)
-      measureLoop(S.Operation.substr(Prefix.size()), S, R, OnCuda, Result);
+    if (S.Operation.compare(0, Prefix.size(), Prefix) != 0)
+      continue;
+    const std::string Loop = S.Operation.substr(Prefix.size());
+    // What is reported outside of all loops.
+    if (Loop.empty())
+      measureValues("process", S, Result);
+    else
+      measureLoop(Loop, S, R, OnCuda, Result);
   }
   if (R.has("gradients"))
     Result.insert_or_assign({"process", "uncleared-steps"}, Uncleared);

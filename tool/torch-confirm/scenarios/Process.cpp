@@ -15,20 +15,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 [[noreturn]] void become(const std::vector<std::string> &Command,
-                         const std::vector<std::string> &Environment, int Out,
+                         const std::filesystem::path &Folder, int Out,
                          int Error) {
   // Its own group, so that what it starts ends with it.
   setpgid(0, 0);
   dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
   dup2(Out, STDOUT_FILENO);
   dup2(Error, STDERR_FILENO);
-  for (const std::string &Setting : Environment)
-    putenv(const_cast<char *>(Setting.c_str()));
   std::vector<char *> Words;
   for (const std::string &Word : Command)
     Words.push_back(const_cast<char *>(Word.c_str()));
   Words.push_back(nullptr);
-  execvp(Words[0], Words.data());
+  if (Folder.empty() || chdir(Folder.c_str()) == 0)
+    execvp(Words[0], Words.data());
   const std::string Message = Command[0] + ": " + std::strerror(errno) + "\n";
   [[maybe_unused]] auto Written =
       write(STDERR_FILENO, Message.data(), Message.size());
@@ -48,9 +47,8 @@ bool readSome(int Pipe, std::string &Into, std::string &All) {
 
 } // namespace
 
-Finished execute(const std::vector<std::string> &Command,
-                 const std::vector<std::string> &Environment,
-                 unsigned Seconds) {
+Finished execute(const std::vector<std::string> &Command, unsigned Seconds,
+                 const std::filesystem::path &Folder) {
   int Out[2], Error[2];
   if (pipe2(Out, O_CLOEXEC) != 0 || pipe2(Error, O_CLOEXEC) != 0)
     throw UserError(std::string("no pipe: ") + std::strerror(errno));
@@ -58,7 +56,7 @@ Finished execute(const std::vector<std::string> &Command,
   if (Child < 0)
     throw UserError(std::string("no process: ") + std::strerror(errno));
   if (Child == 0)
-    become(Command, Environment, Out[1], Error[1]);
+    become(Command, Folder, Out[1], Error[1]);
   close(Out[1]);
   close(Error[1]);
 

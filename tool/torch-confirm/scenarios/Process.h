@@ -18,11 +18,11 @@ struct Finished {
   bool succeeded() const { return Code == 0 && !TimedOut; }
 };
 
-/// Environment: "NAME=value", besides our own. Throws UserError where the
-/// program cannot be started.
+/// Folder: to run it in, if not in the current one. 127 where it cannot be
+/// started.
 Finished execute(const std::vector<std::string> &Command,
-                 const std::vector<std::string> &Environment = {},
-                 unsigned Seconds = 600);
+                 unsigned Seconds = 600,
+                 const std::filesystem::path &Folder = {});
 
 /// As it could be typed.
 std::string shown(const std::vector<std::string> &Command);

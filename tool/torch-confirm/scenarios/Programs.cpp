@@ -1,7 +1,7 @@
 #include "scenarios/Programs.h"
 #include "cli/Errors.h"
 #include "scenarios/Process.h"
-#include "scenarios/Record.h"
+#include "scenarios/Text.h"
 #include <algorithm>
 #include <sstream>
 #include <thread>
@@ -23,22 +23,17 @@ std::string lastLines(const std::string &Text, size_t Most = 4000) {
   return Text.size() <= Most ? Text : "..." + Text.substr(Text.size() - Most);
 }
 
-/// "value <name> <number>" and "milliseconds <loop> <number>", as
-/// test/scenarios/support/measure.h prints them.
-Numbers readOutput(const std::string &Output) {
+/// "milliseconds <loop> <number>", as test/scenarios/support/measure.h prints
+/// it. The program's own clock is used, since the probe takes time.
+Numbers readTimes(const std::string &Output) {
   Numbers Result;
   std::istringstream Lines(Output);
   for (std::string Line; std::getline(Lines, Line);) {
     std::istringstream Words(Line);
-    std::string Kind, Name, Text;
-    if (!(Words >> Kind >> Name >> Text))
-      continue;
-    // A stream reads no "nan", which a result may be.
-    const double Number = std::strtod(Text.c_str(), nullptr);
-    if (Kind == "value")
-      Result.insert_or_assign({"process", Name}, Number);
-    else if (Kind == "milliseconds")
-      Result.insert_or_assign({Name, Kind}, Number);
+    std::string Kind, Loop;
+    double Number = 0;
+    if (Words >> Kind >> Loop >> Number && isTime(Kind))
+      Result.insert_or_assign({Loop, Kind}, Number);
   }
   return Result;
 }
@@ -82,6 +77,12 @@ void Programs::configure() const {
                     "\n" + lastLines(Run.All));
 }
 
+std::string Programs::libTorchFolder() const {
+  std::string Result = readText(Options.Build / "libtorch.txt");
+  Result.erase(Result.find_last_not_of('\n') + 1);
+  return Result;
+}
+
 void Programs::build(const std::string &Check) const {
   std::vector<std::string> Command = {"cmake",
                                       "--build",
@@ -92,7 +93,7 @@ void Programs::build(const std::string &Check) const {
                                       Check + "-fixed"};
   if (hasFixit(Check))
     Command.push_back(Check + "-fixit");
-  const Finished Run = execute(Command, {}, 1800);
+  const Finished Run = execute(Command, 1800);
   if (!Run.succeeded())
     throw Failure{"it does not build: " + shown(Command) + "\n" +
                   lastLines(Run.All)};
@@ -107,22 +108,17 @@ Numbers Programs::run(const std::string &Check, const std::string &Variant,
   const std::vector<std::string> Words = {
       (Options.Build / (Check + "-" + Variant)).string(), "--device", Device,
       "--size", std::to_string(Size)};
-  const Recorded Probed = record(Words, Options.Build, TimeoutSeconds);
+  const Recorded Probed = Probe->record(Words, TimeoutSeconds);
   expectSuccess(Probed.Run, Words);
   LibTorch = Probed.What.LibTorch;
   CudaDevice = Probed.What.CudaDevice;
   Numbers Result = measure(Probed.What, Device == "cuda");
-  for (const auto &[What, Number] : readOutput(Probed.Run.Output))
-    if (!isTime(What.Measure))
-      Result.insert_or_assign(What, Number);
-
   std::map<Quantity, std::vector<double>> Times;
   for (int I = 0; I < Repeat; ++I) {
-    const Finished Bare = execute(Words, {}, TimeoutSeconds);
+    const Finished Bare = execute(Words, TimeoutSeconds);
     expectSuccess(Bare, Words);
-    for (const auto &[What, Number] : readOutput(Bare.Output))
-      if (isTime(What.Measure))
-        Times[What].push_back(Number.Value);
+    for (const auto &[What, Number] : readTimes(Bare.Output))
+      Times[What].push_back(Number.Value);
   }
   for (auto &[What, Series] : Times)
     Result.insert_or_assign(What, summary(std::move(Series)));

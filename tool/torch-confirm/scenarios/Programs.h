@@ -3,6 +3,7 @@
 #define TORCHTIDY_CONFIRM_SCENARIOS_PROGRAMS_H
 
 #include "scenarios/Measures.h"
+#include "scenarios/Record.h"
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -33,6 +34,12 @@ public:
 
   /// Throws UserError where LibTorch or a compiler is missing.
   void configure() const;
+  /// The LibTorch that CMake has found.
+  std::string libTorchFolder() const;
+  /// To be called before the first run.
+  void setProbe(std::string Library) {
+    Probe.emplace(std::move(Library), Options.Build);
+  }
   /// Throws Failure with what the compiler says.
   void build(const std::string &Check) const;
   bool hasFixit(const std::string &Check) const;
@@ -53,6 +60,7 @@ public:
 
 private:
   BuildOptions Options;
+  std::optional<Recorder> Probe;
   mutable std::string LibTorch, CudaDevice;
 };
 

@@ -1,12 +1,32 @@
 #include "scenarios/Record.h"
 #include "cli/Errors.h"
+#include "recording/FromTrace.h"
+#include "trace/TraceFile.h"
+
+namespace fs = std::filesystem;
 
 namespace torchtidy::confirm::scenarios {
 
-Recorded record(const std::vector<std::string> &Command,
-                const std::filesystem::path &, unsigned Seconds) {
+Recorded Recorder::record(const std::vector<std::string> &Command,
+                          unsigned Seconds) const {
+  const fs::path Trace = Work / "run.trace";
+  for (const std::string &Old : trace::tracesOf(Trace.string()))
+    fs::remove(Old);
+  std::vector<std::string> Words = {"env", "LD_PRELOAD=" + Probe,
+                                    "TORCH_CONFIRM_TRACE=" + Trace.string()};
+  Words.insert(Words.end(), Command.begin(), Command.end());
+
   Recorded Result;
-  Result.Run = execute(Command, {}, Seconds);
+  Result.Run = execute(Words, Seconds);
+  if (!Result.Run.succeeded())
+    return Result;
+  std::string Error;
+  const auto Data = trace::readTrace(Trace.string(), Error);
+  if (!Data)
+    throw UserError(Error);
+  Result.What = recordingOf(*Data);
+  Result.What.Command = Command;
+  Result.What.ExitCode = Result.Run.Code;
   return Result;
 }
 

@@ -1,4 +1,4 @@
-// One run of a program under the probe.
+// Runs programs under the probe.
 #ifndef TORCHTIDY_CONFIRM_SCENARIOS_RECORD_H
 #define TORCHTIDY_CONFIRM_SCENARIOS_RECORD_H
 
@@ -11,13 +11,25 @@
 namespace torchtidy::confirm::scenarios {
 
 struct Recorded {
+  /// Only of a run that succeeded.
   Recording What;
   Finished Run;
 };
 
-/// Work: a folder for what the probe writes.
-Recorded record(const std::vector<std::string> &Command,
-                const std::filesystem::path &Work, unsigned Seconds);
+class Recorder {
+public:
+  /// Probe: the library to preload. Work: a folder for what it writes.
+  Recorder(std::string Probe, std::filesystem::path Work)
+      : Probe(std::move(Probe)), Work(std::move(Work)) {}
+
+  /// Throws UserError where the probe has left nothing that can be read.
+  Recorded record(const std::vector<std::string> &Command,
+                  unsigned Seconds) const;
+
+private:
+  std::string Probe;
+  std::filesystem::path Work;
+};
 
 } // namespace torchtidy::confirm::scenarios
 

@@ -1,6 +1,7 @@
 #include "cli/Command.h"
 #include "cli/Errors.h"
 #include "cli/Paths.h"
+#include "cli/ProbeOptions.h"
 #include "scenarios/Analysis.h"
 #include "scenarios/Compare.h"
 #include "scenarios/Example.h"
@@ -99,7 +100,8 @@ private:
 
   std::vector<std::string> Checks;
   std::string Device = "cpu", Build, Sizes = "small,large", Json;
-  std::string Source, Scenarios, LibTorch, AnalyzerPath;
+  std::string Source, Scenarios, AnalyzerPath;
+  ProbeOptions Probe;
   bool NoAnalyzer = false, Make = false;
   int Repeat = 3;
   unsigned Jobs = 0;
@@ -143,9 +145,7 @@ CLI::App *ScenariosCommand::add(CLI::App &Program) {
                   "Where the programs are built (build/scenarios of the "
                   "sources)")
       ->type_name("DIR");
-  App->add_option("--libtorch", LibTorch,
-                  "The LibTorch to build with (the one that CMake finds)")
-      ->type_name("DIR");
+  Probe.addOptions(*App);
   App->add_option("--source", Source, "torch-tidy's sources (found upward)")
       ->type_name("DIR");
   App->add_option("--scenarios", Scenarios,
@@ -258,7 +258,7 @@ int ScenariosCommand::run() {
   Options.Source = SourceFolder;
   Options.Scenarios = ScenariosFolder;
   Options.Build = Build;
-  Options.LibTorch = LibTorch;
+  Options.LibTorch = Probe.libTorch();
   Options.ForCuda = Device != "cpu";
   Options.Jobs = Jobs;
   All = std::make_unique<Programs>(Options);
@@ -269,11 +269,13 @@ int ScenariosCommand::run() {
     // It belongs to no check.
     if (Checks.empty() && Scenarios.empty())
       App = std::make_unique<Example>(SourceFolder, AnalyzerFile,
-                                      fs::path(Build) / "example", LibTorch);
+                                      fs::path(Build) / "example",
+                                      Probe.libTorch());
   }
   if (Make)
     return make();
 
+  All->setProbe(Probe.build(All->libTorchFolder()));
   std::vector<CheckResult> Results;
   for (const Row &R : Rows) {
     Results.push_back(confirm(R));
