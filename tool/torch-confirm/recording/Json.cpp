@@ -177,8 +177,8 @@ Recording recordingFromJson(const json &Text, const std::string &Name) {
   try {
     Reader R(Text);
     visit(R, Result);
-    for (const auto &[Quantity, Known] :
-         Text.value("capabilities", json::object()).items())
+    const json Capabilities = Text.value("capabilities", json::object());
+    for (const auto &[Quantity, Known] : Capabilities.items())
       Result.Capabilities[Quantity] = {Known.value("available", false),
                                        Known.value("reason", "")};
   } catch (const json::exception &Error) {

@@ -1,0 +1,236 @@
+#include "Recordings.h"
+#include <gtest/gtest.h>
+
+using namespace torchtidy::confirm;
+
+namespace {
+
+constexpr const char *Evidence = "graph-nodes-per-iteration";
+
+/// A training loop of lines 10 to 30 whose forward pass is line 12, with a
+/// backward() in line 14.
+struct Loop : MadeRecording {
+  explicit Loop(uint64_t Hits, bool IsKept) {
+    Site &Forward = graph("aten::addmm", {at(5, "forward"), at(12)}, Hits, 10,
+                          IsKept ? int64_t(Hits) * 10 : 10, true);
+    sample(Forward, [=](uint64_t Hit, Sample &Each) {
+      Each.Nodes = IsKept ? int64_t(Hit) * 10 : 10;
+      Each.HeapBytes = IsKept ? int64_t(Hit) * 8200 : 8200;
+    });
+    site("backward", {at(14)}, Hits);
+  }
+
+  /// A finding in the loop, as torch-tidy writes it.
+  static DiagnosedFinding finding(unsigned Line) {
+    DiagnosedFinding Result = torchtidy::confirm::finding(Evidence, Line);
+    Result.Loop = {File, 10, 30};
+    Result.IterationSite = {File, 12, 12};
+    return Result;
+  }
+};
+
+TEST(GraphNodes, KeptLossIsConfirmedByTheLineThatBuiltIt) {
+  const Loop Run(272, /*IsKept=*/true);
+  const Verdict V = judgeOne(Loop::finding(20), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Iterations, 272u);
+  EXPECT_DOUBLE_EQ(*V.Number, 10);
+  EXPECT_EQ(V.Sentence, "8 KiB of host memory and 10 graph nodes kept per "
+                        "iteration, 272 iterations");
+}
+
+TEST(GraphNodes, FreedGraphIsRefuted) {
+  const Loop Run(272, /*IsKept=*/false);
+  const Verdict V = judgeOne(Loop::finding(20), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Refuted);
+  EXPECT_NE(V.Rule.find("nodes do not stay alive"), std::string::npos)
+      << V.Rule;
+}
+
+TEST(GraphNodes, HealthyLineBesideALeakIsRefuted) {
+  Loop Run(272, /*IsKept=*/true);
+  // A division whose node goes with its iteration.
+  Run.graph("aten::div", {at(16)}, 272, 1, 1, true);
+  const Verdict V = judgeOne(Loop::finding(16), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Refuted);
+}
+
+TEST(GraphNodes, LineWithoutNodesBesideALeakIsRefuted) {
+  Loop Run(272, /*IsKept=*/true);
+  Run.site("aten::item", {at(17)}, 272);
+  const Verdict V = judgeOne(Loop::finding(17), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Refuted);
+  EXPECT_NE(V.Rule.find("no nodes made at the line"), std::string::npos);
+}
+
+TEST(GraphNodes, OperationThatHandsOnIsLookedThrough) {
+  // losses.push_back(loss.to(torch::kCPU)) on the CPU: the same tensor.
+  Loop Run(272, /*IsKept=*/true);
+  Run.site("aten::to", {at(20)}, 272);
+  EXPECT_EQ(judgeOne(Loop::finding(20), Run.Run).Result, Outcome::Confirmed);
+}
+
+TEST(GraphNodes, SumThatEndsWithTheEpochIsConfirmed) {
+  // total += loss, four epochs of 20 batches: 20 graphs at once.
+  MadeRecording Run;
+  Site &Add = Run.graph("aten::add_", {at(20)}, 80, 1, 20, false);
+  sampleNodes(Add, [](uint64_t Hit) { return int64_t((Hit - 1) % 20) * 11; });
+  const Verdict V = judgeOne(finding(Evidence, 20), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_DOUBLE_EQ(*V.Number, 11);
+  EXPECT_NE(V.Sentence.find("the graphs of up to 20 at once"),
+            std::string::npos)
+      << V.Sentence;
+}
+
+TEST(GraphNodes, ReleasedBeforeTheEndIsConfirmedAllTheSame) {
+  Loop Run(60, /*IsKept=*/true);
+  Run.Run.Sites[0].NodesAlive = 0;
+  Run.Run.NodesAlive = 0;
+  EXPECT_EQ(judgeOne(Loop::finding(20), Run.Run).Result, Outcome::Confirmed);
+}
+
+TEST(GraphNodes, StepsThatAreBackwardedTogetherAreRefuted) {
+  // Truncated backpropagation over 12 steps: 12 graphs at once, run by one
+  // backward() and freed.
+  MadeRecording Run;
+  Run.graph("aten::lstm", {at(12)}, 240, 5, 60, true);
+  Run.site("backward", {at(25)}, 20);
+  DiagnosedFinding Planted = finding(Evidence, 12);
+  const Verdict V = judgeOne(Planted, Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Refuted);
+  EXPECT_NE(V.Rule.find("kept until their backward()"), std::string::npos);
+}
+
+TEST(GraphNodes, LossesOfAnEpochThatOneBackwardRunsAreRefuted) {
+  MadeRecording Run;
+  Run.graph("aten::cross_entropy_loss", {at(5, "loss"), at(12)}, 125, 1, 25,
+            true);
+  Run.site("backward", {at(40)}, 5);
+  EXPECT_EQ(judgeOne(finding(Evidence, 12), Run.Run).Result, Outcome::Refuted);
+}
+
+TEST(GraphNodes, BackwardOfAnotherFunctionIsNoExcuse) {
+  // The nodes are run, and no backward() of this code frees them.
+  MadeRecording Run;
+  Run.graph("aten::lstm", {at(12)}, 240, 5, 1200, true);
+  Run.site("backward", {{File, 90, "other"}, {File, 99, "main"}}, 1);
+  EXPECT_EQ(judgeOne(finding(Evidence, 12), Run.Run).Result,
+            Outcome::Confirmed);
+}
+
+TEST(GraphNodes, RetainedGraphsThatEachBackwardRunsAgainAreConfirmed) {
+  MadeRecording Run;
+  Site &Cell = Run.graph("aten::gru", {at(12)}, 60, 4, 240, true);
+  Cell.NodesRun = 60 * 61 / 2 * 4;
+  Run.site("backward", {at(14)}, 60);
+  EXPECT_EQ(judgeOne(finding(Evidence, 12), Run.Run).Result,
+            Outcome::Confirmed);
+}
+
+TEST(GraphNodes, GradModeDecidesByWayOfCalls) {
+  // loss_on() of line 5 is called from training (12) and from validation under
+  // a guard (50); only the training's graphs are counted.
+  MadeRecording Run;
+  Run.graph("aten::mse_loss", {at(5, "loss_on"), at(12)}, 200, 1, 200, true);
+  Run.site("aten::mse_loss", {at(5, "loss_on"), at(50, "validate")}, 40);
+  Run.site("backward", {at(13)}, 200);
+  DiagnosedFinding Kept = finding(Evidence, 20);
+  Kept.IterationSite = {File, 5, 5};
+  const Verdict V = judgeOne(Kept, Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Iterations, 200u);
+}
+
+TEST(GraphNodes, LoopChoosesBetweenWaysOfCalls) {
+  // Called from two loops, and kept in one only: the finding is of the other.
+  MadeRecording Run;
+  Run.graph("aten::mse_loss", {at(5, "loss_on"), at(12)}, 200, 1, 200, true);
+  Run.graph("aten::mse_loss", {at(5, "loss_on"), at(52)}, 200, 1, 1, true);
+  DiagnosedFinding Other = finding(Evidence, 55);
+  Other.Loop = {File, 50, 60};
+  Other.IterationSite = {File, 5, 5};
+  EXPECT_EQ(judgeOne(Other, Run.Run).Result, Outcome::Refuted);
+  Other.Loop = {File, 10, 20};
+  Other.Statement = {File, 15, 15};
+  EXPECT_EQ(judgeOne(Other, Run.Run).Result, Outcome::Confirmed);
+}
+
+TEST(GraphNodes, SeveralStepsInOneIterationAreNoLeak) {
+  // Each call runs 16 time steps: 16 nodes alive at once are one iteration's.
+  MadeRecording Run;
+  Run.graph("aten::mm", {at(7, "cell"), at(12)}, 16 * 50, 1, 16, true);
+  Run.graph("aten::stack", {at(12)}, 50, 1, 1, true);
+  EXPECT_EQ(judgeOne(finding(Evidence, 12), Run.Run).Result, Outcome::Refuted);
+}
+
+TEST(GraphNodes, BoundedWindowIsRefuted) {
+  MadeRecording Run;
+  Run.graph("aten::mm", {at(12)}, 1000, 1, 6, false);
+  EXPECT_EQ(judgeOne(finding(Evidence, 12), Run.Run).Result, Outcome::Refuted);
+}
+
+TEST(GraphNodes, WindowInAShortRunIsNotMeasurable) {
+  MadeRecording Run;
+  Run.graph("aten::mm", {at(12)}, 25, 1, 6, false);
+  EXPECT_EQ(judgeOne(finding(Evidence, 12), Run.Run).Result,
+            Outcome::NotMeasurable);
+}
+
+TEST(GraphNodes, TooFewIterations) {
+  const Loop Run(19, /*IsKept=*/true);
+  const Verdict V = judgeOne(Loop::finding(20), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::NotMeasurable);
+  EXPECT_NE(V.Sentence.find("too few iterations: 19"), std::string::npos);
+}
+
+TEST(GraphNodes, LineWithoutOperationAndSiteIsNotMeasurableInALeakingLoop) {
+  const Loop Run(272, /*IsKept=*/true);
+  DiagnosedFinding Bare = Loop::finding(20);
+  Bare.IterationSite = {};
+  EXPECT_EQ(judgeOne(Bare, Run.Run).Result, Outcome::NotMeasurable);
+}
+
+TEST(GraphNodes, LoopWithoutAnyNodesIsRefuted) {
+  MadeRecording Run;
+  Run.site("aten::mm", {at(12)}, 100);
+  DiagnosedFinding Bare = Loop::finding(20);
+  Bare.IterationSite = {};
+  EXPECT_EQ(judgeOne(Bare, Run.Run).Result, Outcome::Refuted);
+}
+
+TEST(GraphNodes, OneExtraGraph) {
+  // last = loss: two graphs at once, where one would be.
+  DiagnosedFinding Last = finding(Evidence, 20);
+  Last.Message = "tensor 'loss' kept in 'last' keeps one extra autograd graph "
+                 "alive until it is overwritten; store 'loss.detach()'";
+  Last.IterationSite = {File, 12, 12};
+  MadeRecording Kept, Freed;
+  Kept.graph("aten::mm", {at(12)}, 30, 4, 8, true);
+  Freed.graph("aten::mm", {at(12)}, 30, 4, 4, true);
+  EXPECT_EQ(judgeOne(Last, Kept.Run).Result, Outcome::Confirmed);
+  EXPECT_EQ(judgeOne(Last, Freed.Run).Result, Outcome::Refuted);
+}
+
+TEST(GraphNodes, ExceptionOfTheSecondBackward) {
+  MadeRecording Run;
+  Run.graph("aten::gru", {at(12)}, 2, 4, 8, true);
+  Run.site("backward", {at(14)}, 2).Exceptions = 1;
+  DiagnosedFinding State = finding(Evidence, 12);
+  State.Message =
+      "recurrent state 'h' carries its autograd graph into the next "
+      "iteration: the next backward() reaches the graph that this "
+      "one has freed and throws; detach it";
+  const Verdict V = judgeOne(State, Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Cost, CostKind::WrongResult);
+}
+
+TEST(GraphNodes, RecordingWithoutNodesByLine) {
+  Loop Run(272, /*IsKept=*/true);
+  Run.Run.Sites[0].MostNodesAlive = -1;
+  EXPECT_EQ(judgeOne(Loop::finding(20), Run.Run).Result,
+            Outcome::NotMeasurable);
+}
+
+} // namespace

@@ -1,0 +1,86 @@
+#include "report/Report.h"
+#include "Recordings.h"
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+using namespace torchtidy::confirm;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char *Sarif = R"({
+  "version": "2.1.0",
+  "$schema": "https://example.org/sarif.json",
+  "runs": [{"tool": {"driver": {"name": "torch-tidy"}}, "results": [
+    {"ruleId": "clang-diagnostic-error", "message": {"text": "other"}},
+    {"ruleId": "torch-missing-zero-grad", "level": "warning",
+     "message": {"text": "not cleared"},
+     "locations": [{"physicalLocation": {
+       "artifactLocation": {"uri": "file:///work/app/train.cpp"},
+       "region": {"startLine": 14}}}],
+     "properties": {"mine": 1}}]}]})";
+
+struct Judged {
+  explicit Judged(uint64_t Uncleared, const std::string &Text = Sarif)
+      : Input(parseFindings(Text, "x.sarif")) {
+    Run.site("step:SGD", {at(14)}, 50).UnclearedSteps = Uncleared;
+  }
+  Report report() const {
+    return {Run.Run, Input, judge(Input.Findings, Run.Run)};
+  }
+  MadeRecording Run;
+  FindingsFile Input;
+};
+
+TEST(ReportSarif, VerdictIsAddedAndAllElseStays) {
+  const std::string Text = asSarif(Judged(49).report());
+  json File = json::parse(Text);
+  json &Result = File["runs"][0]["results"][1];
+  EXPECT_EQ(Result["message"]["text"],
+            "not cleared (CONFIRMED: 49 of 50 steps left gradients behind that "
+            "the next step applied again)");
+  EXPECT_EQ(Result["properties"]["torchConfirm"]["verdict"], "CONFIRMED");
+  EXPECT_EQ(Result["properties"]["torchConfirm"]["number"], 49);
+  EXPECT_EQ(Result["properties"]["torchConfirm"]["program"]["libtorch"],
+            "2.11.0");
+  Result["properties"].erase("torchConfirm");
+  Result["message"]["text"] = "not cleared";
+  EXPECT_EQ(File, json::parse(Sarif));
+  EXPECT_LT(Text.find("\"version\""), Text.find("\"$schema\""))
+      << "the order of the file is kept";
+}
+
+TEST(ReportSarif, AnotherRunReplacesTheVerdict) {
+  const std::string First = asSarif(Judged(49).report());
+  const std::string Again = asSarif(Judged(0, First).report());
+  EXPECT_EQ(Again, asSarif(Judged(0).report()));
+  EXPECT_EQ(Again.find("CONFIRMED"), std::string::npos);
+}
+
+TEST(ReportJson, HoldsWhatTheTextSays) {
+  const json All = json::parse(asJson(Judged(49).report()));
+  EXPECT_EQ(All["summary"]["CONFIRMED"], 1);
+  EXPECT_EQ(All["summary"]["REFUTED"], 0);
+  const json &One = All["findings"].at(0);
+  EXPECT_EQ(One["verdict"], "CONFIRMED");
+  EXPECT_EQ(One["line"], 14);
+  EXPECT_EQ(One["unit"], "steps with old gradients");
+  EXPECT_EQ(One["iterations"], 50);
+}
+
+TEST(ReportText, SummaryCountsEverything) {
+  const std::string Text = asText(Judged(49).report());
+  EXPECT_NE(Text.find("1 finding: 1 confirmed, 0 refuted, 0 not reached, 0 not "
+                      "measurable here; 1 finding of another tool left out"),
+            std::string::npos)
+      << Text;
+}
+
+TEST(ReportText, EndOfTheProgram) {
+  Judged Case(49);
+  Case.Run.Run.Signal = 9;
+  EXPECT_NE(asText(Case.report()).find("./train ended by signal 9"),
+            std::string::npos);
+}
+
+} // namespace

@@ -1,0 +1,256 @@
+// The rules of counts, and what all rules have in common.
+#include "Recordings.h"
+#include "cli/Errors.h"
+#include "rules/Rule.h"
+#include <gtest/gtest.h>
+
+using namespace torchtidy::confirm;
+
+namespace {
+
+TEST(Judge, EveryEvidenceOfTheRegistryHasARule) {
+#define CHECK(Name, Class, Level, Folder, Priority, Evidence)                  \
+  EXPECT_NE(findRule(Evidence), nullptr) << Name;
+#include "Checks.def"
+}
+
+TEST(Judge, LineThatDidNotRunIsNotReached) {
+  MadeRecording Run;
+  Run.site("aten::mm", {at(12)}, 100);
+  EXPECT_EQ(judgeOne(finding("peak-bytes", 40), Run.Run).Result,
+            Outcome::NotReached);
+}
+
+TEST(Judge, LostEventsProveNothing) {
+  MadeRecording Run;
+  Run.site("aten::mm", {at(12)}, 100);
+  Run.Run.UnattributedEvents = 7;
+  EXPECT_EQ(judgeOne(finding("peak-bytes", 40), Run.Run).Result,
+            Outcome::NotMeasurable);
+}
+
+TEST(Judge, WhatIsNotMeasuredSaysWhy) {
+  MadeRecording Run;
+  Run.site("aten::mm", {at(12)}, 100);
+  Run.Run.Capabilities["graph-nodes"] = {false,
+                                         "the hook does not take effect"};
+  const Verdict V = judgeOne(finding("peak-bytes", 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::NotMeasurable);
+  EXPECT_EQ(V.Sentence, "the hook does not take effect");
+}
+
+TEST(Judge, UnknownEvidence) {
+  MadeRecording Run;
+  Run.site("aten::mm", {at(12)}, 100);
+  EXPECT_EQ(judgeOne(finding("moon-phase", 12), Run.Run).Result,
+            Outcome::NotMeasurable);
+}
+
+TEST(Judge, FindingsOfOtherSources) {
+  MadeRecording Run;
+  Run.site("aten::mm", {at(12)}, 100);
+  DiagnosedFinding Other = finding("peak-bytes", 12);
+  Other.Statement.File = "/elsewhere/other.cpp";
+  EXPECT_THROW(requireCommonFile({Other}, Run.Run), UserError);
+  EXPECT_NO_THROW(
+      requireCommonFile({Other, finding("peak-bytes", 1)}, Run.Run));
+}
+
+TEST(Judge, CostlyFindingsComeFirst) {
+  MadeRecording Run;
+  for (unsigned Line : {12, 13}) {
+    Site &S = Run.site("aten::zeros", {at(Line)}, 100);
+    S.Allocations = 100;
+    S.AllocatedBytes = Line == 12 ? 1 << 10 : 1 << 24;
+  }
+  Run.site("step:SGD", {at(14)}, 100).UnclearedSteps = 99;
+  Run.site("step:SGD", {at(15)}, 100);
+  const auto All = judge({finding("gradient-accumulation", 15),
+                          finding("allocations-per-iteration", 12),
+                          finding("allocations-per-iteration", 13),
+                          finding("gradient-accumulation", 14)},
+                         Run.Run);
+  ASSERT_EQ(All.size(), 4u);
+  EXPECT_EQ(All[0].Finding.Line, 14u);
+  EXPECT_EQ(All[1].Finding.Line, 13u);
+  EXPECT_EQ(All[2].Finding.Line, 12u);
+  EXPECT_EQ(All[3].Finding.Line, 15u);
+}
+
+TEST(Gradients, EveryStepIsConfirmed) {
+  MadeRecording Run;
+  Run.site("step:SGD", {at(14)}, 50).UnclearedSteps = 49;
+  const Verdict V = judgeOne(finding("gradient-accumulation", 14), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "49 of 50 steps left gradients behind that the next "
+                        "step applied again");
+}
+
+TEST(Gradients, FewStepsAreEnough) {
+  MadeRecording Run;
+  Run.site("step:SGD", {at(14)}, 5).UnclearedSteps = 4;
+  EXPECT_EQ(judgeOne(finding("gradient-accumulation", 14), Run.Run).Result,
+            Outcome::Confirmed);
+}
+
+TEST(Gradients, ClearedIsRefuted) {
+  MadeRecording Run;
+  Run.site("step:Adam", {at(14)}, 50);
+  EXPECT_EQ(judgeOne(finding("gradient-accumulation", 14), Run.Run).Result,
+            Outcome::Refuted);
+}
+
+TEST(Gradients, OneStepSaysNothing) {
+  MadeRecording Run;
+  Run.site("step:Adam", {at(14)}, 1);
+  EXPECT_EQ(judgeOne(finding("gradient-accumulation", 14), Run.Run).Result,
+            Outcome::NotMeasurable);
+}
+
+TEST(Gradients, ASingleRepeatAmongManySaysNothing) {
+  MadeRecording Run;
+  Run.site("step:Adam", {at(14)}, 100).UnclearedSteps = 1;
+  EXPECT_EQ(judgeOne(finding("gradient-accumulation", 14), Run.Run).Result,
+            Outcome::NotMeasurable);
+}
+
+TEST(Gradients, ParametersChangedByHand) {
+  MadeRecording Run;
+  Run.site("aten::sub_", {at(14)}, 40).UnclearedSteps = 39;
+  EXPECT_EQ(judgeOne(finding("gradient-accumulation", 14), Run.Run).Result,
+            Outcome::Confirmed);
+}
+
+TEST(PeakBytes, GraphForNobodyIsConfirmed) {
+  MadeRecording Run;
+  for (unsigned Layer : {5, 6, 7}) {
+    Site &S = Run.graph("aten::conv2d", {at(Layer, "forward"), at(12)}, 16, 1,
+                        3, false);
+    sample(S, [=](uint64_t Hit, Sample &Each) {
+      Each.CpuBytes = (1 << 20) * int64_t(Layer);
+    });
+  }
+  const Verdict V = judgeOne(finding("peak-bytes", 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "3 graph nodes made per pass and run by no backward, "
+                        "live tensor memory rises by 2 MiB in it, 16 passes");
+}
+
+TEST(PeakBytes, UnderAGuardIsRefuted) {
+  MadeRecording Run;
+  Run.site("aten::conv2d", {at(5, "forward"), at(12)}, 16);
+  EXPECT_EQ(judgeOne(finding("peak-bytes", 12), Run.Run).Result,
+            Outcome::Refuted);
+}
+
+TEST(PeakBytes, GraphThatABackwardRunsIsRefuted) {
+  MadeRecording Run;
+  Run.graph("aten::conv2d", {at(5, "forward"), at(12)}, 16, 3, 3, true);
+  EXPECT_EQ(judgeOne(finding("peak-bytes", 12), Run.Run).Result,
+            Outcome::Refuted);
+}
+
+TEST(PeakBytes, OneOfTwoCallersWithoutBackwardIsConfirmed) {
+  MadeRecording Run;
+  Run.graph("aten::conv2d", {at(12, "predict"), at(30)}, 100, 3, 3, true);
+  Run.graph("aten::conv2d", {at(12, "predict"), at(40)}, 10, 3, 3, false);
+  const Verdict V = judgeOne(finding("peak-bytes", 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Iterations, 10u);
+}
+
+TEST(Allocations, TensorMadeInEachIteration) {
+  MadeRecording Run;
+  Site &S = Run.site("aten::empty", {at(12)}, 80);
+  S.Allocations = 80;
+  S.AllocatedBytes = 80 * 131072;
+  const Verdict V = judgeOne(finding("allocations-per-iteration", 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "1 allocation of 128 KiB per iteration by aten::empty, "
+                        "80 iterations");
+}
+
+TEST(Allocations, ResultsOfOtherOperationsAreRefuted) {
+  MadeRecording Run;
+  Site &S = Run.site("aten::add", {at(12)}, 80);
+  S.Allocations = 80;
+  S.AllocatedBytes = 80 * 131072;
+  EXPECT_EQ(judgeOne(finding("allocations-per-iteration", 12), Run.Run).Result,
+            Outcome::Refuted);
+}
+
+TEST(Allocations, StatementOfSeveralLines) {
+  // The line table gives the line of the part that calls.
+  MadeRecording Run;
+  Site &S = Run.site("aten::zeros", {at(14)}, 80);
+  S.Allocations = 80;
+  S.AllocatedBytes = 80;
+  EXPECT_EQ(
+      judgeOne(finding("allocations-per-iteration", 12, 15), Run.Run).Result,
+      Outcome::Confirmed);
+}
+
+TEST(Allocations, BranchThatWasNotTakenIsNotReached) {
+  MadeRecording Run;
+  Run.site("aten::mm", {at(11)}, 80);
+  DiagnosedFinding Planted = finding("allocations-per-iteration", 12);
+  Planted.Loop = {File, 10, 20};
+  EXPECT_EQ(judgeOne(Planted, Run.Run).Result, Outcome::NotReached);
+}
+
+TEST(Copies, ConversionInEachIteration) {
+  MadeRecording Run;
+  Run.site("aten::to", {at(12)}, 150).Copies = {
+      {"cpu", "cpu", true, false, 150, 150 * 96}};
+  const Verdict V = judgeOne(finding("copies-per-iteration", 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence,
+            "1 conversion per iteration, 96 bytes each time, 150 iterations");
+}
+
+TEST(Copies, TransferWithoutADeviceIsNotMeasurable) {
+  MadeRecording Run;
+  Run.site("aten::to", {at(12)}, 80);
+  DiagnosedFinding Transfer = finding("copies-per-iteration", 12);
+  Transfer.Message = "'.to(device)' copies it in every iteration";
+  EXPECT_EQ(judgeOne(Transfer, Run.Run).Result, Outcome::NotMeasurable);
+  Run.Run.CudaDevice = "NVIDIA H200";
+  EXPECT_EQ(judgeOne(Transfer, Run.Run).Result, Outcome::Refuted);
+}
+
+TEST(Copies, TransferThatLeavesNoOperationIsNotMeasurable) {
+  // '.to(device)' of a tensor that is there may be seen by nobody.
+  MadeRecording Run;
+  Run.site("aten::mm", {at(15)}, 80);
+  DiagnosedFinding Transfer = finding("copies-per-iteration", 12);
+  Transfer.Loop = {File, 10, 20};
+  EXPECT_EQ(judgeOne(Transfer, Run.Run).Result, Outcome::NotMeasurable);
+}
+
+TEST(Copies, LineThatCopiesNothingIsRefuted) {
+  MadeRecording Run;
+  Run.site("aten::add", {at(12)}, 80);
+  EXPECT_EQ(judgeOne(finding("copies-per-iteration", 12), Run.Run).Result,
+            Outcome::Refuted);
+}
+
+TEST(Copies, TypeThatIsThereAlreadyIsRefuted) {
+  MadeRecording Run;
+  Run.site("aten::to", {at(12)}, 80);
+  DiagnosedFinding Conversion = finding("copies-per-iteration", 12);
+  Conversion.Message = "'.to(torch::kFloat32)' converts it in every iteration";
+  EXPECT_EQ(judgeOne(Conversion, Run.Run).Result, Outcome::Refuted);
+}
+
+TEST(Copies, OnTheDevice) {
+  MadeRecording Run;
+  Run.Run.CudaDevice = "NVIDIA H200";
+  Run.site("aten::to", {at(12)}, 80).Copies = {
+      {"cpu", "cuda", false, false, 80, 80 * 4096}};
+  const Verdict V = judgeOne(finding("copies-per-iteration", 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "1 copy cpu to cuda (pageable) per iteration, 4 KiB "
+                        "each time, 80 iterations");
+}
+
+} // namespace
