@@ -76,7 +76,7 @@ void Judging::analyze() {
 }
 
 void Judging::prepare() {
-  if (Analyze == FindingsPath.empty() && !Analyze)
+  if (!Analyze && FindingsPath.empty())
     throw UserError("say which findings are meant: --findings=FILE, or "
                     "--analyze -p FOLDER to make them");
   if (Analyze && BuildFolder.empty())

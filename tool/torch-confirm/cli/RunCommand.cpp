@@ -53,8 +53,7 @@ public:
     App->add_flag("--no-heap", NoHeap,
                   "Do not ask malloc for the bytes in use at each sample");
     App->add_option("program", Words, "The program and its arguments")
-        ->required()
-        ->type_name("PROGRAM ARGUMENTS...");
+        ->type_name("PROGRAM ARGUMENTS");
     // What the program is given is not ours to read.
     App->positionals_at_end();
     return App;
@@ -98,6 +97,8 @@ Recording RunCommand::record(const Target &Which) {
 }
 
 int RunCommand::run() {
+  if (Words.empty())
+    throw UserError("say which program is to run, after '--'");
   const Target Which = inspect(Words[0], Probe.libTorch());
   Both.prepare();
   requireSources(Which, Both.findings().Findings);
