@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include <algorithm>
 
 using namespace clang;
 using namespace llvm;
@@ -72,12 +73,18 @@ private:
       if (!Found.LibTorch.empty())
         return;
     }
-    if (!Umbrellas.empty())
+    if (!Umbrellas.empty()) {
+      // LibTorch's headers mean the same in any order; with the largest first,
+      // sources that have them in different orders share it.
+      std::stable_partition(
+          Umbrellas.begin(), Umbrellas.end(),
+          [](StringRef Text) { return Text.trim("<>\"") == "torch/torch.h"; });
       Found.LibTorch = std::move(Umbrellas);
-    else if (!All.empty())
+    } else if (!All.empty()) {
       Found.LibTorch = {All.front()};
-    else
+    } else {
       return;
+    }
     addCompanions(Includes, First);
   }
 

@@ -335,24 +335,17 @@ HeaderCache::get(const CompilerInvocation &Command,
   return makeOnce(Folder, Command, Includes, Which, std::move(FS), nullptr);
 }
 
-HeaderCache::Entry HeaderCache::extend(Entry Base,
-                                       const CompilerInvocation &Command,
-                                       const EntryHeaders &Includes,
-                                       IntrusiveRefCntPtr<vfs::FileSystem> FS) {
-  std::vector<std::string> More;
-  for (const auto &[Include, File] :
-       zip_equal(Includes.Companions, Includes.CompanionFiles))
-    if (!is_contained(Base.Inputs, File) && !is_contained(More, Include))
-      More.push_back(Include);
-  // In whatever order a source has them.
-  llvm::sort(More);
-  if (More.empty())
+HeaderCache::Entry HeaderCache::goOn(Entry Base,
+                                     const CompilerInvocation &Command,
+                                     ArrayRef<std::string> Includes,
+                                     IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  if (Includes.empty())
     return Base;
   const std::string Folder =
       inFolder(inFolder(Settings.Folder, "headers"),
-               key(Command, More, Bodies::Skipped, *FS, &Base));
-  std::optional<Entry> Extended =
-      makeOnce(Folder, Command, More, Bodies::Skipped, std::move(FS), &Base);
+               key(Command, Includes, Bodies::Skipped, *FS, &Base));
+  std::optional<Entry> Extended = makeOnce(
+      Folder, Command, Includes, Bodies::Skipped, std::move(FS), &Base);
   if (!Extended || Extended->Path.empty()) {
     // The base is as good as before: nothing to tell.
     Trouble.clear();
@@ -361,6 +354,31 @@ HeaderCache::Entry HeaderCache::extend(Entry Base,
   llvm::append_range(Extended->Files, Base.Files);
   llvm::append_range(Extended->Inputs, Base.Inputs);
   return std::move(*Extended);
+}
+
+HeaderCache::Entry HeaderCache::extend(Entry Base,
+                                       const CompilerInvocation &Command,
+                                       const EntryHeaders &Includes,
+                                       IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  // A project that has <torch/script.h> in some sources beside <torch/torch.h>
+  // needs all of LibTorch once, not twice.
+  std::vector<std::string> More;
+  for (const std::string &Include : ArrayRef(Includes.LibTorch).drop_front()) {
+    const std::string End = "/" + StringRef(Include).trim("<>\"").str();
+    if (llvm::none_of(Base.Inputs,
+                      [&](StringRef Input) { return Input.ends_with(End); }))
+      More.push_back(Include);
+  }
+  Base = goOn(std::move(Base), Command, More, FS);
+
+  More.clear();
+  for (const auto &[Include, File] :
+       zip_equal(Includes.Companions, Includes.CompanionFiles))
+    if (!is_contained(Base.Inputs, File) && !is_contained(More, Include))
+      More.push_back(Include);
+  // In whatever order a source has them.
+  llvm::sort(More);
+  return goOn(std::move(Base), Command, More, std::move(FS));
 }
 
 void HeaderCache::evict(ArrayRef<StringRef> Kept) const {

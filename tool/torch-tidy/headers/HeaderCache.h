@@ -57,9 +57,11 @@ public:
                            llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS,
                            Bodies Which = Bodies::Skipped);
 
-  /// An entry that goes on from Base with the source's companions of LibTorch,
-  /// as far as they are not in it: a small one, quickly made. Base itself where
-  /// there are none, or where they would have changed what Base was made of.
+  /// Base: of the first of the source's includes of LibTorch. An entry that
+  /// goes on from it with the others, and one that goes on from that with
+  /// LibTorch's companions, as far as they are not in it: small ones, quickly
+  /// made. Base itself where there are none, or where they would have changed
+  /// what Base was made of.
   Entry extend(Entry Base, const clang::CompilerInvocation &Command,
                const EntryHeaders &Includes,
                llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
@@ -73,6 +75,9 @@ public:
   std::string takeTrouble() { return std::move(Trouble); }
 
 private:
+  Entry goOn(Entry Base, const clang::CompilerInvocation &Command,
+             llvm::ArrayRef<std::string> Includes,
+             llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
   /// Entry: of which Path is empty where it is known to be of no use.
   std::optional<Entry> read(llvm::StringRef Folder) const;
   std::optional<Entry>

@@ -166,7 +166,7 @@ private:
     // Another process may be making it.
     Control.pause();
     std::optional<HeaderCache::Entry> Header =
-        Cache->get(Invocation, Includes.LibTorch, FS);
+        Cache->get(Invocation, {Includes.LibTorch.front()}, FS);
     if (Header)
       Header = Cache->extend(std::move(*Header), Invocation, Includes, FS);
     Control.resume();
