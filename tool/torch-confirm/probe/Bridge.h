@@ -35,6 +35,9 @@ struct CopyFacts {
 struct TorchSide {
   /// TORCH_VERSION of the headers.
   const char *Version;
+  /// Of the libtorch_cpu.so that it was compiled against; 0 where not known.
+  /// One of another size is another LibTorch.
+  uint64_t LibrarySize;
   /// Begins to observe operations. \returns what is wrong, or null.
   const char *(*observe)(const ProbeSide *Probe);
 

@@ -11,11 +11,12 @@
 //                              differently in each version, so it is compiled
 //                              against the headers of the LibTorch in use.
 //
-// The commands, from the folder of the probe's sources:
-//   c++ -std=c++17 -O2 -DNDEBUG -fPIC -shared -I../.. preload/*.cpp \
-//       -o libtorch-confirm-probe.so -ldl -pthread
-//   c++ -std=c++17 -O2 -DNDEBUG -fPIC -shared -isystem <root>/include \
-//       -isystem <root>/include/torch/csrc/api/include torch/*.cpp \
+// The commands, from the folder of the probe's sources, where <flags> are
+// -std=c++17 -O2 -DNDEBUG -fPIC -fvisibility=hidden -shared:
+//   c++ <flags> -fno-threadsafe-statics -pthread preload/*.cpp
+//       -o libtorch-confirm-probe.so -ldl
+//   c++ <flags> -isystem <root>/include
+//       -isystem <root>/include/torch/csrc/api/include torch/*.cpp
 //       -o libtorch-confirm-torch.so -L<root>/lib -ltorch_cpu -lc10
 //
 // Neither LibTorch nor LLVM is needed to call this.

@@ -104,7 +104,7 @@ void say(Quantity Of, Binding By, const char *Library, const char *What) {
 /// The other half of the probe lies beside this one. \returns what is wrong, or
 /// null; the text is kept.
 const char *openTorchSide() {
-  static char Wrong[PATH_MAX + 64];
+  static char Wrong[PATH_MAX + 128];
   Dl_info Own;
   char Path[PATH_MAX];
   if (!dladdr(reinterpret_cast<void *>(&openTorchSide), &Own))
@@ -127,6 +127,16 @@ const char *openTorchSide() {
   const TorchSide *Side = Get ? Get(BridgeVersion) : nullptr;
   if (!Side)
     return "the two halves of the probe are of different versions";
+  char Loaded[PATH_MAX];
+  struct stat Status;
+  if (Side->LibrarySize && pathOf("libtorch_cpu.so", Loaded, PATH_MAX) &&
+      stat(Loaded, &Status) == 0 &&
+      static_cast<uint64_t>(Status.st_size) != Side->LibrarySize) {
+    snprintf(Wrong, sizeof(Wrong),
+             "the probe was compiled for another LibTorch, %s, than %s",
+             Side->Version, Loaded);
+    return Wrong;
+  }
   Torch = Side;
   return nullptr;
 }

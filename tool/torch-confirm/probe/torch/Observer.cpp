@@ -7,6 +7,10 @@
 #error "compile with -DNDEBUG, as LibTorch is"
 #endif
 
+#ifndef TORCH_CONFIRM_LIBRARY_SIZE
+#define TORCH_CONFIRM_LIBRARY_SIZE 0
+#endif
+
 #include "Tensors.h"
 
 #include <ATen/record_function.h>
@@ -19,20 +23,20 @@
 namespace torchtidy::confirm::probe {
 namespace {
 
-const ProbeSide *Probe;
+const ProbeSide *Listener;
 
 std::unique_ptr<at::ObserverContext>
 begins(const at::RecordFunction &Function) {
-  Probe->operationBegins(Function.name());
+  Listener->operationBegins(Function.name());
   return nullptr;
 }
 
 void ends(const at::RecordFunction &Function, at::ObserverContext *) {
-  Probe->operationEnds(Function.name());
+  Listener->operationEnds(Function.name());
 }
 
 const char *observe(const ProbeSide *Side) {
-  Probe = Side;
+  Listener = Side;
   watchGradients(*Side);
   try {
     at::addGlobalCallback(at::RecordFunctionCallback(begins, ends)
@@ -65,10 +69,13 @@ bool nodeHasHooks(const void *Node) {
          hasTensorHooks(Of, 0);
 }
 
-const TorchSide Side = {TORCH_VERSION,    observe,          nodeKey,
-                        nodeHasHooks,     copyFacts,        isIdleToCpu,
-                        accumulateBegins, accumulateEnds,   stepBegins,
-                        stepEnds,         parameterWritten, gradientsForked};
+const TorchSide Side = {TORCH_VERSION,  TORCH_CONFIRM_LIBRARY_SIZE,
+                        observe,        nodeKey,
+                        nodeHasHooks,   copyFacts,
+                        isIdleToCpu,    accumulateBegins,
+                        accumulateEnds, stepBegins,
+                        stepEnds,       parameterWritten,
+                        gradientsForked};
 
 } // namespace
 } // namespace torchtidy::confirm::probe
