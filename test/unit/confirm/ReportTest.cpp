@@ -57,6 +57,13 @@ TEST(ReportSarif, AnotherRunReplacesTheVerdict) {
   EXPECT_EQ(Again.find("CONFIRMED"), std::string::npos);
 }
 
+TEST(ReportSarif, RunThatReachesLessReplacesNothing) {
+  const std::string First = asSarif(Judged(49).report());
+  Judged Other(49, First);
+  Other.Run.Run.Sites[0].Stack[0].Line = 99;
+  EXPECT_EQ(asSarif(Other.report()), First);
+}
+
 TEST(ReportJson, HoldsWhatTheTextSays) {
   const json All = json::parse(asJson(Judged(49).report()));
   EXPECT_EQ(All["summary"]["CONFIRMED"], 1);

@@ -40,6 +40,30 @@ std::string unavailable(const Recording &Run) {
   return Result;
 }
 
+/// Of the processes that the program started, that with the most operations: it
+/// may only be a launcher.
+std::optional<trace::TraceData> busiest(const std::string &Path) {
+  std::optional<trace::TraceData> Result;
+  size_t Number = 0;
+  for (const std::string &Each : trace::tracesOf(Path)) {
+    std::string Error;
+    auto Trace = trace::readTrace(Each, Error);
+    if (!Trace) {
+      std::cerr << "torch-confirm: warning: " << Error << '\n';
+      continue;
+    }
+    Number += Trace->Operations > 0;
+    if (!Result || Trace->Operations > Result->Operations)
+      Result = std::move(Trace);
+  }
+  if (Number > 1)
+    std::cerr << "torch-confirm: " << Number
+              << " processes ran operations of LibTorch; the report is about "
+                 "the busiest, process "
+              << Result->ProcessId << '\n';
+  return Result;
+}
+
 class RunCommand : public Command {
 public:
   CLI::App *add(CLI::App &Program) override {
@@ -83,11 +107,9 @@ Recording RunCommand::record(const Target &Which) {
   What.SamplesHeap = !NoHeap;
   End = execute(What);
 
-  std::string Error;
-  const auto Trace = trace::readTrace(What.Trace, Error);
+  const auto Trace = busiest(What.Trace);
   if (!Trace)
-    throw UserError("the probe recorded nothing of '" + Words[0] +
-                    "': " + Error);
+    throw UserError("the probe recorded nothing of '" + Words[0] + "'");
   Recording Result = recordingOf(*Trace);
   Result.Command = Words;
   Result.ExitCode = End.ExitCode;

@@ -18,8 +18,9 @@ struct Report {
 std::string asText(const Report &What);
 std::string asJson(const Report &What);
 /// The file of the findings with a verdict in each result: in its message, and
-/// as properties.torchConfirm. All else stays as it was. Verdicts of an earlier
-/// run are replaced.
+/// as properties.torchConfirm. All else stays as it was. A verdict of an
+/// earlier run is replaced, unless this one says less: a project has several
+/// programs, and each reaches its own sources only.
 std::string asSarif(const Report &What);
 
 } // namespace torchtidy::confirm

@@ -20,6 +20,15 @@ void append(ordered_json &Message, const char *Kind, const std::string &Old,
   *It = Text + New;
 }
 
+/// How much a verdict says.
+int weightOf(const std::string &Name) {
+  if (Name == nameOf(Outcome::NotReached))
+    return 1;
+  if (Name == nameOf(Outcome::NotMeasurable))
+    return 2;
+  return Name.empty() ? 0 : 3;
+}
+
 } // namespace
 
 std::string asSarif(const Report &What) {
@@ -33,8 +42,11 @@ std::string asSarif(const Report &What) {
         File["runs"][Finding.SarifRun]["results"][Finding.SarifResult];
     ordered_json &Properties = Result["properties"];
     std::string Old;
-    if (auto It = Properties.find("torchConfirm"); It != Properties.end())
+    if (auto It = Properties.find("torchConfirm"); It != Properties.end()) {
       Old = It->value("appended", "");
+      if (weightOf(nameOf(V.Result)) < weightOf(It->value("verdict", "")))
+        continue;
+    }
     const std::string New = " (" + nameOf(V.Result) + ": " + V.Sentence + ")";
     if (Result.contains("message")) {
       append(Result["message"], "text", Old, New);

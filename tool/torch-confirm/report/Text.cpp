@@ -50,6 +50,10 @@ std::string asText(const Report &What) {
     Result += nameOf(V.Result) + "  " + placeOf(Finding) + "  [" +
               Finding.Check + "]\n";
     Result += "    " + V.Sentence + "\n";
+    // There is nothing to look at yet, and there may be many: those of the
+    // other programs of a project.
+    if (V.Result == Outcome::NotReached)
+      continue;
     Result += "    finding: " + Finding.Message + "\n";
     if (!V.Rule.empty())
       Result += "    rule: " + V.Rule + "\n";
@@ -57,6 +61,8 @@ std::string asText(const Report &What) {
       Result += "    cost: " + V.CostText + "\n";
     Result += "\n";
   }
+  if (Number[Outcome::NotReached])
+    Result += "\n";
   Result += countText(double(What.Judged.size()), "finding") + ": " +
             std::to_string(Number[Outcome::Confirmed]) + " confirmed, " +
             std::to_string(Number[Outcome::Refuted]) + " refuted, " +

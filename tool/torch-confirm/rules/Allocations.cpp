@@ -18,7 +18,8 @@ bool makesATensor(const Site &S) {
       "new_",     "scalar_tensor", "range",      "tril_ind", "triu_i",
       "bartlett", "hann",          "hamming",    "blackman", "kaiser",
       "vander",   "complex",       "_efficientz"};
-  if (!startsWith(S.Operation, "aten::"))
+  // normal_() fills a tensor that is there.
+  if (!startsWith(S.Operation, "aten::") || S.Operation.back() == '_')
     return false;
   return std::any_of(std::begin(Names), std::end(Names), [&](const char *Name) {
     return startsWith(S.Operation.substr(6), Name);

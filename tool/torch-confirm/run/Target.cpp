@@ -64,7 +64,20 @@ void compareVersions(const Target &Which, const std::string &Given) {
     return;
   std::error_code Ignored;
   const std::string Own = libTorchOf(Which.Library);
-  if (Own.empty() || fs::equivalent(Own, Given, Ignored))
+  const fs::path Twin =
+      fs::path(Given) / "lib" / fs::path(Which.Library).filename();
+  if (fs::equivalent(Own, Given, Ignored) ||
+      fs::equivalent(Twin, Which.Library, Ignored))
+    return;
+  // Without headers its version is not known; that of another build differs in
+  // size.
+  if (Own.empty() && fs::exists(Twin, Ignored) &&
+      fs::file_size(Twin, Ignored) != fs::file_size(Which.Library, Ignored))
+    throw UserError("--libtorch='" + Given + "' (" + Which.Version +
+                    ") is not the LibTorch that '" + Which.Program +
+                    "' runs with: " + Which.Library +
+                    " is another library than " + Twin.string());
+  if (Own.empty())
     return;
   const std::string OwnVersion = versionOfHeaders(Own);
   if (!OwnVersion.empty() && OwnVersion != Which.Version)
