@@ -110,6 +110,17 @@ TEST(GraphNodes, LossesOfAnEpochThatOneBackwardRunsAreRefuted) {
   EXPECT_EQ(judgeOne(finding(Evidence, 12), Run.Run).Result, Outcome::Refuted);
 }
 
+TEST(GraphNodes, TheNearestBackwardCounts) {
+  // main() also calls a training that runs backward() far more often.
+  MadeRecording Run;
+  const SourceLine Caller = at(90, "main");
+  Run.graph("aten::cross_entropy_loss", {at(12, "adapt"), Caller}, 125, 1, 25,
+            true);
+  Run.site("backward", {at(14, "adapt"), Caller}, 5);
+  Run.site("backward", {at(40, "fit"), at(91, "main")}, 1000);
+  EXPECT_EQ(judgeOne(finding(Evidence, 12), Run.Run).Result, Outcome::Refuted);
+}
+
 TEST(GraphNodes, BackwardOfAnotherFunctionIsNoExcuse) {
   // The nodes are run, and no backward() of this code frees them.
   MadeRecording Run;

@@ -234,6 +234,14 @@ TEST(Copies, LineThatCopiesNothingIsRefuted) {
             Outcome::Refuted);
 }
 
+TEST(Copies, ConversionInsideAnotherOperationIsRefuted) {
+  MadeRecording Run;
+  Run.site("aten::sum", {at(12)}, 80).Copies = {
+      {"cpu", "cpu", true, false, 80, 80}};
+  EXPECT_EQ(judgeOne(finding("copies-per-iteration", 12), Run.Run).Result,
+            Outcome::Refuted);
+}
+
 TEST(Copies, TypeThatIsThereAlreadyIsRefuted) {
   MadeRecording Run;
   Run.site("aten::to", {at(12)}, 80);

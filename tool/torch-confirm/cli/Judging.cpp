@@ -18,7 +18,8 @@ void Judging::addOptions(CLI::App &App) {
                  "clang-tidy's --export-fixes, or the text that they print")
       ->type_name("FILE");
   App.add_flag("--analyze", Analyze,
-               "Make the findings with torch-tidy now, for the files of -p");
+               "Make the findings with torch-tidy now, for the files of -p; "
+               "with --findings they are written there");
   App.add_option("-p", BuildFolder,
                  "For --analyze: the folder of compile_commands.json")
       ->type_name("FOLDER");
@@ -71,6 +72,7 @@ void Judging::analyze() {
               << "; its findings may not be all:\n"
               << Done.Errors;
   Input = readFindings(Sarif);
+  Input.Path = FindingsPath;
   if (!FindingsPath.empty())
     writeFile(FindingsPath, Input.SarifText);
 }
@@ -82,6 +84,10 @@ void Judging::prepare() {
   if (Analyze && BuildFolder.empty())
     throw UserError("--analyze needs -p FOLDER, the folder of "
                     "compile_commands.json");
+  if (Analyze && Update && FindingsPath.empty())
+    throw UserError(
+        "--update needs --findings=FILE, where --analyze then writes "
+        "what it finds");
   if (!Analyze && !BuildFolder.empty())
     throw UserError("-p belongs to --analyze");
   if (Analyze)

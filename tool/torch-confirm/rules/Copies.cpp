@@ -10,13 +10,14 @@ namespace {
 constexpr uint64_t FewestIterations = 5;
 constexpr double CopiesThatCount = 0.5;
 
-/// Operations that copy where the tensor is elsewhere or of another type.
+/// Operations that are there to copy, where the tensor is elsewhere or of
+/// another type. Others convert on their way (sum() of a bool) and are not
+/// meant.
 bool mayCopy(const Site &S) {
   static const char *const Names[] = {"aten::to",    "aten::_to_copy",
                                       "aten::copy_", "aten::cuda",
                                       "aten::cpu",   "aten::type_as"};
-  return !S.Copies.empty() ||
-         std::any_of(std::begin(Names), std::end(Names),
+  return std::any_of(std::begin(Names), std::end(Names),
                      [&](const char *Name) { return S.Operation == Name; });
 }
 
@@ -37,7 +38,9 @@ public:
     double Number = 0, Bytes = 0;
     bool MayCopy = false;
     for (const Site *S : sitesOf(Where.Statement)) {
-      MayCopy |= mayCopy(*S);
+      if (!mayCopy(*S))
+        continue;
+      MayCopy = true;
       for (const CopyCount &Copy : S->Copies) {
         Number += double(Copy.Count);
         Bytes += double(Copy.Bytes);

@@ -24,8 +24,8 @@ constexpr double GraphsThatAreUsual = 3;
 /// In between, this share of all iterations or less is a window that does not
 /// grow.
 constexpr double ShareOfWindow = 0.05;
-/// Of the nodes, at least so many were run by a backward: it is what they are
-/// kept for.
+/// Of all nodes that the place makes, at least so many were run by a backward:
+/// it is what they are kept for. (Not all lead to a parameter.)
 constexpr double ShareRunOnPurpose = 0.5;
 
 bool has(const std::string &Text, const char *Part) {
@@ -102,13 +102,9 @@ std::optional<Verdict> GraphNodes::ofException(const Places &Where) const {
   for (const CallPath &Path : Paths)
     for (const Site &S : Where.Run.Sites)
       if (S.Operation == "backward" && S.Exceptions &&
-          shareAFunction(Path, S)) {
-        Verdict V = verdict(
-            Outcome::Confirmed,
-            "backward() threw at its " + countText(double(S.Hits), "call") +
-                (S.Exceptions > 1
-                     ? ", " + countText(double(S.Exceptions), "time")
-                     : ""));
+          distanceToShared(Path, S)) {
+        Verdict V;
+        V.Result = Outcome::Confirmed;
         V.Sentence = "backward() threw: " +
                      countText(double(S.Exceptions), "exception") + " in " +
                      countText(double(S.Hits), "call");
@@ -220,13 +216,13 @@ Verdict GraphNodes::judgeBuilders(const Places &Where,
         "needs 20 iterations");
 
   // Graphs that a backward() after some iterations runs are kept for it.
-  const double RunShare =
-      double(Most.Builder->NodesRun) / double(Most.Builder->NodesMade);
-  if (RunShare >= ShareRunOnPurpose) {
-    uint64_t Backwards = 0;
-    for (const Site &S : Where.Run.Sites)
-      if (S.Operation == "backward" && shareAFunction(*Most.Path, S))
-        Backwards += S.Hits;
+  uint64_t Made = 0, Run = 0;
+  for (const Site *S : Most.Path->Sites) {
+    Made += S->NodesMade;
+    Run += S->NodesRun;
+  }
+  if (double(Run) >= ShareRunOnPurpose * double(Made)) {
+    const uint64_t Backwards = backwardsNear(*Most.Path, Where.Run);
     const double Period =
         Backwards ? double(Iterations) / double(Backwards) : 0;
     if (Period > 1.5 && Most.Graphs <= 1.5 * Period + 2)

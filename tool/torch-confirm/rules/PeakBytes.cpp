@@ -63,9 +63,6 @@ public:
     V.Unit = "graph nodes per pass";
     if (!Made) {
       V.Result = Outcome::Refuted;
-      V.Sentence = "no graph is recorded, " +
-                   countText(double(Passes), "pass") +
-                   (Passes == 1 ? "" : "es");
       V.Sentence = "no graph is recorded in " + passes(Passes);
       return V;
     }

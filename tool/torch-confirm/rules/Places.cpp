@@ -155,7 +155,8 @@ uint64_t iterationsOf(const std::vector<CallPath> &Paths) {
   return Result;
 }
 
-bool shareAFunction(const CallPath &Path, const Site &Other) {
+std::optional<size_t> distanceToShared(const CallPath &Path,
+                                       const Site &Other) {
   // From the outermost call on: the callers that both have, and then two lines
   // of one function.
   size_t A = Path.Callers.size(), B = Other.Stack.size();
@@ -164,10 +165,30 @@ bool shareAFunction(const CallPath &Path, const Site &Other) {
     --A;
     --B;
   }
+  const bool IsAny = A != Path.Callers.size();
   if (A == 0 || B == 0)
-    return A != Path.Callers.size();
+    return IsAny ? std::optional<size_t>(A) : std::nullopt;
   const std::string &Function = Path.Callers[A - 1].Function;
-  return !Function.empty() && Function == Other.Stack[B - 1].Function;
+  if (!Function.empty() && Function == Other.Stack[B - 1].Function)
+    return A - 1;
+  return IsAny ? std::optional<size_t>(A) : std::nullopt;
+}
+
+uint64_t backwardsNear(const CallPath &Path, const Recording &Run) {
+  uint64_t Hits = 0;
+  size_t Nearest = SIZE_MAX;
+  for (const Site &S : Run.Sites) {
+    if (S.Operation != "backward")
+      continue;
+    const auto Distance = distanceToShared(Path, S);
+    if (!Distance || *Distance > Nearest)
+      continue;
+    if (*Distance < Nearest)
+      Hits = 0;
+    Nearest = *Distance;
+    Hits += S.Hits;
+  }
+  return Hits;
 }
 
 } // namespace torchtidy::confirm

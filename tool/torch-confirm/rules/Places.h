@@ -61,9 +61,13 @@ private:
 std::vector<const Site *> sitesOf(const std::vector<CallPath> &Paths);
 uint64_t iterationsOf(const std::vector<CallPath> &Paths);
 
-/// Whether a backward pass, or the like, belongs to the code around a path:
-/// both were called, directly or not, from one run of a function.
-bool shareAFunction(const CallPath &Path, const Site &Other);
+/// How far out the function is from which a path and another site (a backward,
+/// say) were both called, directly or not, by one run of it: 0 is the function
+/// of the place itself. Nothing where there is none.
+std::optional<size_t> distanceToShared(const CallPath &Path, const Site &Other);
+/// Hits of the backward passes that belong to a path: of those that share the
+/// nearest function with it.
+uint64_t backwardsNear(const CallPath &Path, const Recording &Run);
 
 bool isAt(const SourceLine &Line, const LineRange &Range);
 bool startsWith(const std::string &Text, const char *Prefix);
