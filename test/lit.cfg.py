@@ -2,6 +2,7 @@
 #
 #   %check_torch   test/support/check_torch.py, which says how to use it
 #   %torch_tidy    the driver
+#   %torch_confirm torch-confirm; %probe_cache: where all tests keep its probe
 #   %clang_tidy    stock clang-tidy with the plugin loaded
 #   %plugin        the plugin
 #   %torch_flags   what the compiler needs for LibTorch (after "--")
@@ -41,6 +42,8 @@ config.substitutions += [
                              os.path.join(site["source"], "support", "check_torch.py"),
                              "--site", os.path.join(site["binary"], "site.json"))),
     ("%torch_tidy", command(site["torch_tidy"])),
+    ("%torch_confirm", command(os.path.join(build_root, "bin", "torch-confirm"))),
+    ("%probe_cache", command(os.path.join(site["binary"], "probe-cache"))),
     ("%clang_tidy", command(site["clang_tidy"], "-load=" + site["plugin"])),
     ("%plugin", command(site["plugin"])),
     ("%torch_flags", command(*site["torch_flags"])),

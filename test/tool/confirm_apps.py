@@ -2,9 +2,9 @@
 """Runs the example application and its corrected twin under torch-confirm and
 asserts the verdicts.
 
-    confirm_apps.py WORK --torch-confirm FILE --torch-tidy FILE --build FOLDER
+    confirm_apps.py WORK --torch-confirm FILE --torch-tidy FILE --build FOLDER ...
 
-BUILD is what confirm_build.py has made. Marked findings are made by torch-tidy;
+The build folder is what confirm_build.py has made. Marked findings are made by torch-tidy;
 findings that are wrong come from confirm_planted.py.
 """
 
@@ -68,13 +68,15 @@ class Cases:
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("work", type=Path)
-    for name in ["--torch-confirm", "--torch-tidy", "--cmake", "--torch"]:
+    for name in ["--torch-confirm", "--torch-tidy", "--cmake", "--torch", "--cache-dir"]:
         parser.add_argument(name, required=True)
     parser.add_argument("--build", type=Path, required=True)
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
     os.environ["OMP_NUM_THREADS"] = "1"
     cases = Cases()
+    confirm = [arguments.torch_confirm, "run", "--cache-dir", arguments.cache_dir,
+               "--update", "--findings"]
 
     # What torch-tidy finds, of all three programs in one file.
     database = arguments.work / "database"
@@ -84,8 +86,8 @@ def main():
     for number, program in enumerate(PROGRAMS):
         analysis = ["--analyze", "-p", database, "--torch-tidy",
                     arguments.torch_tidy] if number == 0 else []
-        execute(arguments.torch_confirm, "run", "--findings", findings, "--update",
-                *analysis, "--", arguments.build / f"example-{program}")
+        execute(*confirm, findings, *analysis, "--",
+                arguments.build / f"example-{program}")
     found = verdicts(findings)
     for key in marked("example"):
         # Without a device there is nothing to copy to.
@@ -101,8 +103,7 @@ def main():
         findings.write_text(confirm_planted.sarif(APPS / app, planted,
                                                   confirm_planted.measures()))
         for program in PROGRAMS:
-            execute(arguments.torch_confirm, "run", "--findings", findings, "--update",
-                    "--", arguments.build / f"{app}-{program}")
+            execute(*confirm, findings, "--", arguments.build / f"{app}-{program}")
         results = json.loads(findings.read_text())["runs"][0]["results"]
         for each, result in zip(planted, results):
             place = result["locations"][0]["physicalLocation"]["region"]["startLine"]

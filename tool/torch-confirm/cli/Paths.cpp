@@ -1,5 +1,6 @@
 #include "cli/Paths.h"
 #include <cstdlib>
+#include <pwd.h>
 #include <sstream>
 #include <unistd.h>
 
@@ -29,6 +30,9 @@ fs::path cacheFolder() {
     return fs::path(Xdg) / "torch-tidy";
   if (std::string Home = environment("HOME"); !Home.empty())
     return fs::path(Home) / ".cache" / "torch-tidy";
+  // Daemons and tests have none.
+  if (const passwd *User = getpwuid(getuid()); User && *User->pw_dir)
+    return fs::path(User->pw_dir) / ".cache" / "torch-tidy";
   return fs::temp_directory_path() / "torch-tidy";
 }
 

@@ -18,6 +18,7 @@ void ProbeOptions::addOptions(CLI::App &App) {
   App.add_option("--cache-dir", Cache,
                  "Where probes that were built are kept (default: "
                  "$TORCH_TIDY_CACHE, then torch-tidy in the user's cache)")
+      ->take_last()
       ->type_name("FOLDER");
 }
 
