@@ -83,7 +83,7 @@ Returned hookExecute(void *Engine, const void *Roots, const void *Inputs,
       siteHere(trace::SiteKind::Backward, keepText("backward"));
   bump(Trace->Backwards);
   hit(Site);
-  Within Backward(Site, true);
+  Within Backward(Site);
   return Next(Engine, Roots, Inputs, Keep, Create, Accumulate, Outputs);
 }
 
@@ -113,10 +113,10 @@ void hookEvaluate(void *Engine, void **Task, void *Node, void *Inputs,
   nodeRuns(Node);
   KeyTable::Row Row;
   if (mayRunUserCode(Node)) {
-    Within Users(0, false);
+    Within Users(0);
     Next(Engine, Task, Node, Inputs, Queue);
   } else if (!Self.Depth && Tasks.look(keyOf(*Task), Row)) {
-    Within Backward(Row.Site, false);
+    Within Backward(Row.Site);
     Next(Engine, Task, Node, Inputs, Queue);
   } else {
     Next(Engine, Task, Node, Inputs, Queue);

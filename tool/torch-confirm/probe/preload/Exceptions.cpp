@@ -28,12 +28,16 @@ bool isOfLibTorch(const void *TypeInfo) {
 }
 
 void isThrown() {
-  if (Self.Depth) {
-    Self.Throwing = true;
+  uint32_t Site = Self.Site;
+  if (!Self.Depth) {
+    Site = siteHere(trace::SiteKind::Throw, keepText("throw"));
+    hit(Site);
+  } else if (Self.IsThrowing) {
     return;
+  } else {
+    Self.IsThrowing = true;
+    Self.ThrowSite = Site;
   }
-  const uint32_t Site = siteHere(trace::SiteKind::Throw, keepText("throw"));
-  hit(Site);
   bump(Trace->Exceptions);
   if (Site)
     bump(siteAt(Site).Exceptions);

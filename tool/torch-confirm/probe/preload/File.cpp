@@ -37,11 +37,14 @@ int take() {
   const int File = open(FilePath, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (File < 0)
     return -1;
-  // Two processes may start at once.
+  // Two processes may start at once. Nobody waits for another: the one that is
+  // late takes a name of its own.
   struct stat Status;
-  if (flock(File, LOCK_EX) == 0 && fstat(File, &Status) == 0 &&
+  if (flock(File, LOCK_EX | LOCK_NB) == 0 && fstat(File, &Status) == 0 &&
       S_ISREG(Status.st_mode) && Status.st_size == 0 &&
       ftruncate(File, static_cast<off_t>(trace::FileSize)) == 0) {
+    // A mapping keeps the lock.
+    flock(File, LOCK_UN);
     if (allocate(File, 0, trace::SeriesAt))
       return File;
     // A reader is told that there is nothing rather than half of something.

@@ -44,7 +44,7 @@ Returned step(Step *Next, const char *Name, void *Optimizer, void *Closure) {
   bump(Trace->Steps);
   hit(Site);
   if (isEmpty(Closure)) {
-    Within Steps(Site, true);
+    Within Steps(Site);
     StepOf Telling(Optimizer, Site);
     return Next(Optimizer, Closure);
   }

@@ -194,13 +194,8 @@ void operationEnds(const char *Name) {
     Self.SyncDepth = 0;
   if (--Self.Depth)
     return;
-  if (Self.Throwing && uncaughtExceptions() > 0) {
-    Self.Throwing = false;
-    bump(Trace->Exceptions);
-    if (Self.Site)
-      bump(siteAt(Self.Site).Exceptions);
-  }
-  Self.Throwing = false;
+  if (Self.IsThrowing)
+    settleException(0);
   Self.Site = 0;
 }
 

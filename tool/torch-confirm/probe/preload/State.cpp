@@ -47,10 +47,9 @@ int uncaughtExceptions() {
   return Ask();
 }
 
-Within::Within(uint32_t Inside, bool CountsExceptions)
+Within::Within(uint32_t Inside)
     : Depth(Self.Depth), Site(Self.Site), SyncDepth(Self.SyncDepth),
-      Top(Self.Top), ExceptionSite(CountsExceptions ? Inside : 0),
-      Exceptions(ExceptionSite ? uncaughtExceptions() : 0) {
+      Top(Self.Top), Exceptions(uncaughtExceptions()) {
   Self.Depth = Inside ? 1 : 0;
   Self.Site = Inside;
   Self.SyncDepth = 0;
@@ -58,15 +57,21 @@ Within::Within(uint32_t Inside, bool CountsExceptions)
 }
 
 Within::~Within() {
-  if (ExceptionSite && Self.Throwing && uncaughtExceptions() > Exceptions) {
-    Self.Throwing = false;
-    bump(Trace->Exceptions);
-    bump(siteAt(ExceptionSite).Exceptions);
-  }
+  if (Self.IsThrowing)
+    settleException(Exceptions);
   Self.Depth = Depth;
   Self.Site = Site;
   Self.SyncDepth = SyncDepth;
   Self.Top = Top;
+}
+
+void settleException(int Before) {
+  Self.IsThrowing = false;
+  if (uncaughtExceptions() > Before)
+    return;
+  Trace->Exceptions.fetch_sub(1, std::memory_order_relaxed);
+  if (Self.ThrowSite)
+    siteAt(Self.ThrowSite).Exceptions.fetch_sub(1, std::memory_order_relaxed);
 }
 
 } // namespace torchtidy::confirm::probe

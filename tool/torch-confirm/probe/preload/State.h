@@ -72,8 +72,11 @@ struct Thread {
   uint32_t InCopy;
   /// In the probe's own work: operations and allocations are not the program's.
   uint32_t Busy;
-  /// A LibTorch exception was thrown and has not yet left the operation.
-  bool Throwing;
+  /// An exception of LibTorch's was thrown in an operation that has not ended
+  /// yet, and was counted there. If nothing catches it the program ends without
+  /// any of its stack being unwound, so it cannot be counted later.
+  bool IsThrowing;
+  uint32_t ThrowSite;
   /// Its thread-local state is gone.
   bool IsDead;
   /// The innermost mark that it began; None where there is none.
@@ -92,7 +95,7 @@ public:
 class Within {
 public:
   /// \param Site 0 lets operations inside be outermost ones.
-  Within(uint32_t Site, bool CountsExceptions);
+  explicit Within(uint32_t Site);
   ~Within();
   Within(const Within &) = delete;
   Within &operator=(const Within &) = delete;
@@ -100,9 +103,13 @@ public:
 private:
   uint32_t Depth, Site, SyncDepth;
   uintptr_t Top;
-  uint32_t ExceptionSite;
   int Exceptions;
 };
+
+/// An operation ends. What was thrown in it and does not leave it, LibTorch has
+/// caught itself: that was no exception of the program's.
+/// \param Before how many exceptions were on their way when it began.
+void settleException(int Before);
 
 /// The trace, while Active.
 extern trace::Header *Trace;
