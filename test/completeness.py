@@ -22,7 +22,8 @@ SECTIONS = ["Why", "Example", "When it is quiet", "How to silence it", "Options"
 
 def missing_parts(check):
     for path in [check.source(".h"), check.source(".cpp"), check.page(),
-                 check.scenario() / "wrong.cpp", check.scenario() / "fixed.cpp"]:
+                 check.scenario() / "wrong.cpp", check.scenario() / "fixed.cpp",
+                 check.scenario() / "made/findings.json"]:
         if not (ROOT / path).is_file():
             yield f"{path} is missing"
     tests = sorted((ROOT / check.tests()).glob("*.cpp"))
@@ -63,6 +64,9 @@ def marked_scenarios(check):
         if path.is_file() and ("// BAD" in path.read_text()) != expected:
             yield (f"{check.scenario() / name} "
                    f"{'lacks' if expected else 'has'} a line marked // BAD")
+    path = ROOT / check.scenario() / "wrong.cpp"
+    if path.is_file() and not re.search(r"^// MEASURE .* (factor|more)=", path.read_text(), re.M):
+        yield f"{path.relative_to(ROOT)} does not state by what factor it measures"
 
 
 def order(checks):

@@ -43,7 +43,9 @@ def known_checks():
 
 
 def sources(root, suffixes):
-    return sorted(p for p in root.rglob("*") if p.suffix in suffixes and p.is_file())
+    # What is below a folder "made" was made of the others.
+    return sorted(p for p in root.rglob("*") if p.suffix in suffixes and p.is_file()
+                  and p.parent.name != "made")
 
 
 def markers(root):

@@ -1,38 +1,32 @@
-// What a scenario program measures about itself. The numbers come from
-// LibTorch's own observers, so a program only says where its loops and their
-// iterations are; its tensors are never touched.
+// How a scenario program tells what it does: where its loops and their
+// iterations are, and which numbers come out. What that costs is measured by
+// torch-confirm's probe; without the probe a program runs all the same and
+// prints its numbers.
 #ifndef TORCH_TIDY_SCENARIOS_MEASURE_H
 #define TORCH_TIDY_SCENARIOS_MEASURE_H
 
 #include <torch/torch.h>
 
-#include <map>
+#include <cstdint>
 #include <string>
-#include <vector>
 
 namespace measure {
 
-// To be called first in main: reads `--device cpu|cuda` and starts to observe.
+// To be called first in main: reads `--device cpu|cuda` and `--size N`.
 torch::Device start(int argc, char **argv);
 
-// Prints all that was measured as one line of key=value; the exit code of main.
-int finish();
+// How many times as large as the small run this one is to be, from 1. What it
+// enlarges (iterations, batches, tensors) is said in the program's first lines.
+int64_t size();
 
-// A number that the program reports on its own.
+// A result of the program.
 void value(const std::string &name, double number);
 
-// A loop of the program. When it ends, these are measured, from the second half
-// of the iterations where they are rates:
-//   <name>.nodes_per_iteration   growth of the living graph nodes
-//   <name>.bytes_per_iteration   growth of the living tensor bytes
-//   <name>.new_nodes             graph nodes made in one iteration
-//   <name>.peak_bytes            most tensor bytes above those before the loop
-//   <name>.allocations           tensor allocations in one iteration
-//   <name>.allocated_bytes       their bytes
-//   <name>.copies                copies to another device or element type, in
-//                                one iteration
-//   <name>.copied_bytes          the bytes that they read
-//   <name>.milliseconds          wall time of one iteration
+// The exit code of main.
+int finish();
+
+// A loop of the program. It prints the time of its iterations, without the
+// first ones; all else is the probe's.
 class Loop {
 public:
   explicit Loop(std::string name);
@@ -43,17 +37,10 @@ public:
   // To be called at the end of each iteration.
   void iteration();
 
-  // A number of this iteration; the mean over the second half is reported.
-  void value(const std::string &key, double number);
-
 private:
-  void count();
-
   std::string name_;
-  std::vector<double> nodes_, bytes_, made_, seconds_;
-  std::vector<double> allocations_, allocated_, copies_, copied_;
-  std::map<std::string, std::vector<double>> values_;
-  double bytes_before_;
+  int64_t iterations_ = 0;
+  double start_ = 0;
 };
 
 } // namespace measure

@@ -1,12 +1,21 @@
-// The texture of images is measured with a table of counts for each, and a
-// discriminator is trained to tell samples from noise.
+// The texture of images is measured with a table of counts for each, and a GAN
+// learns to draw points of a ring.
+// --size: that many times as many images, and as large a batch of the GAN.
+//
+// MEASURE counts allocations more=1 grows=constant
+// MEASURE counts allocated-bytes factor=1.2 grows=constant
+// MEASURE gan allocations more=2 grows=constant
+// MEASURE gan allocated-bytes more=512 grows=linear
+// MEASURE counts milliseconds report
+// MEASURE gan milliseconds report
+// MEASURE process contrast same
+// MEASURE process mean_radius same
 #include "measure.h"
 
 namespace {
 
 constexpr int64_t levels = 64;
-constexpr int64_t batch_size = 256;
-constexpr int64_t features = 32;
+constexpr int64_t noise_size = 8;
 
 // How often each pair of neighbouring grey levels occurs in an image, and the
 // contrast that follows from it.
@@ -30,31 +39,58 @@ double mean_contrast(const torch::Tensor &images) {
   return sum / images.size(0);
 }
 
-// The noise is drawn anew in every step, the labels are always the same.
-double train_discriminator(torch::Device device) {
-  torch::nn::Sequential net(torch::nn::Linear(features, 64), torch::nn::ReLU(),
-                            torch::nn::Linear(64, 1));
+torch::nn::Sequential make_net(int64_t in, int64_t out, torch::Device device) {
+  torch::nn::Sequential net(torch::nn::Linear(in, 64), torch::nn::LeakyReLU(),
+                            torch::nn::Linear(64, 64), torch::nn::LeakyReLU(),
+                            torch::nn::Linear(64, out));
   net->to(device);
-  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  return net;
+}
 
-  const auto samples = torch::randn({batch_size, features}, device) * 0.5 + 1;
-  const auto noise = torch::empty({batch_size, features}, device);
-  double last = 0;
-  measure::Loop loop("training");
-  for (int step = 0; step < 100; ++step) {
+// Batches of points.
+torch::Tensor make_ring(int64_t count, torch::Device device) {
+  const auto angle = torch::rand({count}, device) * (2 * M_PI);
+  const auto radius = 1 + 0.05 * torch::randn({count}, device);
+  const auto points = torch::stack({angle.cos(), angle.sin()}, 1);
+  return (points * radius.view({-1, 1})).view({10, -1, 2});
+}
+
+// The mean distance of the points that it draws in the end from the middle.
+double train_gan(torch::Device device) {
+  const int64_t batch_size = 256 * measure::size();
+  const auto ring = make_ring(10 * batch_size, device);
+  auto generator = make_net(noise_size, 2, device);
+  auto discriminator = make_net(2, 1, device);
+  torch::optim::Adam generating(generator->parameters(), 1e-3);
+  torch::optim::Adam discriminating(discriminator->parameters(), 1e-3);
+
+  torch::Tensor drawn;
+  measure::Loop loop("gan");
+  for (int step = 0; step < 200; ++step) {
+    // The noise is drawn anew in every step, the labels are always the same.
     const auto real = torch::ones({batch_size, 1}, device);  // BAD
     const auto fake = torch::zeros({batch_size, 1}, device); // BAD
-    noise.normal_();
-    const auto loss =
-        torch::binary_cross_entropy_with_logits(net->forward(samples), real) +
-        torch::binary_cross_entropy_with_logits(net->forward(noise), fake);
-    optimizer.zero_grad();
-    loss.backward();
-    optimizer.step();
-    last = loss.item<double>();
+    const auto noise = torch::randn({batch_size, noise_size}, device);
+    drawn = generator->forward(noise);
+
+    discriminating.zero_grad();
+    const auto points = ring[step % ring.size(0)];
+    const auto on_ring = discriminator->forward(points);
+    const auto on_drawn = discriminator->forward(drawn.detach());
+    const auto mistakes =
+        torch::binary_cross_entropy_with_logits(on_ring, real) +
+        torch::binary_cross_entropy_with_logits(on_drawn, fake);
+    mistakes.backward();
+    discriminating.step();
+
+    generating.zero_grad();
+    const auto detected = torch::binary_cross_entropy_with_logits(
+        discriminator->forward(drawn), real);
+    detected.backward();
+    generating.step();
     loop.iteration();
   }
-  return last;
+  return drawn.detach().norm(2, 1).mean().item<double>();
 }
 
 } // namespace
@@ -62,9 +98,10 @@ double train_discriminator(torch::Device device) {
 int main(int argc, char **argv) {
   const torch::Device device = measure::start(argc, argv);
   torch::manual_seed(1);
-  const auto images = torch::randint(
-      levels, {100, 48, 48}, torch::dtype(torch::kInt64).device(device));
+  const auto images =
+      torch::randint(levels, {100 * measure::size(), 48, 48},
+                     torch::dtype(torch::kInt64).device(device));
   measure::value("contrast", mean_contrast(images));
-  measure::value("loss", train_discriminator(device));
+  measure::value("mean_radius", train_gan(device));
   return measure::finish();
 }

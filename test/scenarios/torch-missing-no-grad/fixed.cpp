@@ -1,10 +1,12 @@
 // A small convolutional network is trained, and then evaluated batch by batch.
+// --size: that many times as large a batch of the evaluation.
 #include "measure.h"
 
 namespace {
 
 constexpr int64_t classes = 4;
-constexpr int64_t batch_size = 32;
+constexpr int64_t train_size = 32; // Images of a batch.
+constexpr int64_t batches = 20;    // Of the evaluation.
 
 struct ConvNetImpl : torch::nn::Module {
   ConvNetImpl() {
@@ -45,7 +47,7 @@ void train(ConvNet &net, torch::Device device) {
   torch::optim::Adam optimizer(net->parameters(), 1e-2);
   net->train();
   for (int step = 0; step < 60; ++step) {
-    const auto labels = make_labels(batch_size, device);
+    const auto labels = make_labels(train_size, device);
     const auto output = net->forward(make_images(labels));
     const auto loss = torch::nn::functional::cross_entropy(output, labels);
     optimizer.zero_grad();
@@ -56,6 +58,7 @@ void train(ConvNet &net, torch::Device device) {
 
 double evaluate(ConvNet &net, const torch::Tensor &images,
                 const torch::Tensor &labels) {
+  const int64_t batch_size = images.size(0) / batches;
   torch::NoGradGuard no_grad;
   net->eval();
   int64_t correct = 0;
@@ -79,7 +82,8 @@ int main(int argc, char **argv) {
   net->to(device);
   train(net, device);
 
-  const auto labels = make_labels(20 * batch_size, device);
+  const auto labels =
+      make_labels(batches * train_size * measure::size(), device);
   const auto images = make_images(labels);
   measure::value("accuracy", evaluate(net, images, labels));
   return measure::finish();

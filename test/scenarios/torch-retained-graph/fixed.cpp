@@ -1,10 +1,9 @@
 // An autoencoder is trained three times, and each time another number about the
 // training is collected.
+// --size: that many times as many steps.
 #include "measure.h"
 
 namespace {
-
-constexpr int64_t steps = 60;
 
 struct AutoencoderImpl : torch::nn::Module {
   AutoencoderImpl() {
@@ -33,6 +32,7 @@ struct Training {
     optimizer.step();
   }
 
+  int64_t steps = 60 * measure::size();
   torch::Tensor data;
   Autoencoder model;
   torch::optim::SGD optimizer{model->parameters(), 0.05};
@@ -42,7 +42,7 @@ struct Training {
 double mean_of_kept_losses(Training &training) {
   std::vector<torch::Tensor> losses;
   measure::Loop loop("kept_losses");
-  for (int64_t step = 0; step < steps; ++step) {
+  for (int64_t step = 0; step < training.steps; ++step) {
     const auto batch = training.batch(step);
     const auto code = training.model->encoder->forward(batch);
     const auto loss =
@@ -58,7 +58,7 @@ double mean_of_kept_losses(Training &training) {
 double mean_of_added_losses(Training &training) {
   torch::Tensor total = torch::zeros({}, training.data.options());
   measure::Loop loop("added_losses");
-  for (int64_t step = 0; step < steps; ++step) {
+  for (int64_t step = 0; step < training.steps; ++step) {
     const auto batch = training.batch(step);
     const auto code = training.model->encoder->forward(batch);
     const auto loss =
@@ -67,7 +67,7 @@ double mean_of_added_losses(Training &training) {
     total += loss.detach();
     loop.iteration();
   }
-  return total.item<double>() / steps;
+  return total.item<double>() / static_cast<double>(training.steps);
 }
 
 // Watches how far the codes spread. No backward() goes through these numbers,
@@ -75,7 +75,7 @@ double mean_of_added_losses(Training &training) {
 double spread_of_codes(Training &training) {
   std::vector<torch::Tensor> spreads;
   measure::Loop loop("watched_codes");
-  for (int64_t step = 0; step < steps; ++step) {
+  for (int64_t step = 0; step < training.steps; ++step) {
     const auto batch = training.batch(step);
     const auto code = training.model->encoder->forward(batch);
     const auto loss =

@@ -1,10 +1,21 @@
 // An autoencoder is trained three times, and each time another number about the
 // training is collected.
+// --size: that many times as many steps.
+//
+// MEASURE kept_losses nodes-per-iteration factor=10 grows=constant
+// MEASURE kept_losses nodes-kept factor=10 grows=linear
+// MEASURE added_losses nodes-per-iteration factor=10 grows=constant
+// MEASURE added_losses nodes-kept factor=10 grows=linear
+// MEASURE watched_codes nodes-per-iteration factor=10 grows=constant
+// MEASURE watched_codes nodes-kept factor=10 grows=linear
+// MEASURE watched_codes bytes-per-iteration factor=10 grows=constant
+// MEASURE watched_codes bytes-kept factor=10 grows=linear
+// MEASURE process mean_kept same
+// MEASURE process mean_added same
+// MEASURE process spread same
 #include "measure.h"
 
 namespace {
-
-constexpr int64_t steps = 60;
 
 struct AutoencoderImpl : torch::nn::Module {
   AutoencoderImpl() {
@@ -33,6 +44,7 @@ struct Training {
     optimizer.step();
   }
 
+  int64_t steps = 60 * measure::size();
   torch::Tensor data;
   Autoencoder model;
   torch::optim::SGD optimizer{model->parameters(), 0.05};
@@ -42,7 +54,7 @@ struct Training {
 double mean_of_kept_losses(Training &training) {
   std::vector<torch::Tensor> losses;
   measure::Loop loop("kept_losses");
-  for (int64_t step = 0; step < steps; ++step) {
+  for (int64_t step = 0; step < training.steps; ++step) {
     const auto batch = training.batch(step);
     const auto code = training.model->encoder->forward(batch);
     const auto loss =
@@ -58,7 +70,7 @@ double mean_of_kept_losses(Training &training) {
 double mean_of_added_losses(Training &training) {
   torch::Tensor total = torch::zeros({}, training.data.options());
   measure::Loop loop("added_losses");
-  for (int64_t step = 0; step < steps; ++step) {
+  for (int64_t step = 0; step < training.steps; ++step) {
     const auto batch = training.batch(step);
     const auto code = training.model->encoder->forward(batch);
     const auto loss =
@@ -67,7 +79,7 @@ double mean_of_added_losses(Training &training) {
     total += loss; // BAD
     loop.iteration();
   }
-  return total.item<double>() / steps;
+  return total.item<double>() / static_cast<double>(training.steps);
 }
 
 // Watches how far the codes spread. No backward() goes through these numbers,
@@ -75,7 +87,7 @@ double mean_of_added_losses(Training &training) {
 double spread_of_codes(Training &training) {
   std::vector<torch::Tensor> spreads;
   measure::Loop loop("watched_codes");
-  for (int64_t step = 0; step < steps; ++step) {
+  for (int64_t step = 0; step < training.steps; ++step) {
     const auto batch = training.batch(step);
     const auto code = training.model->encoder->forward(batch);
     const auto loss =

@@ -35,7 +35,7 @@ using Numbers = std::map<Quantity, Number>;
 ///   copies                  to another device or element type, in one
 ///   iteration copied-bytes            the bytes that they read
 ///   synchronisations        in one iteration
-///   milliseconds            wall time of one iteration, without the probe
+///   milliseconds            time of one iteration, without the probe
 bool isLoopMeasure(const std::string &Name);
 bool isTime(const std::string &Name);
 

@@ -38,21 +38,35 @@ std::string title(const Quantity &What) {
                                 : What.Loop + ": " + What.Measure;
 }
 
-void printRow(std::ostream &Stream, const Comparison &Row) {
-  std::string Verdict = name(Row.Says);
-  if (!Row.Why.empty())
-    Verdict += " (" + Row.Why + ")";
-  Stream << "  " << std::left << std::setw(36) << title(Row.What) << std::right
-         << std::setw(5) << Row.Size << std::setw(14) << show(Row.Wrong)
-         << std::setw(14) << show(Row.Fixed) << std::setw(14) << show(Row.Fixit)
-         << std::setw(10) << showRatio(Row) << "  " << Verdict << '\n';
+/// How a quantity grows from the smallest size to the largest; null in other
+/// rows.
+const Growth *growthAt(const Outcome &O, const Comparison &Row) {
+  for (const Growth &G : O.Growths)
+    if (G.To == Row.Size && G.What.Loop == Row.What.Loop &&
+        G.What.Measure == Row.What.Measure)
+      return &G;
+  return nullptr;
 }
 
-void printGrowth(std::ostream &Stream, const Growth &G) {
-  Stream << "  " << title(G.What) << ", size " << G.From << " to " << G.To
-         << ": the difference grows "
-         << (G.Times ? formatNumber(*G.Times) + " times" : "from nothing")
-         << ", expected " << formatNumber(G.Expected) << ": " << name(G.Says)
+std::string showVerdict(const Outcome &O, const Comparison &Row) {
+  const Growth *G = growthAt(O, Row);
+  const bool Fails = G && G->Says == Verdict::Failed;
+  std::string Result = name(Fails ? G->Says : Row.Says);
+  std::string Why = Row.Why;
+  if (G) {
+    Why += Why.empty() ? "" : "; ";
+    Why += G->Times ? "grows " + formatNumber(*G->Times) + " times"
+                    : "grows from nothing";
+    Why += ", expected " + formatNumber(G->Expected);
+  }
+  return Why.empty() ? Result : Result + " (" + Why + ")";
+}
+
+void printRow(std::ostream &Stream, const Outcome &O, const Comparison &Row) {
+  Stream << "  " << std::left << std::setw(36) << title(Row.What) << std::right
+         << std::setw(4) << Row.Size << std::setw(12) << show(Row.Wrong)
+         << std::setw(12) << show(Row.Fixed) << std::setw(12) << show(Row.Fixit)
+         << std::setw(9) << showRatio(Row) << "  " << showVerdict(O, Row)
          << '\n';
 }
 
@@ -115,14 +129,12 @@ void printResult(std::ostream &Stream, const CheckResult &Result) {
     Stream << "  FAILED: " << Problem << '\n';
   for (const auto &[Device, O] : Result.Outcomes) {
     Stream << "  " << std::left << std::setw(36) << "on " + Device << std::right
-           << std::setw(5) << "size" << std::setw(14) << "wrong"
-           << std::setw(14) << "fixed" << std::setw(14) << "fix-it"
-           << std::setw(10) << "ratio"
+           << std::setw(4) << "size" << std::setw(12) << "wrong"
+           << std::setw(12) << "fixed" << std::setw(12) << "fix-it"
+           << std::setw(9) << "ratio"
            << "  verdict\n";
     for (const Comparison &Row : O.Rows)
-      printRow(Stream, Row);
-    for (const Growth &G : O.Growths)
-      printGrowth(Stream, G);
+      printRow(Stream, O, Row);
   }
 }
 

@@ -47,6 +47,8 @@ void expectSuccess(const Finished &Run, const std::vector<std::string> &Words) {
                   ": " + lastLines(Run.All)};
 }
 
+} // namespace
+
 Number summary(std::vector<double> Series) {
   std::sort(Series.begin(), Series.end());
   const size_t Half = Series.size() / 2;
@@ -54,8 +56,6 @@ Number summary(std::vector<double> Series) {
       Series.size() % 2 ? Series[Half] : (Series[Half - 1] + Series[Half]) / 2;
   return {Median, Series.front(), Series.back()};
 }
-
-} // namespace
 
 void Programs::configure() const {
   std::vector<std::string> Command = {
@@ -103,26 +103,33 @@ bool Programs::hasFixit(const std::string &Check) const {
   return fs::exists(Options.Scenarios / Check / "made" / "fixit.cpp");
 }
 
+std::vector<std::string> Programs::command(const std::string &Check,
+                                           const std::string &Variant,
+                                           const std::string &Device,
+                                           int Size) const {
+  return {(Options.Build / (Check + "-" + Variant)).string(), "--device",
+          Device, "--size", std::to_string(Size)};
+}
+
 Numbers Programs::run(const std::string &Check, const std::string &Variant,
-                      const std::string &Device, int Size, int Repeat) const {
-  const std::vector<std::string> Words = {
-      (Options.Build / (Check + "-" + Variant)).string(), "--device", Device,
-      "--size", std::to_string(Size)};
+                      const std::string &Device, int Size) const {
+  const std::vector<std::string> Words = command(Check, Variant, Device, Size);
   const Recorded Probed = Probe->record(Words, TimeoutSeconds);
   expectSuccess(Probed.Run, Words);
   LibTorch = Probed.What.LibTorch;
-  CudaDevice = Probed.What.CudaDevice;
-  Numbers Result = measure(Probed.What, Device == "cuda");
-  std::map<Quantity, std::vector<double>> Times;
-  for (int I = 0; I < Repeat; ++I) {
-    const Finished Bare = execute(Words, TimeoutSeconds);
-    expectSuccess(Bare, Words);
-    for (const auto &[What, Number] : readTimes(Bare.Output))
-      Times[What].push_back(Number.Value);
-  }
-  for (auto &[What, Series] : Times)
-    Result.insert_or_assign(What, summary(std::move(Series)));
-  return Result;
+  if (!Probed.What.CudaDevice.empty())
+    CudaDevice = Probed.What.CudaDevice;
+  return measure(Probed.What, Device == "cuda");
+}
+
+void Programs::time(const std::string &Check, const std::string &Variant,
+                    const std::string &Device, int Size,
+                    std::map<Quantity, std::vector<double>> &Times) const {
+  const std::vector<std::string> Words = command(Check, Variant, Device, Size);
+  const Finished Run = execute(Words, TimeoutSeconds);
+  expectSuccess(Run, Words);
+  for (const auto &[What, Number] : readTimes(Run.Output))
+    Times[What].push_back(Number.Value);
 }
 
 } // namespace torchtidy::confirm::scenarios

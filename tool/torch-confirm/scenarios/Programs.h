@@ -11,6 +11,9 @@
 
 namespace torchtidy::confirm::scenarios {
 
+/// The median of a series, with its least and its greatest number.
+Number summary(std::vector<double> Series);
+
 /// A scenario that cannot be measured; the others go on.
 struct Failure {
   std::string Message;
@@ -36,6 +39,7 @@ public:
   void configure() const;
   /// The LibTorch that CMake has found.
   std::string libTorchFolder() const;
+  bool hasProbe() const { return Probe.has_value(); }
   /// To be called before the first run.
   void setProbe(std::string Library) {
     Probe.emplace(std::move(Library), Options.Build);
@@ -44,10 +48,13 @@ public:
   void build(const std::string &Check) const;
   bool hasFixit(const std::string &Check) const;
 
-  /// Runs <check>-<variant> once under the probe, and Repeat times without it
-  /// for its times. Throws Failure.
+  /// Runs <check>-<variant> under the probe. Throws Failure.
   Numbers run(const std::string &Check, const std::string &Variant,
-              const std::string &Device, int Size, int Repeat) const;
+              const std::string &Device, int Size) const;
+  /// Runs it without the probe, which takes time itself, and adds its times.
+  void time(const std::string &Check, const std::string &Variant,
+            const std::string &Device, int Size,
+            std::map<Quantity, std::vector<double>> &Times) const;
 
   /// What the sources need to be parsed, one word a line.
   std::filesystem::path analyzerFlags() const {
@@ -59,6 +66,10 @@ public:
   const std::string &cudaDevice() const { return CudaDevice; }
 
 private:
+  std::vector<std::string> command(const std::string &Check,
+                                   const std::string &Variant,
+                                   const std::string &Device, int Size) const;
+
   BuildOptions Options;
   std::optional<Recorder> Probe;
   mutable std::string LibTorch, CudaDevice;

@@ -182,8 +182,10 @@ void ScenariosCommand::analyze(const Row &R, const Manifest &M,
     Result.Problems.push_back(std::move(Problem));
   if (Result.Problems.empty())
     Result.Analysis = "the analyzer finds the " +
-                      std::to_string(M.Marked.size()) +
-                      " marked lines of wrong.cpp and nothing in fixed.cpp" +
+                      (M.Marked.size() == 1 ? "marked line"
+                                            : std::to_string(M.Marked.size()) +
+                                                  " marked lines") +
+                      " of wrong.cpp and nothing in fixed.cpp" +
                       (Analyse ? "" : " (committed findings)");
   if (!Analyse)
     return;
@@ -197,10 +199,20 @@ Outcome ScenariosCommand::measureOn(const std::string &Device, const Row &R,
   std::map<int, Runs> BySize;
   for (int Size : SizeList) {
     Runs Each;
-    Each.Wrong = All->run(R.Check, "wrong", Device, Size, Repeat);
-    Each.Fixed = All->run(R.Check, "fixed", Device, Size, Repeat);
+    Each.Wrong = All->run(R.Check, "wrong", Device, Size);
+    Each.Fixed = All->run(R.Check, "fixed", Device, Size);
     if (All->hasFixit(R.Check))
-      Each.Fixit = All->run(R.Check, "fixit", Device, Size, 0);
+      Each.Fixit = All->run(R.Check, "fixit", Device, Size);
+    // In turn, so that both meet the same machine.
+    std::map<Quantity, std::vector<double>> Wrong, Fixed;
+    for (int I = 0; I < Repeat; ++I) {
+      All->time(R.Check, "wrong", Device, Size, Wrong);
+      All->time(R.Check, "fixed", Device, Size, Fixed);
+    }
+    for (const auto &[What, Series] : Wrong)
+      Each.Wrong.insert_or_assign(What, summary(Series));
+    for (const auto &[What, Series] : Fixed)
+      Each.Fixed.insert_or_assign(What, summary(Series));
     BySize.emplace(Size, std::move(Each));
   }
   return compare(M.Claims, Device, BySize);
@@ -216,6 +228,8 @@ CheckResult ScenariosCommand::confirm(const Row &R) {
       Result.Problems.push_back(*Missing);
     analyze(R, M, Result);
     All->build(R.Check);
+    if (!All->hasProbe())
+      All->setProbe(Probe.build(All->libTorchFolder()));
     for (const char *Each : {"cpu", "cuda"})
       if (Device == Each || Device == "all")
         Result.Outcomes.emplace(Each, measureOn(Each, R, M));
@@ -275,7 +289,6 @@ int ScenariosCommand::run() {
   if (Make)
     return make();
 
-  All->setProbe(Probe.build(All->libTorchFolder()));
   std::vector<CheckResult> Results;
   for (const Row &R : Rows) {
     Results.push_back(confirm(R));
