@@ -78,12 +78,18 @@ class Test:
             [str(w) for w in [*self.confirm, "--findings", self.findings, "--", self.ends,
                               "wait"]],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            start_new_session=True)
+            start_new_session=True,
+            # A shell ignores it for what runs in its background, as tests may.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         while process.stdout.readline() not in ["ready\n", ""]:
             pass
         time.sleep(0.2)
         (os.killpg if to_group else os.kill)(process.pid, number)
-        _, errors = process.communicate(timeout=60)
+        try:
+            _, errors = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            _, errors = process.communicate()
         self.check(f"{name}: code", process.returncode == 128 + number,
                    process.returncode)
         self.check_verdicts(name, errors)
