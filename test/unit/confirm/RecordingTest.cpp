@@ -62,6 +62,7 @@ TEST(Symbolizer, FramesOfLibraries) {
   EXPECT_TRUE(isOfLibraries("/usr/include/c++/12/bits/stl_vector.h"));
   EXPECT_TRUE(isOfLibraries("/usr/lib/gcc/x86_64-linux-gnu/12/include/x.h"));
   EXPECT_FALSE(isOfLibraries("/home/me/torch/src/train.cpp"));
+  EXPECT_FALSE(isOfLibraries("/usr/src/app/train.cpp"));
   EXPECT_FALSE(isOfLibraries("/home/me/include/net.h"));
 }
 

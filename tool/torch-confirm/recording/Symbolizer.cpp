@@ -83,8 +83,12 @@ bool isOfLibraries(const std::string &File) {
   auto Has = [&](const char *Part) {
     return File.find(Part) != std::string::npos;
   };
-  if (File.rfind("/usr/", 0) == 0)
-    return File.rfind("/usr/src/", 0) != 0 && File.rfind("/usr/home/", 0) != 0;
+  // Not all of /usr: containers have programs in /usr/src and /usr/local.
+  for (const char *Folder :
+       {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/",
+        "/usr/local/lib/", "/usr/local/cuda"})
+    if (File.rfind(Folder, 0) == 0)
+      return true;
   return Has("/include/torch/") || Has("/include/ATen/") ||
          Has("/include/c10/") || Has("/include/caffe2/") ||
          Has("/include/c++/") || Has("/libstdc++-v3/") || Has("/sysdeps/") ||
