@@ -40,9 +40,11 @@ public:
               << "Preloaded:\n"
               << "  TORCH_CONFIRM_TRACE=trace LD_PRELOAD=" << Path
               << " ./program\n"
-              << "Linked, with CMake (first among its libraries):\n"
-              << "  target_link_libraries(program PRIVATE -Wl,--no-as-needed "
-              << Path << ")\n"
+              << "Linked, with CMake:\n"
+              << "  include("
+              << (dataFolder() / "probe" / "TorchConfirm.cmake").string()
+              << ")\n"
+              << "  torch_confirm_probe(program)\n"
               << "The trace it leaves: torch-confirm judge --trace trace "
                  "--findings FILE\n";
     return ExitSuccess;
