@@ -13,9 +13,11 @@ namespace torchtidy::confirm {
 namespace {
 
 constexpr const char *Help =
-    "Runs a program and judges findings by what it did.\n"
-    "\n"
-    "  torch-confirm run --findings findings.sarif -- build/train --epochs 1\n"
+    "Runs a program and judges findings by what it did";
+
+constexpr const char *Footer =
+    "\n  torch-confirm run --findings findings.sarif -- build/train --epochs "
+    "1\n"
     "  torch-confirm run --analyze -p build --json verdicts.json -- "
     "build/train\n"
     "\n"
@@ -23,13 +25,12 @@ constexpr const char *Help =
     "would "
     "alone:\nits input, output, exit code and Ctrl-C are its own. The report "
     "is "
-    "written to\nstandard error when it has ended.\n";
-
-constexpr const char *Footer = "\nExit codes: those of the program, 128 and "
-                               "the number where a signal ended "
-                               "it;\n1 when --fail-on has met a verdict and "
-                               "the program ended with 0; 2 when "
-                               "the\nprogram cannot be run or judged.";
+    "written to\nstandard error when it has ended.\n"
+    "\n"
+    "Exit codes: those of the program, 128 and the number where a signal ended "
+    "it;\n1 when --fail-on has met a verdict and the program ended with 0; 2 "
+    "when "
+    "the\nprogram cannot be run or judged.";
 
 /// What rules may miss; without a device the CUDA quantities are no news.
 std::string unavailable(const Recording &Run) {
