@@ -136,6 +136,15 @@ TEST(PeakBytes, GraphForNobodyIsConfirmed) {
                         "live tensor memory rises by 2 MiB in it, 16 passes");
 }
 
+TEST(PeakBytes, OnePassIsEnough) {
+  MadeRecording Run;
+  Run.graph("aten::conv2d", {at(5, "forward"), at(12)}, 1, 3, 3, false);
+  const Verdict V = judgeOne(finding("peak-bytes", 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence,
+            "3 graph nodes made per pass and run by no backward, 1 pass");
+}
+
 TEST(PeakBytes, UnderAGuardIsRefuted) {
   MadeRecording Run;
   Run.site("aten::conv2d", {at(5, "forward"), at(12)}, 16);

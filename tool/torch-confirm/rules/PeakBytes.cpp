@@ -7,8 +7,6 @@
 namespace torchtidy::confirm {
 namespace {
 
-/// The first one may be a trial.
-constexpr uint64_t FewestPasses = 2;
 /// Of the nodes that the passes make; of fewer nobody makes use.
 constexpr double ShareRunOnPurpose = 0.1;
 
@@ -75,17 +73,13 @@ public:
       return V;
     }
     V.Iterations = Unused->Iterations;
-    if (Unused->Iterations < FewestPasses) {
-      V.Result = Outcome::NotMeasurable;
-      V.Sentence = "too few passes: " + numberText(double(Unused->Iterations));
-      return V;
-    }
     const double Nodes = double(UnusedMade) / double(Unused->Iterations);
     const double Cpu = rise(*Unused, &Sample::CpuBytes);
     const double Cuda = rise(*Unused, &Sample::CudaBytes);
     const double Bytes = std::max(Cpu, Cuda);
     V.Result = Outcome::Confirmed;
     V.Number = Nodes;
+    // Nodes are counted, not estimated: one pass is enough.
     V.Sentence = countText(Nodes, "graph node") +
                  " made per pass and run by no backward";
     if (Bytes > 0)
