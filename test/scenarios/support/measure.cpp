@@ -19,16 +19,19 @@ torch::Device device = torch::kCPU;
 int64_t scale = 1;
 
 [[noreturn]] void fail(const std::string &message) {
-  std::cerr << "error: " << message
-            << "; usage: [--device cpu|cuda] [--size N]\n";
+  std::cerr << "error: " << message << '\n';
   std::exit(2);
+}
+
+[[noreturn]] void misuse(const std::string &message) {
+  fail(message + "; usage: [--device cpu|cuda] [--size N]");
 }
 
 torch::Device parse_device(const std::string &name) {
   if (name == "cpu")
     return torch::kCPU;
   if (name != "cuda")
-    fail("unknown device '" + name + "'");
+    misuse("unknown device '" + name + "'");
   // Programs link LibTorch's CPU part alone, so that they start everywhere.
   if (!dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL))
     fail(std::string("LibTorch's CUDA part does not load: ") + dlerror());
@@ -41,7 +44,7 @@ int64_t parse_size(const std::string &text) {
   char *end = nullptr;
   const int64_t number = std::strtoll(text.c_str(), &end, 10);
   if (text.empty() || *end || number < 1)
-    fail("'" + text + "' is no size");
+    misuse("'" + text + "' is no size");
   return number;
 }
 
@@ -66,13 +69,13 @@ torch::Device start(int argc, char **argv) {
   for (int i = 1; i < argc; i += 2) {
     const std::string option = argv[i];
     if (i + 1 == argc)
-      fail("'" + option + "' lacks its value");
+      misuse("'" + option + "' lacks its value");
     if (option == "--device")
       device = parse_device(argv[i + 1]);
     else if (option == "--size")
       scale = parse_size(argv[i + 1]);
     else
-      fail("unknown option '" + option + "'");
+      misuse("unknown option '" + option + "'");
   }
   // The same sums in the same order on every machine with enough cores.
   at::set_num_threads(1);

@@ -83,16 +83,26 @@ std::string Programs::libTorchFolder() const {
   return Result;
 }
 
+std::vector<std::string>
+Programs::buildCommand(const std::vector<std::string> &Checks) const {
+  std::vector<std::string> Result = {"cmake", "--build", Options.Build.string(),
+                                     "-j" + std::to_string(jobs(Options)),
+                                     "--target"};
+  for (const std::string &Check : Checks) {
+    Result.push_back(Check + "-wrong");
+    Result.push_back(Check + "-fixed");
+    if (hasFixit(Check))
+      Result.push_back(Check + "-fixit");
+  }
+  return Result;
+}
+
+void Programs::buildTogether(const std::vector<std::string> &Checks) const {
+  execute(buildCommand(Checks), 1800);
+}
+
 void Programs::build(const std::string &Check) const {
-  std::vector<std::string> Command = {"cmake",
-                                      "--build",
-                                      Options.Build.string(),
-                                      "-j" + std::to_string(jobs(Options)),
-                                      "--target",
-                                      Check + "-wrong",
-                                      Check + "-fixed"};
-  if (hasFixit(Check))
-    Command.push_back(Check + "-fixit");
+  const std::vector<std::string> Command = buildCommand({Check});
   const Finished Run = execute(Command, 1800);
   if (!Run.succeeded())
     throw Failure{"it does not build: " + shown(Command) + "\n" +

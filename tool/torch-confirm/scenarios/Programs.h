@@ -44,6 +44,9 @@ public:
   void setProbe(std::string Library) {
     Probe.emplace(std::move(Library), Options.Build);
   }
+  /// All at once, as many as there are processors. What fails is told by
+  /// build().
+  void buildTogether(const std::vector<std::string> &Checks) const;
   /// Throws Failure with what the compiler says.
   void build(const std::string &Check) const;
   bool hasFixit(const std::string &Check) const;
@@ -66,6 +69,8 @@ public:
   const std::string &cudaDevice() const { return CudaDevice; }
 
 private:
+  std::vector<std::string>
+  buildCommand(const std::vector<std::string> &Checks) const;
   std::vector<std::string> command(const std::string &Check,
                                    const std::string &Variant,
                                    const std::string &Device, int Size) const;

@@ -289,6 +289,10 @@ int ScenariosCommand::run() {
   if (Make)
     return make();
 
+  std::vector<std::string> Names;
+  for (const Row &R : Rows)
+    Names.push_back(R.Check);
+  All->buildTogether(Names);
   std::vector<CheckResult> Results;
   for (const Row &R : Rows) {
     Results.push_back(confirm(R));
