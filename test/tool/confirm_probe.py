@@ -219,6 +219,15 @@ def children(test):
     run, traces = test.run("nowhere", ends, "exit",
                            TORCH_CONFIRM_TRACE=str(test.work / "no" / "folder"))
     test.equal("a trace that cannot be written", (run.returncode, run.stderr), (3, ""))
+    run, (trace,) = test.run("fake", test.work / "fake")
+    test.equal("another LibTorch", (run.returncode, run.stdout, run.stderr), (0, "1\n", ""))
+    for quantity, reason in [
+            ("cpu-memory", "libc10.so does not call c10::ProfiledCPUMemoryReporter::New and "
+             "Delete by its symbol: it is of another version, or bound symbolically"),
+            ("operations", "the probe does not fit this LibTorch: "),
+            ("graph-nodes", "the probe does not fit this LibTorch: ")]:
+        known, why = trace["capabilities"][quantity]
+        test.check(f"another LibTorch: {quantity}", not known and why.startswith(reason), why)
     # Linked, the probe needs no environment.
     folder = test.work / "linked"
     shutil.rmtree(folder, ignore_errors=True)

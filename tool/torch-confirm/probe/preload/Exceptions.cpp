@@ -51,8 +51,10 @@ __cxa_throw(void *Object, void *TypeInfo, void (*Destroy)(void *));
 extern "C" void __cxa_throw(void *Object, void *TypeInfo,
                             void (*Destroy)(void *)) {
   // Starting late is nothing to do in the middle of this.
+  // What leaves an operation is LibTorch's, of whatever type: some builds throw
+  // std::runtime_error.
   if (Current.load(std::memory_order_acquire) == Phase::On && !Self.Busy &&
-      isOfLibTorch(TypeInfo))
+      (Self.Depth || isOfLibTorch(TypeInfo)))
     isThrown();
   next<Throw>(NextThrow, "__cxa_throw")(Object, TypeInfo, Destroy);
   __builtin_unreachable();

@@ -38,7 +38,8 @@ uint64_t keyOf(uint64_t ThreadNumber, uint64_t Sequence) {
 void made(uint64_t Sequence) {
   auto *AskThread = next<ThreadId>(CurrentThreadId,
                                    "_ZN2at14RecordFunction15currentThreadIdEv");
-  if (!AskThread)
+  // Without the other half nobody could tell which node dies.
+  if (!AskThread || !Torch)
     return;
   uint32_t At = Self.Site;
   if (!Self.Depth) {
