@@ -11,51 +11,61 @@
  *
  * Without the probe these do nothing and cost a comparison; nothing has to be
  * linked. A thread's marks nest; a mark belongs to the thread that begins it.
+ *
+ *   torch_confirm_begin(loop)
+ *     A loop begins: from here on its peak of tensor bytes is measured, above
+ *     those that are alive now. The site is "mark:<loop>" at this line.
+ * Beginning it again (a loop in a loop) adds to the same site.
+ *   torch_confirm_iteration(loop)
+ *     An iteration ends: a hit of the site, with a sample of the process'
+ * state. torch_confirm_end(loop) The loop ends. torch_confirm_value(name,
+ * number) A number of the innermost open loop of this thread; outside of all
+ * loops, of the site "mark:", which has no frames. All calls of one name make
+ * one row with its first, last, least, greatest and mean number, and samples in
+ *     order.
  */
 #ifndef TORCH_CONFIRM_H
 #define TORCH_CONFIRM_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+/* What the probe exports, as torch_confirm_functions. */
+struct torch_confirm_functions {
+  void (*begin)(const char *loop);
+  void (*iteration)(const char *loop);
+  void (*end)(const char *loop);
+  void (*value)(const char *name, double number);
+};
 
-/* The probe defines these; in a process without it they stay undefined. */
-#if defined(__GNUC__) && !defined(TORCH_CONFIRM_PROBE)
-#define TORCH_CONFIRM_WEAK __attribute__((weak))
-#else
-#define TORCH_CONFIRM_WEAK
-#endif
+#ifndef TORCH_CONFIRM_PROBE
 
-/* A loop begins: from here on its peak of tensor bytes is measured, above those
- * that are alive now. The site is "mark:<loop>" at this line. Beginning it
- * again (a loop in a loop) adds to the same site. */
-TORCH_CONFIRM_WEAK void torch_confirm_begin(const char *loop);
+#include <dlfcn.h>
 
-/* An iteration ends: a hit of the site, with a sample of the process' state. */
-TORCH_CONFIRM_WEAK void torch_confirm_iteration(const char *loop);
+/* Not weak functions: the linker makes them null for good in a program that is
+ * not position independent. Old C libraries have dlsym in a library of its own;
+ * where that is not linked, there are no marks. */
+#pragma weak dlsym
 
-/* The loop ends. */
-TORCH_CONFIRM_WEAK void torch_confirm_end(const char *loop);
-
-/* A number of the innermost open loop of this thread; outside of all loops, of
- * the site "mark:", which has no frames. All calls of one name make one row
- * with its first, last, least, greatest and mean number, and samples in order.
- */
-TORCH_CONFIRM_WEAK void torch_confirm_value(const char *name, double number);
-
-#ifdef __cplusplus
+static inline const struct torch_confirm_functions *torch_confirm_probe(void) {
+  static const struct torch_confirm_functions *found;
+  static int is_known;
+  if (!is_known) {
+    if (dlsym) /* RTLD_DEFAULT */
+      found = (const struct torch_confirm_functions *)dlsym(
+          (void *)0, "torch_confirm_functions");
+    is_known = 1;
+  }
+  return found;
 }
-#endif
 
-#if defined(__GNUC__) && !defined(TORCH_CONFIRM_PROBE)
+/* Macros, so that the call stands in the program's own line. */
 #define torch_confirm_begin(loop)                                              \
-  (torch_confirm_begin ? torch_confirm_begin(loop) : (void)0)
+  (torch_confirm_probe() ? torch_confirm_probe()->begin(loop) : (void)0)
 #define torch_confirm_iteration(loop)                                          \
-  (torch_confirm_iteration ? torch_confirm_iteration(loop) : (void)0)
+  (torch_confirm_probe() ? torch_confirm_probe()->iteration(loop) : (void)0)
 #define torch_confirm_end(loop)                                                \
-  (torch_confirm_end ? torch_confirm_end(loop) : (void)0)
+  (torch_confirm_probe() ? torch_confirm_probe()->end(loop) : (void)0)
 #define torch_confirm_value(name, number)                                      \
-  (torch_confirm_value ? torch_confirm_value(name, number) : (void)0)
+  (torch_confirm_probe() ? torch_confirm_probe()->value(name, number) : (void)0)
+
 #endif
 
 #endif

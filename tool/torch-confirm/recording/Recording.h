@@ -84,8 +84,9 @@ struct Site {
   uint64_t Synchronisations = 0;
   /// Exceptions of LibTorch that left it.
   uint64_t Exceptions = 0;
-  /// Of an optimizer's step: hits after which a backward added to gradients
-  /// that this step had applied and nothing had cleared since.
+  /// Of an optimizer's step: hits whose gradients a later step applied once
+  /// more, since a backward had added to them and nothing had cleared them. Of a
+  /// step by hand (a write to a parameter), each parameter is a hit.
   uint64_t UnclearedSteps = 0;
   /// Tensor bytes alive when it was hit, the least and the most.
   int64_t LeastLive = 0, MostLive = 0;

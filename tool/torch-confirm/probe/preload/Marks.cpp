@@ -136,13 +136,7 @@ void noticePeaksOfMarks() {
   }
 }
 
-} // namespace torchtidy::confirm::probe
-
-using namespace torchtidy::confirm;
-using namespace torchtidy::confirm::probe;
-
-TORCH_CONFIRM_HOOK __attribute__((noinline)) void
-torch_confirm_begin(const char *Loop) {
+static __attribute__((noinline)) void beginLoop(const char *Loop) {
   if (!isRecording())
     return;
   begin(siteHere(trace::SiteKind::Mark, nameOf(Loop)));
@@ -150,7 +144,7 @@ torch_confirm_begin(const char *Loop) {
   asm volatile("");
 }
 
-TORCH_CONFIRM_HOOK void torch_confirm_iteration(const char *Loop) {
+static void endIteration(const char *Loop) {
   if (!isRecording())
     return;
   const uint32_t Place = placeOf(Loop);
@@ -158,7 +152,7 @@ TORCH_CONFIRM_HOOK void torch_confirm_iteration(const char *Loop) {
     hit(Slots[Self.Marks[Place]].Site.load());
 }
 
-TORCH_CONFIRM_HOOK void torch_confirm_end(const char *Loop) {
+static void endLoop(const char *Loop) {
   if (!isRecording())
     return;
   const uint32_t Place = placeOf(Loop);
@@ -171,7 +165,7 @@ TORCH_CONFIRM_HOOK void torch_confirm_end(const char *Loop) {
   }
 }
 
-TORCH_CONFIRM_HOOK void torch_confirm_value(const char *Name, double Number) {
+static void keepValue(const char *Name, double Number) {
   if (!isRecording() || !Name)
     return;
   uint32_t Site = 0;
@@ -182,3 +176,10 @@ TORCH_CONFIRM_HOOK void torch_confirm_value(const char *Name, double Number) {
   if (trace::Value *Value = Site ? valueOf(Site, keepText(Name)) : nullptr)
     keep(*Value, Number);
 }
+
+extern "C" TORCH_CONFIRM_HOOK const torch_confirm_functions
+    torch_confirm_functions;
+extern "C" const struct torch_confirm_functions torch_confirm_functions = {
+    beginLoop, endIteration, endLoop, keepValue};
+
+} // namespace torchtidy::confirm::probe
