@@ -153,7 +153,8 @@ def endings(test):
     ends = test.work / "endings"
     exits = ["return", "exit", "_exit", "quick_exit", "segv", "abort", "throw", "catch",
              "again", "term", "kill", "terminate", "memory", "fork", "fork-return",
-             "fork-idle", "handler", "overflow", "threads", "many-threads"]
+             "fork-idle", "handler", "overflow", "threads", "many-threads",
+             "cuda"]
 
     def both(how):
         return how, test.run(how + "-alone", ends, how, probed=False)[0], \
@@ -182,6 +183,11 @@ def endings(test):
                 test.equal("threads: nodes", (trace["nodes"], trace["nodes_alive"],
                                               trace["backwards"]),
                            (8 * 500 * 2, 0, 8 * 500))
+            if how == "cuda":
+                test.equal("cuda: memory", (trace["capabilities"]["cuda-memory"],
+                                            trace["live_cuda"], trace["peak_cuda"],
+                                            trace["reserved_cuda"]),
+                           ([1, ""], 1000, 5096, 1 << 20))
             if how == "kill":
                 # Two tensors of 16 and 40 bytes; the sums are gone.
                 test.equal("kill: alive", trace["live"], 56)

@@ -116,13 +116,10 @@ void cudaReported(void *Block, int64_t Size, int64_t Reserved, Device On) {
   }
   if (!isRecording())
     return;
-  trace::Capability &CudaMemory =
-      Trace->Capabilities[static_cast<uint32_t>(trace::Quantity::CudaMemory)];
-  if (!CudaMemory.Available.load(std::memory_order_relaxed)) {
-    CudaMemory.Reason.store(0);
-    CudaMemory.Available.store(1);
+  isAvailable(trace::Quantity::CudaMemory);
+  static std::atomic<bool> IsNamed;
+  if (!IsNamed.exchange(true, std::memory_order_relaxed))
     nameDevice(On.Index);
-  }
   raise(Trace->PeakCudaReserved, Reserved);
   if (Size > 0)
     takes(reinterpret_cast<uintptr_t>(Block), Size, true);

@@ -24,6 +24,7 @@ constexpr int Unknown = 999;
 void count(const char *Name, std::atomic<trace::RuntimeCall *> &Known) {
   trace::RuntimeCall *Row = Known.load(std::memory_order_acquire);
   if (!Row) {
+    isAvailable(trace::Quantity::CudaRuntime);
     static SpinLock RowLock;
     Locked Lock(RowLock);
     const TextOffset Text = keepText(Name);

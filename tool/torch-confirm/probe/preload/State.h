@@ -143,6 +143,16 @@ uint64_t nanoseconds();
 /// std::uncaught_exceptions(), without linking the library for it.
 int uncaughtExceptions();
 
+/// A quantity of a library that was loaded after the start turns out to be
+/// measured.
+inline void isAvailable(trace::Quantity Of) {
+  trace::Capability &To = Trace->Capabilities[static_cast<uint32_t>(Of)];
+  if (To.Available.load(std::memory_order_relaxed))
+    return;
+  To.Reason.store(0);
+  To.Available.store(1);
+}
+
 inline void bump(trace::Count &Counter, uint64_t By = 1) {
   Counter.fetch_add(By, std::memory_order_relaxed);
 }

@@ -116,6 +116,9 @@ int main(int Count, char **Arguments) {
   number("allocations", Trace->Allocations);
   number("live", Trace->LiveCpuBytes);
   number("peak", Trace->PeakCpuBytes);
+  number("live_cuda", Trace->LiveCudaBytes);
+  number("peak_cuda", Trace->PeakCudaBytes);
+  number("reserved_cuda", Trace->PeakCudaReserved);
   number("nodes", Trace->NodesMade);
   number("nodes_alive", Trace->NodesAlive);
   number("nodes_run", Trace->NodesRun);

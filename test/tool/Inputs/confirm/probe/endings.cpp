@@ -107,6 +107,15 @@ int main(int, char **Arguments) {
     for (auto &Thread : Threads)
       Thread.join();
   }
+  // What the allocator for CUDA reports, without a device.
+  if (How == "cuda") {
+    const c10::Device Cuda(c10::kCUDA, 0);
+    auto *Block = reinterpret_cast<void *>(0x10000);
+    auto *Other = reinterpret_cast<void *>(0x20000);
+    c10::reportMemoryUsageToProfiler(Block, 4096, 4096, 1 << 20, Cuda);
+    c10::reportMemoryUsageToProfiler(Other, 1000, 5096, 1 << 20, Cuda);
+    c10::reportMemoryUsageToProfiler(Block, -4096, 1000, 1 << 20, Cuda);
+  }
   if (How == "many-threads")
     for (int I = 0; I < 300; ++I)
       std::thread([] { torch::ones({8}).sum().item<float>(); }).join();
