@@ -40,8 +40,7 @@ class Log {
 public:
   Log(const RunResult &Run, StringRef Executable,
       IntrusiveRefCntPtr<vfs::FileSystem> FS)
-      : Executable(Executable), Root(absolutePath(".")), Texts(std::move(FS)) {
-    Root = comparablePath(Root);
+      : Executable(Executable), Root(comparablePath(".")), Texts(std::move(FS)) {
     for (const Evidence &Each : Run.Evidences)
       Evidences.try_emplace({Each.Check, Each.FilePath, Each.FileOffset},
                             &Each);
