@@ -77,6 +77,6 @@ if pinned and os.path.isdir(os.path.join(os.path.dirname(site["torch_root"]), "t
     config.available_features.add("torchgen")
 if os.geteuid() != 0:
     config.available_features.add("not-root")
-for program in ["hyperfine"]:
+for program in ["git", "hyperfine"]:
     if shutil.which(program):
         config.available_features.add(program)

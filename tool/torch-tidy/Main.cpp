@@ -90,11 +90,21 @@ RunSettings runSettings(const Options &Line, StringRef Executable) {
 
 /// The analysis itself, once everything is known to be in order.
 int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
-            IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS,
+            IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS, Selection Selected,
             StringRef Executable) {
-  Compilations Commands = loadCompilations(Line, FS);
-  const SourceList Sources = findSources(Line.Sources, *Commands.Database,
-                                         Commands.AreForAnyFile, *FS);
+  Compilations Commands;
+  SourceList Sources;
+  // Without a name all would be meant; where nothing has changed, nothing is.
+  if (!Line.Sources.empty() || !Line.BuildPath.empty()) {
+    Commands = loadCompilations(Line, FS);
+    Sources = findSources(Line.Sources, *Commands.Database,
+                          Commands.AreForAnyFile, *FS);
+  }
+  llvm::erase_if(Sources.Usable, [&](const std::string &Source) {
+    return !Selected.concerns(Source);
+  });
+  if (Sources.Usable.empty() && Selected.changed())
+    note() << "no source file has changed lines (--diff)\n";
   bool AllAnalysed = !Commands.Broken && Sources.NumUnusable == 0;
 
   InitializeAllTargetInfos();
@@ -116,13 +126,17 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
                                        new clang::DiagnosticOptions,
                                        new clang::IgnoringDiagConsumer);
   Context->setDiagnosticsEngine(&Diagnostics);
-  RunResult Done =
-      runChecks(MakeContext, *Commands.Database, Sources.Usable, FS, Settings);
+  RunResult Done;
+  if (!Sources.Usable.empty())
+    Done = runChecks(MakeContext, *Commands.Database, Sources.Usable, FS,
+                     Settings);
   for (const auto &[Source, Reason] : Done.Failures)
     error() << "cannot analyse '" << Source << "': " << Reason << '\n';
   AllAnalysed &= Done.Failures.empty();
-  return conclude(Line, std::move(Done), AllAnalysed, Commands.AreInferred,
-                  Sources.Usable, Executable, *Context, FS);
+  return conclude(Line,
+                  {std::move(Done), Sources.Usable, AllAnalysed,
+                   Commands.AreInferred, std::move(Selected), Executable},
+                  *Context, FS);
 }
 
 /// The file whose configuration is looked at before all others. It need not be
@@ -144,6 +158,12 @@ int run(Options Line, StringRef Executable) {
   auto FS = makeFileSystem(Line);
   if (!FS)
     return 1;
+  std::optional<Selection> Selected = Selection::read(Line, FS);
+  if (!Selected)
+    return 1;
+  const ChangedLines *Changed = Selected->changed();
+  if (Changed && Line.Sources.empty() && Line.BuildPath.empty())
+    Line.Sources = Changed->sources();
   auto Provider = makeOptionsProvider(Line, FS);
   if (!Provider)
     return 1;
@@ -170,11 +190,12 @@ int run(Options Line, StringRef Executable) {
     outs() << "No checks enabled.\n";
     return 0;
   }
-  if (Line.Sources.empty() && Line.BuildPath.empty())
+  if (Line.Sources.empty() && Line.BuildPath.empty() && !Changed)
     return commandLineError(
         "there are no source files to analyse: name files or folders, or with "
         "-p the build folder whose files are meant");
-  return analyse(Line, std::move(Provider), std::move(FS), Executable);
+  return analyse(Line, std::move(Provider), std::move(FS), std::move(*Selected),
+                 Executable);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #define TORCHTIDY_TOOL_MESSAGES_H
 
 #include "llvm/Support/WithColor.h"
+#include <string>
 
 namespace torchtidy::tool {
 
@@ -15,6 +16,11 @@ inline llvm::raw_ostream &warning() {
 }
 inline llvm::raw_ostream &note() {
   return llvm::WithColor::note(llvm::errs(), "torch-tidy");
+}
+
+/// "1 finding", "2 findings".
+inline std::string counted(size_t Number, llvm::StringRef What) {
+  return std::to_string(Number) + " " + What.str() + (Number == 1 ? "" : "s");
 }
 
 } // namespace torchtidy::tool

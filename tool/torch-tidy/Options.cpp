@@ -38,6 +38,29 @@ cl::opt<std::string>
                    "code hosts, editors and torch-confirm."),
           cl::cat(OurCategory));
 cl::opt<std::string>
+    OutputFormat("format", cl::value_desc("name"), cl::cat(OurCategory),
+                 cl::desc("What the findings are printed as:\n"
+                          "  text    as clang-tidy does (the default)\n"
+                          "  sarif   SARIF 2.1.0\n"
+                          "  github  annotations of GitHub Actions\n"
+                          "  gitlab  a Code Quality report of GitLab\n"
+                          "  jsonl   a JSON object on each line"));
+cl::opt<std::string> BaselineFile(
+    "baseline", cl::value_desc("filename"), cl::cat(OurCategory),
+    cl::desc("Leave out the findings that this file holds, wherever\n"
+             "their lines have moved to: only new ones are shown,\n"
+             "fixed and counted."));
+cl::opt<std::string>
+    WriteBaseline("write-baseline", cl::value_desc("filename"),
+                  cl::cat(OurCategory),
+                  cl::desc("Write all findings to this file, for --baseline."));
+cl::opt<std::string>
+    Diff("diff", cl::value_desc("revision"), cl::cat(OurCategory),
+         cl::desc("Show findings only in lines that were changed since this\n"
+                  "revision of git (HEAD, origin/main, ...), committed or\n"
+                  "not, or, with '-', by the patch on standard input. If no\n"
+                  "files are named, the changed sources are analysed."));
+cl::opt<std::string>
     Explain("explain", cl::value_desc("check"),
             cl::desc("Print the page of a check and exit. 'levels' prints\n"
                      "the checks of each level."),
@@ -311,6 +334,9 @@ Options collect(std::unique_ptr<clang::tooling::CompilationDatabase> Flags) {
   Result.Timeout = Timeout;
   Result.PrintPchFlags = PrintPchFlags;
   Result.Sarif = Sarif;
+  Result.Baseline = BaselineFile;
+  Result.WriteBaseline = WriteBaseline;
+  Result.Diff = Diff;
   Result.NoCache = NoCache;
   Result.CacheFolder = given<std::string>(CacheFolder);
   Result.CacheBytes = uint64_t(CacheSize) << 20;
@@ -385,6 +411,26 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
   Options Result = collect(std::move(Flags));
   if (Jobs.getNumOccurrences() && !Jobs) {
     error() << "-j needs a number of at least 1\n";
+    return std::nullopt;
+  }
+  if (OutputFormat.getNumOccurrences()) {
+    const std::optional<Format> Known = parseFormat(OutputFormat);
+    if (!Known) {
+      error() << "unknown format in --format=" << OutputFormat
+              << ": there are text, sarif, github, gitlab and jsonl\n";
+      return std::nullopt;
+    }
+    Result.Output = *Known;
+  }
+  if (!Result.WriteBaseline.empty() &&
+      (!Result.Baseline.empty() || !Result.Diff.empty())) {
+    error() << "--write-baseline writes all findings: it does not go together "
+               "with --baseline or --diff\n";
+    return std::nullopt;
+  }
+  if (Diff.getNumOccurrences() && Result.Diff.empty()) {
+    error() << "--diff needs a revision, or '-' for a patch on standard "
+               "input\n";
     return std::nullopt;
   }
   if (PluginFailed || !readLevel(Level, Result.Level) ||

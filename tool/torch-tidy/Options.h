@@ -3,6 +3,7 @@
 #ifndef TORCHTIDY_TOOL_OPTIONS_H
 #define TORCHTIDY_TOOL_OPTIONS_H
 
+#include "report/Formats.h"
 #include "clang/Tooling/CompilationDatabase.h"
 #include <memory>
 #include <optional>
@@ -50,6 +51,10 @@ struct Options {
   std::string ExportFixes;
   std::optional<unsigned> FailOn;
   std::string Sarif;
+  Format Output = Format::Text;
+  std::string Baseline, WriteBaseline;
+  /// A revision, or "-" for a patch on standard input; empty: all lines.
+  std::string Diff;
 
   // How LibTorch's headers are parsed.
   bool NoCache = false;

@@ -52,12 +52,14 @@ std::vector<std::string> filesBelow(StringRef Folder, vfs::FileSystem &FS,
   return Result;
 }
 
+bool isSourceName(StringRef Path) {
+  return is_contained({".cpp", ".cc", ".cxx", ".c++", ".C"},
+                      sys::path::extension(Path));
+}
+
 std::vector<std::string> sourcesBelow(StringRef Folder, vfs::FileSystem &FS) {
   std::vector<std::string> Result = filesBelow(Folder, FS);
-  llvm::erase_if(Result, [](StringRef Path) {
-    const StringRef Extension = sys::path::extension(Path);
-    return !is_contained({".cpp", ".cc", ".cxx", ".c++", ".C"}, Extension);
-  });
+  llvm::erase_if(Result, [](StringRef Path) { return !isSourceName(Path); });
   return Result;
 }
 

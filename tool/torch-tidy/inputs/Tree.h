@@ -24,7 +24,10 @@ std::vector<std::string> filesBelow(llvm::StringRef Folder,
                                     llvm::vfs::FileSystem &FS,
                                     size_t MaxFiles = 100000);
 
-/// Of those, the C++ source files: .cpp, .cc, .cxx, .c++, .C.
+/// A C++ source file by its name: .cpp, .cc, .cxx, .c++, .C.
+bool isSourceName(llvm::StringRef Path);
+
+/// Of those, the C++ source files.
 std::vector<std::string> sourcesBelow(llvm::StringRef Folder,
                                       llvm::vfs::FileSystem &FS);
 

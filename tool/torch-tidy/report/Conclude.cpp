@@ -2,10 +2,14 @@
 #include "Messages.h"
 #include "clang-tidy/ClangTidy.h"
 #include "inputs/Tree.h"
+#include "report/Baseline.h"
+#include "report/Formats.h"
 #include "report/Report.h"
 #include "report/Sarif.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
 
 using namespace clang::tidy;
 using namespace llvm;
@@ -28,10 +32,65 @@ static bool writeTo(const std::string &File,
   return !Failure;
 }
 
-int conclude(const Options &Line, RunResult Done, bool AllAnalysed,
-             bool AreInferred, ArrayRef<std::string> Sources,
-             StringRef Executable, ClangTidyContext &Context,
+/// Prints the findings as clang-tidy does, and applies fixes. Returns how many
+/// findings count as errors.
+static unsigned handle(Findings &All, ClangTidyContext &Context,
+                       FixBehaviour Fix, bool Prints,
+                       IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
+  unsigned WarningsAsErrors = 0;
+  outs().flush();
+  // It prints to standard output and to nothing else.
+  const int Output = Prints ? -1 : ::dup(STDOUT_FILENO);
+  if (Output >= 0) {
+    const int Nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    ::dup2(Nowhere, STDOUT_FILENO);
+    ::close(Nowhere);
+  }
+  handleErrors(All, Context, Fix, WarningsAsErrors, std::move(FS));
+  outs().flush();
+  if (Output >= 0) {
+    ::dup2(Output, STDOUT_FILENO);
+    ::close(Output);
+  }
+  return WarningsAsErrors;
+}
+
+/// False where something cannot be written, which has been said then.
+static bool writeFiles(const Options &Line, const Findings &All,
+                       const std::optional<json::Value> &Sarif,
+                       StringRef FirstSource) {
+  if (!Line.Sarif.empty() && !writeTo(Line.Sarif, [&](raw_ostream &OS) {
+        OS << formatv("{0:2}", *Sarif) << '\n';
+      }))
+    return false;
+  return Line.ExportFixes.empty() || All.empty() ||
+         writeTo(Line.ExportFixes, [&](raw_ostream &OS) {
+           exportReplacements(absolutePath(FirstSource), All, OS);
+         });
+}
+
+/// What --write-baseline asks for: the findings are accepted as they are.
+static int writeBaseline(const Options &Line, const Findings &All, bool InWhole,
+                         IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  if (!InWhole) {
+    error() << "the baseline was not written: not all files could be "
+               "analysed\n";
+    return 1;
+  }
+  Baseline Known(Line.WriteBaseline, std::move(FS));
+  Known.add(All);
+  if (!writeTo(Line.WriteBaseline, [&](raw_ostream &OS) { Known.write(OS); }))
+    return 1;
+  if (!Line.Quiet)
+    note() << "wrote " << counted(Known.size(), "finding") << " to '"
+           << Line.WriteBaseline << "'\n";
+  return 0;
+}
+
+int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
              IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
+  RunResult &Done = Given.Result;
+  const ArrayRef<std::string> Sources = Given.Sources;
   Findings &All = Done.Findings;
   const bool CompileErrors = hasCompileErrors(All);
   const bool WantsFixes = Line.Fix || Line.FixErrors || Line.FixNotes;
@@ -39,20 +98,25 @@ int conclude(const Options &Line, RunResult Done, bool AllAnalysed,
       WantsFixes && !Done.Signal && (!CompileErrors || Line.FixErrors);
   const MissingHeaders Missing = findMissingHeaders(All);
   const unsigned Hidden =
-      AreInferred && !Missing.empty() ? removeCompileErrors(All) : 0;
+      Given.AreInferred && !Missing.empty() ? removeCompileErrors(All) : 0;
   limitCompileErrors(All);
+  if (!Line.WriteBaseline.empty() && !Done.Signal)
+    return writeBaseline(Line, All, Given.InWhole && !CompileErrors, FS);
+  Given.Selected.apply(All, FS);
   // Before a fix changes the sources.
   std::optional<json::Value> Sarif;
-  if (!Line.Sarif.empty())
-    Sarif = toSarif(Done, All, AllAnalysed, Executable, FS);
-  unsigned WarningsAsErrors = 0;
-  handleErrors(All, Context,
-               !MayFix         ? FB_NoFix
-               : Line.FixNotes ? FB_FixNotes
-                               : FB_Fix,
-               WarningsAsErrors, FS);
-  outs().flush();
-  explainMissingHeaders(Missing, AreInferred, Hidden);
+  if (!Line.Sarif.empty() || Line.Output == Format::Sarif)
+    Sarif = toSarif(Done, All, Given.InWhole, Given.Executable, FS);
+  if (Line.Output == Format::Sarif)
+    outs() << formatv("{0:2}", *Sarif) << '\n';
+  else if (Line.Output != Format::Text)
+    writeFindings(outs(), Line.Output, All, FS);
+  const unsigned WarningsAsErrors = handle(All, Context,
+                                           !MayFix         ? FB_NoFix
+                                           : Line.FixNotes ? FB_FixNotes
+                                                           : FB_Fix,
+                                           Line.Output == Format::Text, FS);
+  explainMissingHeaders(Missing, Given.AreInferred, Hidden);
   if (Done.Unanalysed)
     note() << Done.Unanalysed << " of " << Done.Functions
            << " functions could not be analysed, for compile errors in them\n";
@@ -64,14 +128,7 @@ int conclude(const Options &Line, RunResult Done, bool AllAnalysed,
     return 128 + Done.Signal;
   }
 
-  if (Sarif && !writeTo(Line.Sarif, [&](raw_ostream &OS) {
-        OS << formatv("{0:2}", *Sarif) << '\n';
-      }))
-    return 1;
-  if (!Line.ExportFixes.empty() && !All.empty() &&
-      !writeTo(Line.ExportFixes, [&](raw_ostream &OS) {
-        exportReplacements(absolutePath(Sources.front()), All, OS);
-      }))
+  if (!writeFiles(Line, All, Sarif, Sources.empty() ? "" : Sources.front()))
     return 1;
 
   if (!Line.Quiet) {
@@ -79,15 +136,18 @@ int conclude(const Options &Line, RunResult Done, bool AllAnalysed,
     if (WantsFixes && !MayFix)
       errs() << "Found compiler errors, but -fix-errors was not specified.\n"
                 "Fixes have NOT been applied.\n\n";
+    Given.Selected.explain(
+        Given.InWhole && !CompileErrors ? Sources : ArrayRef<std::string>());
+    summarize(All, Sources.size());
   }
 
-  int ExitCode = AllAnalysed ? 0 : 1;
+  int ExitCode = Given.InWhole ? 0 : 1;
   unsigned Gated = Line.FailOn ? countUpToLevel(All, *Line.FailOn) : 0;
   if (Gated) {
     ExitCode = 1;
     if (!Line.Quiet)
-      errs() << "torch-tidy: " << Gated << " finding" << (Gated == 1 ? "" : "s")
-             << " of level " << *Line.FailOn << " or below (--fail-on)\n";
+      errs() << "torch-tidy: " << counted(Gated, "finding") << " of level "
+             << *Line.FailOn << " or below (--fail-on)\n";
   }
   if (WarningsAsErrors) {
     ExitCode = 1;

@@ -2,18 +2,28 @@
 #ifndef TORCHTIDY_TOOL_REPORT_CONCLUDE_H
 #define TORCHTIDY_TOOL_REPORT_CONCLUDE_H
 
-#include "Options.h"
+#include "report/Selection.h"
 #include "run/Runner.h"
 
 namespace torchtidy::tool {
 
+/// What has gone before.
+struct Analysed {
+  RunResult Result;
+  llvm::ArrayRef<std::string> Sources;
+  /// Nothing has failed.
+  bool InWhole;
+  /// The compile commands are a guess.
+  bool AreInferred;
+  Selection Selected;
+  /// This program.
+  llvm::StringRef Executable;
+};
+
 /// Prints the findings, applies and exports their fixes as far as that was
 /// asked for, says what was not analysed, and returns the exit code.
-/// AllAnalysed: nothing has failed before. AreInferred: the compile commands
-/// are a guess. Executable: this program.
-int conclude(const Options &Line, RunResult Done, bool AllAnalysed,
-             bool AreInferred, llvm::ArrayRef<std::string> Sources,
-             llvm::StringRef Executable, clang::tidy::ClangTidyContext &Context,
+int conclude(const Options &Line, Analysed Done,
+             clang::tidy::ClangTidyContext &Context,
              llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> FS);
 
 } // namespace torchtidy::tool

@@ -6,6 +6,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Format.h"
 
 using namespace clang::tidy;
 using namespace llvm;
@@ -92,6 +94,25 @@ void explainMissingHeaders(const MissingHeaders &Missing, bool AreInferred,
                    "--libtorch=<LibTorch>\n"
                  : ": the compile command does not say where they are, or they "
                    "are gone; --extra-arg=-isystem<folder> adds to it\n");
+}
+
+void summarize(const Findings &All, size_t NumSources) {
+  std::map<StringRef, unsigned> Checks;
+  StringSet<> Files;
+  unsigned Count = 0;
+  for (const ClangTidyError &Finding : All) {
+    if (isCompileError(Finding))
+      continue;
+    ++Count;
+    ++Checks[Finding.DiagnosticName];
+    Files.insert(Finding.Message.FilePath);
+  }
+  errs() << "torch-tidy: " << counted(Count, "finding");
+  if (Count)
+    errs() << " in " << counted(Files.size(), "file");
+  errs() << "; " << counted(NumSources, "source") << " analysed\n";
+  for (const auto &[Check, Number] : Checks)
+    errs() << "  " << format_decimal(Number, 5) << "  " << Check << '\n';
 }
 
 bool hasCompileErrors(const Findings &All) {

@@ -28,6 +28,9 @@ MissingHeaders findMissingHeaders(const Findings &All);
 void explainMissingHeaders(const MissingHeaders &Missing, bool AreInferred,
                            unsigned Hidden);
 
+/// Says how many findings there are, of which checks, in how many files.
+void summarize(const Findings &All, size_t NumSources);
+
 bool hasCompileErrors(const Findings &All);
 
 /// How many findings are of torch checks up to Level.

@@ -1,13 +1,9 @@
 #include "report/Sarif.h"
 #include "Explain.h"
 #include "Registry.h"
-#include "inputs/Tree.h"
-#include "report/SourceText.h"
+#include "report/Locations.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/xxhash.h"
 #include <map>
 #include <tuple>
 
@@ -40,7 +36,7 @@ class Log {
 public:
   Log(const RunResult &Run, StringRef Executable,
       IntrusiveRefCntPtr<vfs::FileSystem> FS)
-      : Executable(Executable), Root(comparablePath(".")), Texts(std::move(FS)) {
+      : Executable(Executable), Where(".", std::move(FS)) {
     for (const Evidence &Each : Run.Evidences)
       Evidences.try_emplace({Each.Check, Each.FilePath, Each.FileOffset},
                             &Each);
@@ -53,48 +49,37 @@ private:
   json::Object artifact(StringRef Path, StringRef Folder) const;
   json::Object region(StringRef Path, StringRef Folder, unsigned Offset,
                       unsigned Length);
-  json::Object location(const tooling::DiagnosticMessage &At, StringRef Folder);
   json::Object locationOf(const tooling::FileByteRange &Range,
                           StringRef Folder);
   json::Value fixOf(const StringMap<tooling::Replacements> &Fix,
                     StringRef Folder);
   json::Object evidence(const ClangTidyError &Finding);
-  std::string fingerprint(const ClangTidyError &Finding);
   unsigned rule(const ClangTidyError &Finding);
   json::Object ruleOf(StringRef Check) const;
 
-  static std::string whole(StringRef Path, StringRef Folder) {
-    return sys::path::is_absolute(Path) || Folder.empty()
-               ? comparablePath(Path)
-               : comparablePath(below(Folder, Path));
-  }
-
   StringRef Executable;
-  std::string Root;
-  SourceTexts Texts;
+  Locations Where;
+  Fingerprints Names;
   std::map<std::tuple<StringRef, StringRef, unsigned>, const Evidence *>
       Evidences;
   StringMap<unsigned> RuleIndex;
   json::Array Rules, Results;
-  /// How often each has been met.
-  std::map<std::string, unsigned> Fingerprints;
 };
 
 json::Object Log::artifact(StringRef Path, StringRef Folder) const {
-  const std::string Whole = whole(Path, Folder);
-  StringRef Relative = Whole;
-  if (Relative.consume_front(Root) && Relative.consume_front("/"))
+  if (const std::string Relative = Where.belowRoot(Path, Folder);
+      !Relative.empty())
     return json::Object{{"uri", uriPath(Relative)}, {"uriBaseId", Base}};
-  return json::Object{{"uri", "file://" + uriPath(Whole)}};
+  return json::Object{
+      {"uri", "file://" + uriPath(Locations::whole(Path, Folder))}};
 }
 
 json::Object Log::region(StringRef Path, StringRef Folder, unsigned Offset,
                          unsigned Length) {
-  const SourceText &Text = Texts.of(whole(Path, Folder));
-  const SourcePlace Begin = Text.place(Offset);
+  const SourcePlace Begin = Where.place(Path, Folder, Offset);
   json::Object Result{{"startLine", Begin.Line}, {"startColumn", Begin.Column}};
   if (Length) {
-    const SourcePlace End = Text.place(Offset + Length);
+    const SourcePlace End = Where.place(Path, Folder, Offset + Length);
     Result["endLine"] = End.Line;
     Result["endColumn"] = End.Column;
   }
@@ -108,22 +93,6 @@ json::Object Log::locationOf(const tooling::FileByteRange &Range,
        json::Object{{"artifactLocation", artifact(Range.FilePath, Folder)},
                     {"region", region(Range.FilePath, Folder, Range.FileOffset,
                                       Range.Length)}}}};
-}
-
-/// The first range of a diagnostic that holds its place, from there on.
-json::Object Log::location(const tooling::DiagnosticMessage &At,
-                           StringRef Folder) {
-  tooling::FileByteRange Marked;
-  Marked.FilePath = At.FilePath;
-  Marked.FileOffset = At.FileOffset;
-  Marked.Length = 0;
-  for (const tooling::FileByteRange &Range : At.Ranges)
-    if (Range.FilePath == At.FilePath && Range.FileOffset <= At.FileOffset &&
-        At.FileOffset < Range.FileOffset + Range.Length) {
-      Marked.Length = Range.FileOffset + Range.Length - At.FileOffset;
-      break;
-    }
-  return locationOf(Marked, Folder);
 }
 
 json::Value Log::fixOf(const StringMap<tooling::Replacements> &Fix,
@@ -175,21 +144,6 @@ json::Object Log::evidence(const ClangTidyError &Finding) {
   return Result;
 }
 
-/// Of the check, the file and the words of the line: it moves along with them.
-/// Lines that are alike are told apart by their order.
-std::string Log::fingerprint(const ClangTidyError &Finding) {
-  const tooling::DiagnosticMessage &At = Finding.Message;
-  const SourceText &Text = Texts.of(whole(At.FilePath, Finding.BuildDirectory));
-  SmallVector<StringRef, 16> Words;
-  SplitString(Text.line(Text.place(At.FileOffset).Line), Words, " \t");
-  const std::string Key =
-      Finding.DiagnosticName + '\n' +
-      artifact(At.FilePath, Finding.BuildDirectory).getString("uri")->str() +
-      '\n' + llvm::join(Words, " ");
-  return utohexstr(xxh3_64bits(Key), /*LowerCase=*/true, /*Width=*/16) + ":" +
-         utostr(++Fingerprints[Key]);
-}
-
 json::Object Log::ruleOf(StringRef Check) const {
   json::Object Rule{{"id", Check}};
   const CheckInfo *Info = findCheck(Check);
@@ -235,15 +189,16 @@ void Log::add(const ClangTidyError &Finding) {
           ? "error"
           : "warning";
   if (!Finding.Message.FilePath.empty()) {
-    Result["locations"] = json::Array{location(Finding.Message, Folder)};
+    Result["locations"] =
+        json::Array{locationOf(Where.marked(Finding.Message), Folder)};
     Result["partialFingerprints"] =
-        json::Object{{"torchTidy/v1", fingerprint(Finding)}};
+        json::Object{{"torchTidy/v1", Names.of(Finding, Where)}};
   }
   json::Array Related;
   for (const tooling::DiagnosticMessage &Note : Finding.Notes) {
     if (Note.FilePath.empty())
       continue;
-    json::Object At = location(Note, Folder);
+    json::Object At = locationOf(Where.marked(Note), Folder);
     At["id"] = Related.size() + 1;
     At["message"] = text(Note.Message);
     Related.push_back(std::move(At));
@@ -263,10 +218,10 @@ json::Value Log::finish(const RunResult &Run, bool AllAnalysed) {
     Notifications.push_back(json::Object{
         {"level", "error"},
         {"message", text("not analysed: " + Reason)},
-        {"locations",
-         json::Array{json::Object{
-             {"physicalLocation",
-              json::Object{{"artifactLocation", artifact(Source, Root)}}}}}}});
+        {"locations", json::Array{json::Object{
+                          {"physicalLocation",
+                           json::Object{{"artifactLocation",
+                                         artifact(Source, Where.root())}}}}}}});
   if (Run.Unanalysed)
     Notifications.push_back(json::Object{
         {"level", "warning"},
@@ -281,7 +236,7 @@ json::Value Log::finish(const RunResult &Run, bool AllAnalysed) {
                       {"version", TORCH_TIDY_VERSION},
                       {"rules", std::move(Rules)}};
   json::Object Bases{
-      {Base, json::Object{{"uri", "file://" + uriPath(Root) + "/"}}}};
+      {Base, json::Object{{"uri", "file://" + uriPath(Where.root()) + "/"}}}};
   json::Object TheRun{{"tool", json::Object{{"driver", std::move(Driver)}}},
                       {"columnKind", "unicodeCodePoints"},
                       {"originalUriBaseIds", std::move(Bases)},
