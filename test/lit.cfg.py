@@ -2,6 +2,7 @@
 #
 #   %check_torch   test/support/check_torch.py, which says how to use it
 #   %torch_tidy    the driver
+#   %torch_clangd  the language server
 #   %torch_confirm torch-confirm; %probe_cache: where all tests keep its probe
 #   %clang_tidy    stock clang-tidy with the plugin loaded
 #   %plugin        the plugin
@@ -42,6 +43,7 @@ config.substitutions += [
                              os.path.join(site["source"], "support", "check_torch.py"),
                              "--site", os.path.join(site["binary"], "site.json"))),
     ("%torch_tidy", command(site["torch_tidy"])),
+    ("%torch_clangd", command(site["torch_clangd"])),
     ("%torch_confirm", command(os.path.join(build_root, "bin", "torch-confirm"))),
     ("%probe_cache", command(os.path.join(site["binary"], "probe-cache"))),
     ("%clang_tidy", command(site["clang_tidy"], "-load=" + site["plugin"])),
@@ -77,6 +79,6 @@ if pinned and os.path.isdir(os.path.join(os.path.dirname(site["torch_root"]), "t
     config.available_features.add("torchgen")
 if os.geteuid() != 0:
     config.available_features.add("not-root")
-for program in ["git", "hyperfine"]:
+for program in ["git", "hyperfine", "nvim"]:
     if shutil.which(program):
         config.available_features.add(program)

@@ -6,6 +6,7 @@
 #   Clang19::tidy      clang-tidy's libraries with all stock checks, on top of
 #                      Clang19::clang. Never mix these with static libclang*.a:
 #                      LLVM then dies of "Option registered more than once".
+#   Clang19::clangd    clangd's libraries, on top of Clang19::tidy.
 #
 # Debian: clang-tidy-19 libclang-19-dev llvm-19-dev llvm-19-tools clang-19.
 # Elsewhere: -DCMAKE_PREFIX_PATH=<LLVM 19>.
@@ -65,6 +66,10 @@ if(ClangTidy19_FOUND AND NOT TARGET Clang19::headers)
   set_target_properties(Clang19::tidy PROPERTIES
     INTERFACE_LINK_LIBRARIES
     "-Wl,--start-group;${Clang19_TIDY_LIBRARY};${Clang19_TIDY_MODULES};${_llvm_lib}/libclangTidyUtils.a;${_llvm_lib}/libclangIncludeCleaner.a;-Wl,--end-group;Clang19::clang")
+  add_library(Clang19::clangd INTERFACE IMPORTED)
+  set_target_properties(Clang19::clangd PROPERTIES
+    INTERFACE_LINK_LIBRARIES
+    "-Wl,--whole-archive;${_llvm_lib}/libclangDaemonTweaks.a;-Wl,--no-whole-archive;-Wl,--start-group;${_llvm_lib}/libclangdMain.a;${_llvm_lib}/libclangDaemon.a;${_llvm_lib}/libclangdSupport.a;${_llvm_lib}/libclangPseudo.a;-Wl,--end-group;Clang19::tidy")
 endif()
 mark_as_advanced(Clang19_INCLUDE_DIR Clang19_CPP_LIBRARY Clang19_TIDY_LIBRARY
   Clang19_CLANG Clang19_CLANG_TIDY Clang19_FILECHECK)

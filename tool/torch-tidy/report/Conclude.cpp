@@ -138,7 +138,10 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
                 "Fixes have NOT been applied.\n\n";
     Given.Selected.explain(
         Given.InWhole && !CompileErrors ? Sources : ArrayRef<std::string>());
-    summarize(All, Sources.size());
+    // Of a single file clang-tidy says nothing where nothing is found.
+    if (Sources.size() > 1 || Line.Output != Format::Text ||
+        !Line.Diff.empty() || !Line.Baseline.empty())
+      summarize(All, Sources.size());
   }
 
   int ExitCode = Given.InWhole ? 0 : 1;

@@ -1,0 +1,85 @@
+"""Edits sources with torch-clangd as an editor does, and compares what it says with what
+torch-tidy says: clangd may say less, never more, and its fixes are the same.
+
+    clangd.py CLANGD TORCH_TIDY FOLDER FILE...
+
+FOLDER has compile_flags.txt. Prints a line for each thing seen; exits with 1 when
+something is not as it should be.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+sys.dont_write_bytecode = True
+from lsp import Server  # noqa: E402
+
+
+def by_torch_tidy(torch_tidy, folder, name):
+    done = subprocess.run([torch_tidy, "--quiet", "--format=jsonl", name], cwd=folder,
+                          capture_output=True, text=True, check=True)
+    findings = map(json.loads, done.stdout.splitlines())
+    return {(f["line"], f["check"]) for f in findings if f["file"] == name}
+
+
+def torch_findings(diagnostics):
+    return [d for d in diagnostics if str(d.get("code", "")).startswith("torch-")]
+
+
+def places(diagnostics):
+    return {(d["range"]["start"]["line"] + 1, d["code"]) for d in torch_findings(diagnostics)}
+
+
+def apply_all(server, name):
+    """Applies fixes until there are none, each to the text as it is by then."""
+    applied = 0
+    while True:
+        actions = [action for finding in torch_findings(server.diagnostics(name))
+                   for action in server.actions(name, finding) if "edit" in action]
+        if not actions:
+            return applied
+        server.apply(name, actions[0])
+        applied += 1
+        if applied > 50:
+            raise SystemExit("fixes do not come to an end")
+
+
+def main(clangd, torch_tidy, folder, *names):
+    folder = Path(folder)
+    wrong = []
+    with Server([clangd, "--background-index=false"], folder) as server:
+        for name in names:  # All are open at once.
+            server.open(name)
+        for name in names:
+            said = server.diagnostics(name)
+            errors = [d["message"] for d in said if d["severity"] == 1]
+            if errors:
+                wrong.append(f"{name}: errors: {errors}")
+            mine, whole = places(said), by_torch_tidy(torch_tidy, folder, name)
+            print(f"{name}: {len(mine)} of torch-tidy's {len(whole)} findings")
+            for line, check in sorted(mine - whole):
+                wrong.append(f"{name}:{line}: only clangd says {check}")
+            for finding in torch_findings(said):
+                page = finding["codeDescription"]["href"].removeprefix("file://")
+                if not Path(page).is_file() or Path(page).stem != finding["code"]:
+                    wrong.append(f"{name}: {finding['code']} links to {page}")
+        for name in names:
+            copy = folder / f"fixed-{name}"
+            shutil.copy(folder / name, copy)
+            subprocess.run([torch_tidy, "--quiet", "--fix", copy.name], cwd=folder,
+                           capture_output=True, check=True)
+            applied = apply_all(server, name)
+            left = places(server.diagnostics(name))
+            print(f"{name}: {applied} fixes applied, {len(left)} findings left")
+            if not left and server.texts[name] != copy.read_text():
+                wrong.append(f"{name}: the fixes of clangd are not those of torch-tidy")
+            server.forget(name)
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
