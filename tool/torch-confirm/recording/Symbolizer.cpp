@@ -72,7 +72,7 @@ std::map<uint64_t, Frames> symbolize(const AddressesOf &What) {
     for (uint64_t Address : What.Addresses)
       Stream << "0x" << Address << '\n';
   }
-  const Captured Done = capture(Command, Input);
+  const Captured Done = capture(Command, {Input});
   if (Done.Code != 0 && Done.Output.empty())
     throw UserError("'" + Command[0] + "' cannot tell the lines of '" +
                     What.Module + "': " + Done.Errors);

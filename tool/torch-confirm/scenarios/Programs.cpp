@@ -1,7 +1,7 @@
 #include "scenarios/Programs.h"
 #include "cli/Errors.h"
-#include "scenarios/Process.h"
-#include "scenarios/Text.h"
+#include "cli/Files.h"
+#include "run/Capture.h"
 #include <algorithm>
 #include <sstream>
 #include <thread>
@@ -13,6 +13,7 @@ namespace {
 
 /// A program that hangs is ended.
 constexpr unsigned TimeoutSeconds = 300;
+constexpr unsigned BuildSeconds = 1800;
 
 unsigned jobs(const BuildOptions &Options) {
   return Options.Jobs ? Options.Jobs
@@ -38,7 +39,7 @@ Numbers readTimes(const std::string &Output) {
   return Result;
 }
 
-void expectSuccess(const Finished &Run, const std::vector<std::string> &Words) {
+void expectSuccess(const Captured &Run, const std::vector<std::string> &Words) {
   if (Run.TimedOut)
     throw Failure{shown(Words) + " does not end within " +
                   std::to_string(TimeoutSeconds) + " s"};
@@ -67,18 +68,18 @@ void Programs::configure() const {
       "-DSCENARIOS_DIR=" + Options.Scenarios.string(),
       std::string("-DSCENARIOS_CUDA=") + (Options.ForCuda ? "ON" : "OFF")};
   if (!fs::exists(Options.Build / "CMakeCache.txt") &&
-      execute({"ninja", "--version"}).succeeded())
+      capture({"ninja", "--version"}).succeeded())
     Command.insert(Command.end(), {"-G", "Ninja"});
   if (!Options.LibTorch.empty())
     Command.push_back("-DTorch_DIR=" + Options.LibTorch);
-  const Finished Run = execute(Command);
+  const Captured Run = capture(Command, limitedTo(BuildSeconds));
   if (!Run.succeeded())
     throw UserError("the scenarios cannot be configured: " + shown(Command) +
                     "\n" + lastLines(Run.All));
 }
 
 std::string Programs::libTorchFolder() const {
-  std::string Result = readText(Options.Build / "libtorch.txt");
+  std::string Result = readFile(Options.Build / "libtorch.txt");
   Result.erase(Result.find_last_not_of('\n') + 1);
   return Result;
 }
@@ -98,12 +99,12 @@ Programs::buildCommand(const std::vector<std::string> &Checks) const {
 }
 
 void Programs::buildTogether(const std::vector<std::string> &Checks) const {
-  execute(buildCommand(Checks), 1800);
+  capture(buildCommand(Checks), limitedTo(BuildSeconds));
 }
 
 void Programs::build(const std::string &Check) const {
   const std::vector<std::string> Command = buildCommand({Check});
-  const Finished Run = execute(Command, 1800);
+  const Captured Run = capture(Command, limitedTo(BuildSeconds));
   if (!Run.succeeded())
     throw Failure{"it does not build: " + shown(Command) + "\n" +
                   lastLines(Run.All)};
@@ -136,7 +137,7 @@ void Programs::time(const std::string &Check, const std::string &Variant,
                     const std::string &Device, int Size,
                     std::map<Quantity, std::vector<double>> &Times) const {
   const std::vector<std::string> Words = command(Check, Variant, Device, Size);
-  const Finished Run = execute(Words, TimeoutSeconds);
+  const Captured Run = capture(Words, limitedTo(TimeoutSeconds));
   expectSuccess(Run, Words);
   for (const auto &[What, Number] : readTimes(Run.Output))
     Times[What].push_back(Number.Value);
