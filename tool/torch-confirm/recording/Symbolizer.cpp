@@ -91,7 +91,8 @@ bool isOfLibraries(const std::string &File) {
       return true;
   return Has("/include/torch/") || Has("/include/ATen/") ||
          Has("/include/c10/") || Has("/include/caffe2/") ||
-         Has("/include/c++/") || Has("/libstdc++-v3/") || Has("/sysdeps/") ||
+         Has("/include/c++/") || Has("/libstdc++-v3/") ||
+         Has("/libsanitizer/") || Has("/compiler-rt/") || Has("/sysdeps/") ||
          Has("/nvidia/cuda_runtime/") || Has("/nvidia/cu13/") ||
          Has("/torch_confirm.h");
 }

@@ -1,6 +1,7 @@
 #include "scenarios/Programs.h"
 #include "cli/Errors.h"
 #include "cli/Files.h"
+#include "recording/Sanitizer.h"
 #include "run/Capture.h"
 #include <algorithm>
 #include <sstream>
@@ -19,6 +20,9 @@ unsigned jobs(const BuildOptions &Options) {
   return Options.Jobs ? Options.Jobs
                       : std::max(1u, std::thread::hardware_concurrency());
 }
+
+/// Of targets that are built with AddressSanitizer.
+constexpr const char *SanitizedSuffix = "-sanitized";
 
 std::string lastLines(const std::string &Text, size_t Most = 4000) {
   return Text.size() <= Most ? Text : "..." + Text.substr(Text.size() - Most);
@@ -84,16 +88,23 @@ std::string Programs::libTorchFolder() const {
   return Result;
 }
 
+std::string Programs::lacksSanitizer() const {
+  std::string Result = readFile(Options.Build / "sanitizer.txt");
+  Result.erase(Result.find_last_not_of('\n') + 1);
+  return Result;
+}
+
 std::vector<std::string>
-Programs::buildCommand(const std::vector<std::string> &Checks) const {
+Programs::buildCommand(const std::vector<std::string> &Checks,
+                       const std::string &Suffix) const {
   std::vector<std::string> Result = {"cmake", "--build", Options.Build.string(),
                                      "-j" + std::to_string(jobs(Options)),
                                      "--target"};
   for (const std::string &Check : Checks) {
-    Result.push_back(Check + "-wrong");
-    Result.push_back(Check + "-fixed");
+    Result.push_back(Check + "-wrong" + Suffix);
+    Result.push_back(Check + "-fixed" + Suffix);
     if (hasFixit(Check))
-      Result.push_back(Check + "-fixit");
+      Result.push_back(Check + "-fixit" + Suffix);
   }
   return Result;
 }
@@ -102,12 +113,26 @@ void Programs::buildTogether(const std::vector<std::string> &Checks) const {
   capture(buildCommand(Checks), limitedTo(BuildSeconds));
 }
 
-void Programs::build(const std::string &Check) const {
-  const std::vector<std::string> Command = buildCommand({Check});
+void Programs::buildOne(const std::string &Check,
+                        const std::string &Suffix) const {
+  const std::vector<std::string> Command = buildCommand({Check}, Suffix);
   const Captured Run = capture(Command, limitedTo(BuildSeconds));
   if (!Run.succeeded())
     throw Failure{"it does not build: " + shown(Command) + "\n" +
                   lastLines(Run.All)};
+}
+
+void Programs::build(const std::string &Check) const { buildOne(Check, ""); }
+
+void Programs::buildSanitized(const std::string &Check) const {
+  buildOne(Check, SanitizedSuffix);
+}
+
+fs::path Programs::sourceOf(const std::string &Check,
+                            const std::string &Variant) const {
+  const fs::path Folder = Options.Scenarios / Check;
+  return Variant == "fixit" ? Folder / "made" / "fixit.cpp"
+                            : Folder / (Variant + ".cpp");
 }
 
 bool Programs::hasFixit(const std::string &Check) const {
@@ -122,15 +147,36 @@ std::vector<std::string> Programs::command(const std::string &Check,
           Device, "--size", std::to_string(Size)};
 }
 
-Numbers Programs::run(const std::string &Check, const std::string &Variant,
-                      const std::string &Device, int Size) const {
+Ran Programs::run(const std::string &Check, const std::string &Variant,
+                  const std::string &Device, int Size) const {
   const std::vector<std::string> Words = command(Check, Variant, Device, Size);
   const Recorded Probed = Probe->record(Words, TimeoutSeconds);
   expectSuccess(Probed.Run, Words);
   LibTorch = Probed.What.LibTorch;
   if (!Probed.What.CudaDevice.empty())
     CudaDevice = Probed.What.CudaDevice;
-  return measure(Probed.What, Device == "cuda");
+  return {measure(Probed.What, Device == "cuda"),
+          eventsOf(Probed.What, sourceOf(Check, Variant))};
+}
+
+Ran Programs::runSanitized(const std::string &Check, const std::string &Variant,
+                           int Size) const {
+  const std::vector<std::string> Words =
+      command(Check, Variant + SanitizedSuffix, "cpu", Size);
+  CaptureSettings How = limitedTo(TimeoutSeconds);
+  // It goes on after a report, so that one run tells all of them. Stacks go
+  // through LibTorch, which keeps no frame pointers.
+  How.Environment = {
+      {"ASAN_OPTIONS",
+       "detect_leaks=0:halt_on_error=0:detect_stack_use_after_return=1:"
+       "fast_unwind_on_malloc=0:fast_unwind_on_fatal=0:symbolize=1"}};
+  const Captured Run = capture(Words, How);
+  Recording Reported;
+  Reported.SanitizerReports = parseSanitizer(Run.Errors);
+  // What reads memory that is gone may end in any way.
+  if (Run.TimedOut || Reported.SanitizerReports.empty())
+    expectSuccess(Run, Words);
+  return {{}, eventsOf(Reported, sourceOf(Check, Variant))};
 }
 
 void Programs::time(const std::string &Check, const std::string &Variant,
