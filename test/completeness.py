@@ -65,8 +65,9 @@ def marked_scenarios(check):
             yield (f"{check.scenario() / name} "
                    f"{'lacks' if expected else 'has'} a line marked // BAD")
     path = ROOT / check.scenario() / "wrong.cpp"
-    if path.is_file() and not re.search(r"^// MEASURE .* (factor|more)=", path.read_text(), re.M):
-        yield f"{path.relative_to(ROOT)} does not state by what factor it measures"
+    states = r"^// MEASURE .*( (factor|more|at)=| differs| sanitizer-reports| wrong=.* fixed=)"
+    if path.is_file() and not re.search(states, path.read_text(), re.M):
+        yield f"{path.relative_to(ROOT)} does not state what tells it from fixed.cpp"
 
 
 def order(checks):

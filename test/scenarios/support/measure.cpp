@@ -1,6 +1,7 @@
 #include "measure.h"
 
 #include "../../../tool/torch-confirm/probe/torch_confirm.h"
+#include "memory.h"
 
 #include <dlfcn.h>
 
@@ -79,6 +80,9 @@ torch::Device start(int argc, char **argv) {
   }
   // The same sums in the same order on every machine with enough cores.
   at::set_num_threads(1);
+#ifdef MEASURE_SANITIZED
+  watch_memory();
+#endif
   return device;
 }
 
@@ -87,6 +91,21 @@ int64_t size() { return scale; }
 void value(const std::string &name, double number) {
   torch_confirm_value(name.c_str(), number);
   std::printf("value %s %.7g\n", name.c_str(), number);
+}
+
+void parameters(const std::vector<torch::Tensor> &all) {
+  int64_t elements = 0;
+  for (const auto &each : all)
+    elements += each.numel();
+  value("parameters", static_cast<double>(all.size()));
+  value("parameter-elements", static_cast<double>(elements));
+}
+
+void parameters(const torch::optim::Optimizer &optimizer) {
+  std::vector<torch::Tensor> all;
+  for (const auto &group : optimizer.param_groups())
+    all.insert(all.end(), group.params().begin(), group.params().end());
+  parameters(all);
 }
 
 int finish() { return std::fflush(stdout) == 0 ? 0 : 1; }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace measure {
 
@@ -21,6 +22,11 @@ int64_t size();
 
 // A result of the program.
 void value(const std::string &name, double number);
+
+// What an optimizer, or parameters(), has: reports how many tensors as
+// "parameters" and how many numbers as "parameter-elements".
+void parameters(const std::vector<torch::Tensor> &all);
+void parameters(const torch::optim::Optimizer &optimizer);
 
 // The exit code of main.
 int finish();

@@ -18,8 +18,8 @@ Claim claim() {
 
 Runs runs(double Wrong, double Fixed) {
   Runs Result;
-  Result.Wrong.insert_or_assign(Nodes, Wrong);
-  Result.Fixed.insert_or_assign(Nodes, Fixed);
+  Result.Wrong.Values.insert_or_assign(Nodes, Wrong);
+  Result.Fixed.Values.insert_or_assign(Nodes, Fixed);
   return Result;
 }
 
@@ -71,13 +71,13 @@ TEST(Compare, FixedCopyMeasuresAsFixed) {
   C.Factor = 2;
   Runs R = runs(10, 1);
   R.Fixit.emplace();
-  R.Fixit->insert_or_assign(Nodes, 1);
+  R.Fixit->Values.insert_or_assign(Nodes, 1);
   EXPECT_TRUE(compare({C}, "cpu", {{1, R}}).holds());
-  R.Fixit->insert_or_assign(Nodes, 10);
+  R.Fixit->Values.insert_or_assign(Nodes, 10);
   EXPECT_FALSE(compare({C}, "cpu", {{1, R}}).holds());
   C.IsFixed = false;
   EXPECT_TRUE(compare({C}, "cpu", {{1, R}}).holds());
-  R.Fixit->clear();
+  R.Fixit->Values.clear();
   EXPECT_FALSE(compare({C}, "cpu", {{1, R}}).holds());
 }
 

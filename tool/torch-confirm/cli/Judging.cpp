@@ -2,8 +2,10 @@
 #include "cli/Errors.h"
 #include "cli/Files.h"
 #include "cli/Paths.h"
+#include "recording/Sanitizer.h"
 #include "report/Report.h"
 #include "run/Capture.h"
+#include "trace/TraceFile.h"
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -26,6 +28,10 @@ void Judging::addOptions(CLI::App &App) {
   App.add_option("--torch-tidy", TorchTidy,
                  "For --analyze: the torch-tidy to use (default: beside "
                  "torch-confirm, then on PATH)")
+      ->type_name("FILE");
+  App.add_option("--sanitizer-report", SanitizerPaths,
+                 "What AddressSanitizer printed in another run, or its "
+                 "log_path (may be given again)")
       ->type_name("FILE");
   App.add_option("--output", Output,
                  "Write the report there, not to standard error")
@@ -94,12 +100,30 @@ void Judging::prepare() {
     analyze();
   else
     Input = readFindings(FindingsPath);
+  for (const std::string &Path : SanitizerPaths)
+    if (trace::tracesOf(Path).empty())
+      throw UserError("--sanitizer-report: there is neither '" + Path +
+                      "' nor '" + Path + ".<process id>'");
   if (Input.SarifText.empty() && (Update || !SarifOut.empty()))
     throw UserError("--sarif-out and --update need findings in SARIF, and '" +
                     Input.Path + "' is none");
 }
 
-bool Judging::report(const Recording &Run) const {
+void Judging::addSanitizer(Recording &Run) const {
+  for (const std::string &Path : SanitizerPaths) {
+    // log_path=report leaves report.<process id>.
+    std::vector<std::string> Files = trace::tracesOf(Path);
+    if (Files.empty())
+      Files.push_back(Path);
+    for (const std::string &File : Files)
+      for (SanitizerReport &Each : parseSanitizer(readFile(File)))
+        Run.SanitizerReports.push_back(std::move(Each));
+    Run.Capabilities["sanitizer"].IsAvailable = true;
+  }
+}
+
+bool Judging::report(Recording Run) const {
+  addSanitizer(Run);
   Report What{Run, Input, judge(Input.Findings, Run)};
   if (Output.empty())
     std::cerr << asText(What);

@@ -17,16 +17,19 @@ public:
   void prepare();
   const FindingsFile &findings() const { return Input; }
 
-  /// Judges and writes all reports; whether --fail-on has met a verdict.
-  bool report(const Recording &Run) const;
+  /// Adds what --sanitizer-report holds, judges, and writes all reports;
+  /// whether --fail-on has met a verdict.
+  bool report(Recording Run) const;
 
 private:
   std::string FindingsPath, BuildFolder, TorchTidy;
   std::string Output, Json, SarifOut, FailOn;
+  std::vector<std::string> SanitizerPaths;
   bool Analyze = false, Update = false;
   FindingsFile Input;
 
   void analyze();
+  void addSanitizer(Recording &Run) const;
 };
 
 } // namespace torchtidy::confirm

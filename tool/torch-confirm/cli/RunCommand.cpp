@@ -1,12 +1,15 @@
 #include "cli/Command.h"
 #include "cli/Errors.h"
+#include "cli/Files.h"
 #include "cli/Judging.h"
 #include "cli/ProbeOptions.h"
 #include "recording/FromTrace.h"
 #include "recording/Json.h"
+#include "recording/Sanitizer.h"
 #include "run/Capture.h"
 #include "run/Execute.h"
 #include "run/Target.h"
+#include <cstdlib>
 #include <iostream>
 
 namespace torchtidy::confirm {
@@ -88,6 +91,8 @@ public:
 
 private:
   Recording record(const Target &Which);
+  Recording recordSanitized(const Target &Which);
+  void complete(Recording &Run) const;
 
   CLI::App *App = nullptr;
   std::vector<std::string> Words;
@@ -112,11 +117,49 @@ Recording RunCommand::record(const Target &Which) {
   if (!Trace)
     throw UserError("the probe recorded nothing of '" + Words[0] + "'");
   Recording Result = recordingOf(*Trace);
-  Result.Command = Words;
-  Result.ExitCode = End.ExitCode;
-  Result.Signal = End.Signal;
-  Result.Seconds = End.Seconds;
+  complete(Result);
   return Result;
+}
+
+/// AddressSanitizer and the probe stand in front of the same functions, so one
+/// of them is left out.
+Recording RunCommand::recordSanitized(const Target &Which) {
+  std::cerr << "torch-confirm: '" << Words[0]
+            << "' is built with AddressSanitizer: it runs without the probe, "
+               "and only the sanitizer's reports are judged\n";
+  const TemporaryFolder Folder;
+  const std::string Log = Folder.path() + "/report";
+  const char *Own = std::getenv("ASAN_OPTIONS");
+  Watched What;
+  What.Command = Words;
+  What.Program = Which.Program;
+  // Stacks go through LibTorch, which keeps no frame pointers.
+  What.Environment = {
+      {"ASAN_OPTIONS", (Own ? Own + std::string(":") : "") +
+                           "fast_unwind_on_malloc=0:log_path=" + Log}};
+  End = execute(What);
+  Recording Result;
+  for (const std::string &File : trace::tracesOf(Log)) {
+    const std::string Text = readFile(File);
+    std::cerr << Text;
+    for (SanitizerReport &Each : parseSanitizer(Text))
+      Result.SanitizerReports.push_back(std::move(Each));
+  }
+  for (const char *Quantity : trace::QuantityNames)
+    Result.Capabilities[Quantity].Reason =
+        "the program is built with AddressSanitizer and ran without the probe; "
+        "build it without for this";
+  Result.Capabilities["sanitizer"].IsAvailable = true;
+  Result.LibTorch = Which.Version;
+  complete(Result);
+  return Result;
+}
+
+void RunCommand::complete(Recording &Run) const {
+  Run.Command = Words;
+  Run.ExitCode = End.ExitCode;
+  Run.Signal = End.Signal;
+  Run.Seconds = End.Seconds;
 }
 
 int RunCommand::run() {
@@ -125,10 +168,12 @@ int RunCommand::run() {
   const Target Which = inspect(Words[0], Probe.libTorch());
   Both.prepare();
   requireSources(Which, Both.findings().Findings);
-  const Recording Run = record(Which);
+  const Recording Run =
+      Which.IsSanitized ? recordSanitized(Which) : record(Which);
   if (!Kept.empty())
     writeRecording(Run, Kept);
-  if (const std::string Missing = unavailable(Run); !Missing.empty())
+  if (const std::string Missing = unavailable(Run);
+      !Missing.empty() && !Which.IsSanitized)
     std::cerr << "torch-confirm: not measured in this run:\n" << Missing;
   const bool Fails = Both.report(Run);
   return End.code() ? End.code() : Fails ? ExitFailOn : ExitSuccess;

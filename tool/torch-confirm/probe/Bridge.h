@@ -62,12 +62,16 @@ struct TorchSide {
   /// Whether the tensor shares the memory of a parameter that has had
   /// gradients; it was then written to at that site, as a step by hand does.
   bool (*parameterWritten)(const void *Tensor, uint32_t Site);
+  /// What an exception says: the first line, without a stack. Cut where there
+  /// is no room, empty where it says nothing. TypeInfo: its std::type_info.
+  void (*messageOf)(void *Exception, const void *TypeInfo, char *Into,
+                    uint32_t Room);
   /// A process was forked: no other thread is in here.
   void (*forked)();
 };
 
 /// Exported by libtorch-confirm-torch.so. Counts up when a table changes.
-constexpr uint32_t BridgeVersion = 1;
+constexpr uint32_t BridgeVersion = 2;
 extern "C" const TorchSide *torch_confirm_torch_side(uint32_t Version);
 using GetTorchSide = const TorchSide *(*)(uint32_t);
 

@@ -1,6 +1,8 @@
 #include "recording/FromTrace.h"
 #include "recording/Symbolizer.h"
 #include <algorithm>
+#include <cstdlib>
+#include <cxxabi.h>
 
 namespace torchtidy::confirm {
 namespace {
@@ -84,6 +86,14 @@ Sample sampleOf(const trace::Sample &From) {
   return Result;
 }
 
+std::string demangled(const std::string &Type) {
+  int Status = 0;
+  char *Text = abi::__cxa_demangle(Type.c_str(), nullptr, nullptr, &Status);
+  const std::string Result = Status == 0 && Text ? Text : Type;
+  std::free(Text);
+  return Result;
+}
+
 Site siteOf(const trace::SiteData &From) {
   Site Result;
   Result.Operation = From.Operation;
@@ -107,6 +117,8 @@ Site siteOf(const trace::SiteData &From) {
     Result.Copies.push_back({nameOf(Copy.Kind.From), nameOf(Copy.Kind.To),
                              Copy.Kind.Converts, Copy.Kind.Pinned, Copy.Number,
                              Copy.Bytes});
+  for (const trace::ThrownData &Each : From.Thrown)
+    Result.Thrown.push_back({demangled(Each.Type), Each.Message, Each.Number});
   for (const trace::Sample &S : From.Series)
     Result.Series.push_back(sampleOf(S));
   for (const trace::ValueData &Value : From.Values) {

@@ -90,6 +90,12 @@ template <typename V> void visit(V &Fields, CopyCount &Copy) {
   Fields.field("bytes", Copy.Bytes);
 }
 
+template <typename V> void visit(V &Fields, ThrownCount &Thrown) {
+  Fields.field("type", Thrown.Type);
+  Fields.field("message", Thrown.Message);
+  Fields.field("count", Thrown.Count);
+}
+
 template <typename V> void visit(V &Fields, Sample &S) {
   Fields.field("hit", S.Hit);
   Fields.field("seconds", S.Seconds);
@@ -121,12 +127,21 @@ template <typename V> void visit(V &Fields, Site &S) {
   Fields.list("copies", S.Copies);
   Fields.field("synchronisations", S.Synchronisations);
   Fields.field("exceptions", S.Exceptions);
+  Fields.list("thrown", S.Thrown);
   Fields.field("unclearedSteps", S.UnclearedSteps);
   Fields.field("leastLive", S.LeastLive);
   Fields.field("mostLive", S.MostLive);
   Fields.field("peakBytes", S.PeakBytes);
   Fields.field("values", S.Values);
   Fields.list("series", S.Series);
+}
+
+template <typename V> void visit(V &Fields, SanitizerReport &Report) {
+  Fields.field("kind", Report.Kind);
+  Fields.field("access", Report.Access);
+  Fields.list("use", Report.Use);
+  Fields.list("freed", Report.Freed);
+  Fields.list("allocated", Report.Allocated);
 }
 
 template <typename V> void visit(V &Fields, Recording &Run) {
@@ -147,6 +162,7 @@ template <typename V> void visit(V &Fields, Recording &Run) {
   Fields.field("runtimeCalls", Run.RuntimeCalls);
   Fields.field("unattributedEvents", Run.UnattributedEvents);
   Fields.list("sites", Run.Sites);
+  Fields.list("sanitizerReports", Run.SanitizerReports);
 }
 
 } // namespace

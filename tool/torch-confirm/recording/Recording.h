@@ -54,6 +54,15 @@ struct CopyCount {
   uint64_t Count = 0, Bytes = 0;
 };
 
+/// Exceptions of one type with one message.
+struct ThrownCount {
+  /// "c10::Error"
+  std::string Type;
+  /// The first line; cut at 255 bytes.
+  std::string Message;
+  uint64_t Count = 0;
+};
+
 /// What happened at one place: an operation, called from one line of the
 /// user's. Counts include what the operation calls itself.
 struct Site {
@@ -84,9 +93,11 @@ struct Site {
   uint64_t Synchronisations = 0;
   /// Exceptions of LibTorch that left it.
   uint64_t Exceptions = 0;
+  /// What they were: the first four kinds.
+  std::vector<ThrownCount> Thrown;
   /// Of an optimizer's step: hits whose gradients a later step applied once
-  /// more, since a backward had added to them and nothing had cleared them. Of a
-  /// step by hand (a write to a parameter), each parameter is a hit.
+  /// more, since a backward had added to them and nothing had cleared them. Of
+  /// a step by hand (a write to a parameter), each parameter is a hit.
   uint64_t UnclearedSteps = 0;
   /// Tensor bytes alive when it was hit, the least and the most.
   int64_t LeastLive = 0, MostLive = 0;
@@ -98,6 +109,18 @@ struct Site {
 
   /// In order of hits; of long runs every n-th, with the first and the last.
   std::vector<Sample> Series;
+};
+
+/// What AddressSanitizer reported of a program that is built with it.
+struct SanitizerReport {
+  /// "heap-use-after-free"
+  std::string Kind;
+  /// "read of 4 bytes"; empty where it is no access.
+  std::string Access;
+  /// The user's frames, innermost first: of the access, of what freed the
+  /// memory, and of what allocated it. Of a local variable the last one is the
+  /// function that holds it, of a global one its definition.
+  std::vector<SourceLine> Use, Freed, Allocated;
 };
 
 /// Whether a quantity was measured.
@@ -120,7 +143,8 @@ struct Recording {
   std::string CudaDevice;
   /// By quantity: "operations", "cpu-memory", "cuda-memory", "graph-nodes",
   /// "gradients", "copies", "synchronisations", "cuda-runtime", "exceptions",
-  /// "call-stacks", "line-numbers".
+  /// "call-stacks", "line-numbers"; "sanitizer" where there are reports of
+  /// AddressSanitizer, or a run under it that ended without any.
   std::map<std::string, Capability> Capabilities;
 
   // Of the whole process.
@@ -136,6 +160,7 @@ struct Recording {
   uint64_t UnattributedEvents = 0;
 
   std::vector<Site> Sites;
+  std::vector<SanitizerReport> SanitizerReports;
 
   bool has(const std::string &Quantity) const {
     auto It = Capabilities.find(Quantity);

@@ -72,7 +72,7 @@ std::map<uint64_t, Frames> symbolize(const AddressesOf &What) {
     for (uint64_t Address : What.Addresses)
       Stream << "0x" << Address << '\n';
   }
-  const Captured Done = capture(Command, Input);
+  const Captured Done = capture(Command, {Input});
   if (Done.Code != 0 && Done.Output.empty())
     throw UserError("'" + Command[0] + "' cannot tell the lines of '" +
                     What.Module + "': " + Done.Errors);
@@ -91,7 +91,8 @@ bool isOfLibraries(const std::string &File) {
       return true;
   return Has("/include/torch/") || Has("/include/ATen/") ||
          Has("/include/c10/") || Has("/include/caffe2/") ||
-         Has("/include/c++/") || Has("/libstdc++-v3/") || Has("/sysdeps/") ||
+         Has("/include/c++/") || Has("/libstdc++-v3/") ||
+         Has("/libsanitizer/") || Has("/compiler-rt/") || Has("/sysdeps/") ||
          Has("/nvidia/cuda_runtime/") || Has("/nvidia/cu13/") ||
          Has("/torch_confirm.h");
 }

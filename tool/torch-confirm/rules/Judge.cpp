@@ -32,7 +32,8 @@ Verdict judgeOne(const DiagnosedFinding &Finding, const Recording &Run,
     return V;
   };
   std::vector<std::string> Needs = Rule->needs();
-  Needs.insert(Needs.begin(), {"call-stacks", "line-numbers"});
+  if (Rule->needsStacks())
+    Needs.insert(Needs.begin(), {"call-stacks", "line-numbers"});
   for (const std::string &Quantity : Needs)
     if (!Run.has(Quantity))
       return Named(verdict(Outcome::NotMeasurable, reasonOf(Run, Quantity)));
@@ -40,6 +41,8 @@ Verdict judgeOne(const DiagnosedFinding &Finding, const Recording &Run,
   const Places Where(Finding, Run, Sources);
   if (Where.isReached())
     return Named(Rule->judge(Where));
+  if (auto Unseen = Rule->judgeUnseen(Where))
+    return Named(*std::move(Unseen));
   if (Run.UnattributedEvents)
     return Named(
         verdict(Outcome::NotMeasurable,

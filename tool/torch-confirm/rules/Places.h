@@ -48,10 +48,13 @@ public:
   /// "its loop ran 80 times": for statements that nothing was seen of.
   std::string reachedText() const;
 
-private:
+  /// The same lines, by the name that the recording has for the file; unknown
+  /// where it has none.
   LineRange known(LineRange Range) const;
+  /// Sites with a frame in these lines, as Statement.
   std::vector<CallPath> paths(const LineRange &Range) const;
 
+private:
   const SourceMatch &Sources;
   LineRange LoopRange;
   bool IsFileKnown = false;

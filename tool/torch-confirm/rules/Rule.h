@@ -17,6 +17,13 @@ public:
   virtual std::vector<std::string> needs() const = 0;
   /// The place was reached or may have been: Places says what was seen of it.
   virtual Verdict judge(const Places &Where) const = 0;
+  /// Nothing was seen of it. Where nothing is said here, it was not reached;
+  /// but lines of some kinds of findings run no operation that could be seen.
+  virtual std::optional<Verdict> judgeUnseen(const Places &Where) const {
+    return std::nullopt;
+  }
+  /// Whether it judges by stacks of operations.
+  virtual bool needsStacks() const { return true; }
 };
 
 /// Null where there is none for it.

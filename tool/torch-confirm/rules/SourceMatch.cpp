@@ -32,6 +32,10 @@ SourceMatch::SourceMatch(const Recording &Run) {
   for (const Site &S : Run.Sites)
     for (const SourceLine &Line : S.Stack)
       Files.insert(Line.File);
+  for (const SanitizerReport &Report : Run.SanitizerReports)
+    for (const auto *Stack : {&Report.Use, &Report.Freed, &Report.Allocated})
+      for (const SourceLine &Line : *Stack)
+        Files.insert(Line.File);
 }
 
 std::optional<std::string> SourceMatch::find(const std::string &File) const {

@@ -1,4 +1,5 @@
 #include "rules/Verdict.h"
+#include "cli/Numbers.h"
 #include <cmath>
 #include <cstdio>
 
@@ -30,13 +31,7 @@ static std::string oneDecimal(double Number) {
 std::string numberText(double Number) {
   if (std::abs(Number) < 100 && Number != std::floor(Number))
     return oneDecimal(Number);
-  char Text[64];
-  std::snprintf(Text, sizeof(Text), "%.0f", Number);
-  std::string Result = Text;
-  const size_t First = Result[0] == '-';
-  for (size_t At = Result.size(); At > First + 3;)
-    Result.insert(At -= 3, ",");
-  return Result;
+  return grouped(Number);
 }
 
 std::string bytesText(double Bytes) {

@@ -2,6 +2,7 @@
 #ifndef TORCHTIDY_CONFIRM_RUN_CAPTURE_H
 #define TORCHTIDY_CONFIRM_RUN_CAPTURE_H
 
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,17 +10,39 @@
 namespace torchtidy::confirm {
 
 struct Captured {
-  /// As a shell has it; 127 where it could not be started.
+  /// As a shell has it: 128 and the signal where one ended it, 127 where it
+  /// could not be started.
   int Code = 0;
-  std::string Output, Errors;
+  bool TimedOut = false;
+  /// Standard output, standard error, and both as they came.
+  std::string Output, Errors, All;
+
+  bool succeeded() const { return Code == 0 && !TimedOut; }
 };
 
-/// The input is the content of a file ("/dev/null": none). Settings are added
-/// to the environment.
-Captured
-capture(const std::vector<std::string> &Command,
-        const std::string &Input = "/dev/null",
-        const std::vector<std::pair<std::string, std::string>> &Settings = {});
+struct CaptureSettings {
+  /// A file; what is in it is the input.
+  std::string Input = "/dev/null";
+  /// Added to the environment.
+  std::vector<std::pair<std::string, std::string>> Environment = {};
+  /// To run it in, if not in the current one.
+  std::filesystem::path Folder = {};
+  /// After which it is ended with all that it has started; 0: never.
+  unsigned Seconds = 0;
+};
+
+inline CaptureSettings limitedTo(unsigned Seconds) {
+  CaptureSettings Result;
+  Result.Seconds = Seconds;
+  return Result;
+}
+
+/// Throws UserError where no process can be made.
+Captured capture(const std::vector<std::string> &Command,
+                 const CaptureSettings &How = {});
+
+/// A command as it could be typed.
+std::string shown(const std::vector<std::string> &Command);
 
 /// A folder in the temporary folder that goes with the object.
 class TemporaryFolder {

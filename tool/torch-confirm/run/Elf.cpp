@@ -113,7 +113,10 @@ std::optional<ElfFile> readElf(const std::string &Path) {
       Link.assign(Bytes, strnlen(Bytes, S.sh_size));
     else if (Name == ".note.gnu.build-id" && S.sh_size > 16)
       BuildId = hexadecimal(Content.substr(16));
-    else if (Name == ".strtab")
+    if (Name == ".strtab" || Name == ".dynstr")
+      Result.IsSanitized |=
+          Content.find("__asan_init") != std::string_view::npos;
+    if (Name == ".strtab")
       // at::_ops: the operators themselves.
       Result.HoldsLibTorch |=
           Content.find("_ZN2at4_ops3add4callE") != std::string_view::npos &&

@@ -16,6 +16,8 @@ struct ElfFile {
   bool IsDynamic = false;
   /// It has line numbers, in it or in a file of its own.
   bool HasLines = false;
+  /// It is built with AddressSanitizer.
+  bool IsSanitized = false;
   /// Its names of LibTorch, where it holds LibTorch itself.
   bool HoldsLibTorch = false;
   /// Where the compiler's names of source files are, one after the other; empty

@@ -50,13 +50,17 @@ private:
 };
 
 [[noreturn]] void become(const Watched &What, int Report) {
-  const char *Others = std::getenv("LD_PRELOAD");
-  const std::string Preload =
-      What.Probe + (Others && *Others ? std::string(":") + Others : "");
-  setenv("LD_PRELOAD", Preload.c_str(), 1);
-  setenv("TORCH_CONFIRM_TRACE", What.Trace.c_str(), 1);
-  if (What.SamplesHeap)
-    setenv("TORCH_CONFIRM_HEAP", "1", 0);
+  for (const auto &[Name, Value] : What.Environment)
+    setenv(Name.c_str(), Value.c_str(), 1);
+  if (!What.Probe.empty()) {
+    const char *Others = std::getenv("LD_PRELOAD");
+    const std::string Preload =
+        What.Probe + (Others && *Others ? std::string(":") + Others : "");
+    setenv("LD_PRELOAD", Preload.c_str(), 1);
+    setenv("TORCH_CONFIRM_TRACE", What.Trace.c_str(), 1);
+    if (What.SamplesHeap)
+      setenv("TORCH_CONFIRM_HEAP", "1", 0);
+  }
   std::vector<char *> Words;
   for (const std::string &Word : What.Command)
     Words.push_back(const_cast<char *>(Word.c_str()));

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace torchtidy::confirm {
@@ -21,8 +22,11 @@ struct Watched {
   /// As it was typed; the file that it means is Program.
   std::vector<std::string> Command;
   std::string Program;
-  /// The library to preload, before those that are preloaded anyway.
+  /// The library to preload, before those that are preloaded anyway; empty for
+  /// none.
   std::string Probe;
+  /// Added to the environment.
+  std::vector<std::pair<std::string, std::string>> Environment = {};
   /// Where the probe writes.
   std::string Trace;
   bool SamplesHeap = true;

@@ -142,6 +142,7 @@ Target inspect(const std::string &Program, const std::string &LibTorch) {
   if (Elf->Interpreter.empty())
     throw UserError("'" + Program +
                     "' is statically linked: no probe can be loaded into it");
+  Result.IsSanitized = Elf->IsSanitized;
   const Libraries All = librariesOf(Result.Program, *Elf);
   bool HasLines = Elf->HasLines;
   for (const auto &[Name, Path] : All) {

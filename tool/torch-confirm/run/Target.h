@@ -16,6 +16,8 @@ struct Target {
   std::string Library;
   /// The folder of LibTorch that holds include/ and lib/.
   std::string LibTorch;
+  /// It is built with AddressSanitizer, and runs without the probe.
+  bool IsSanitized = false;
   /// As its headers say: "2.11.0".
   std::string Version;
 };

@@ -1,6 +1,7 @@
 #include "scenarios/Analysis.h"
-#include "scenarios/Process.h"
-#include "scenarios/Text.h"
+#include "cli/Errors.h"
+#include "cli/Files.h"
+#include "run/Capture.h"
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -14,7 +15,7 @@ namespace torchtidy::confirm::scenarios {
 namespace {
 
 std::vector<std::string> readLines(const fs::path &File) {
-  std::istringstream Stream(readText(File));
+  std::istringstream Stream(readFile(File));
   std::vector<std::string> Result;
   for (std::string Line; std::getline(Stream, Line);)
     Result.push_back(Line);
@@ -36,8 +37,8 @@ std::vector<Finding> findingsIn(const std::string &Output,
   return Result;
 }
 
-Finished runAnalyzer(const std::vector<std::string> &Command) {
-  Finished Result = execute(Command);
+Captured runAnalyzer(const std::vector<std::string> &Command) {
+  Captured Result = capture(Command);
   if (!Result.succeeded())
     throw UserError("the analyzer ends with " + std::to_string(Result.Code) +
                     ": " + shown(Command) + "\n" + Result.All);
@@ -100,20 +101,21 @@ Analysis Analyzer::analyze(const fs::path &Scenario, const std::string &Check,
   std::vector<std::string> Finding = command(All);
   Finding.insert(Finding.end(), {Wrong.string(), Fixed.string(), "--"});
   Finding.insert(Finding.end(), Flags.begin(), Flags.end());
-  const Finished Found = runAnalyzer(Finding);
+  const Captured Found = runAnalyzer(Finding);
 
   Analysis Result;
   Result.Wrong = findingsIn(Found.Output, Wrong);
   Result.Fixed = findingsIn(Found.Output, Fixed);
 
   const fs::path Copy = Work / (Check + ".cpp");
-  const std::string Before = readText(Wrong);
-  writeText(Copy, Before);
+  const std::string Before = readFile(Wrong);
+  fs::create_directories(Work);
+  writeFile(Copy, Before);
   std::vector<std::string> Fixing = command(Check);
   Fixing.insert(Fixing.end(), {"--fix", Copy.string(), "--"});
   Fixing.insert(Fixing.end(), Flags.begin(), Flags.end());
   runAnalyzer(Fixing);
-  if (const std::string After = readText(Copy); After != Before)
+  if (const std::string After = readFile(Copy); After != Before)
     Result.Fixit = withoutMarks(After);
   return Result;
 }
@@ -121,34 +123,35 @@ Analysis Analyzer::analyze(const fs::path &Scenario, const std::string &Check,
 Analysis readCommitted(const fs::path &Scenario) {
   Analysis Result;
   try {
-    const Json All = Json::parse(readText(findingsFile(Scenario)));
+    const Json All = Json::parse(readFile(findingsFile(Scenario)));
     Result.Wrong = fromJson(All, "wrong.cpp");
     Result.Fixed = fromJson(All, "fixed.cpp");
   } catch (const Json::exception &Error) {
     throw UserError(findingsFile(Scenario).string() + ": " + Error.what());
   }
   if (fs::exists(fixitFile(Scenario)))
-    Result.Fixit = readText(fixitFile(Scenario));
+    Result.Fixit = readFile(fixitFile(Scenario));
   return Result;
 }
 
 void writeCommitted(const fs::path &Scenario, const Analysis &A) {
   if (staleParts(Scenario, A).empty())
     return;
-  writeText(findingsFile(Scenario), findingsText(A));
+  fs::create_directories(findingsFile(Scenario).parent_path());
+  writeFile(findingsFile(Scenario), findingsText(A));
   std::cout << "wrote " << findingsFile(Scenario).string() << '\n';
   if (A.Fixit.empty()) {
     fs::remove(fixitFile(Scenario));
     return;
   }
-  writeText(fixitFile(Scenario), A.Fixit);
+  writeFile(fixitFile(Scenario), A.Fixit);
   std::cout << "wrote " << fixitFile(Scenario).string() << '\n';
 }
 
 std::vector<std::string> staleParts(const fs::path &Scenario,
                                     const Analysis &A) {
   const auto Differs = [](const fs::path &File, const std::string &Text) {
-    return fs::exists(File) ? readText(File) != Text : !Text.empty();
+    return fs::exists(File) ? readFile(File) != Text : !Text.empty();
   };
   std::vector<std::string> Result;
   if (Differs(findingsFile(Scenario), findingsText(A)))

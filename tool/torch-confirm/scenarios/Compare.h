@@ -3,6 +3,7 @@
 #ifndef TORCHTIDY_CONFIRM_SCENARIOS_COMPARE_H
 #define TORCHTIDY_CONFIRM_SCENARIOS_COMPARE_H
 
+#include "scenarios/Events.h"
 #include "scenarios/Measures.h"
 #include <map>
 #include <optional>
@@ -11,14 +12,31 @@
 
 namespace torchtidy::confirm::scenarios {
 
+/// What a program came to.
+struct Ran {
+  Numbers Values;
+  std::vector<Event> Events;
+};
+
 /// What the programs of a pair came to at one size; Fixit is wrong.cpp with the
 /// analyzer's fixes.
 struct Runs {
-  Numbers Wrong, Fixed;
-  std::optional<Numbers> Fixit;
+  Ran Wrong, Fixed;
+  std::optional<Ran> Fixit;
+  /// A second run of the two, where results are asserted.
+  std::optional<Numbers> WrongAgain, FixedAgain;
 };
 
-enum class Verdict { Holds, Failed, Reported };
+/// Runs under the sanitizer, of one size.
+struct Sanitized {
+  enum class State { Ran, Missing, LeftOut };
+  State Is = State::LeftOut;
+  /// Why it is missing or left out.
+  std::string Why;
+  Runs What;
+};
+
+enum class Verdict { Holds, Failed, Reported, LeftOut };
 const char *name(Verdict V);
 
 /// One quantity at one size.
@@ -52,7 +70,8 @@ struct Outcome {
 };
 
 Outcome compare(const std::vector<Claim> &Claims, const std::string &Device,
-                const std::map<int, Runs> &BySize);
+                const std::map<int, Runs> &BySize,
+                const Sanitized &Sanitizer = {});
 
 } // namespace torchtidy::confirm::scenarios
 

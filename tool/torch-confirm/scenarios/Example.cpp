@@ -1,6 +1,7 @@
 #include "scenarios/Example.h"
-#include "scenarios/Process.h"
-#include "scenarios/Text.h"
+#include "cli/Errors.h"
+#include "cli/Files.h"
+#include "run/Capture.h"
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +13,9 @@ namespace {
 
 void expectSuccess(const std::vector<std::string> &Command,
                    const fs::path &Folder = {}) {
-  const Finished Run = execute(Command, 600, Folder);
+  CaptureSettings How;
+  How.Folder = Folder;
+  const Captured Run = capture(Command, How);
   if (!Run.succeeded())
     throw UserError(shown(Command) + " ends with " + std::to_string(Run.Code) +
                     ":\n" + Run.All);
@@ -57,20 +60,21 @@ std::string Example::findings() const {
                  Work.string(), "--sarif=" + File.string()},
                 Source);
   try {
-    return reduced(json::parse(readText(File))).dump(1) + "\n";
+    return reduced(json::parse(readFile(File))).dump(1) + "\n";
   } catch (const json::exception &Error) {
     throw UserError(File.string() + ": " + Error.what());
   }
 }
 
 bool Example::isStale(const std::string &Findings) const {
-  return !fs::exists(committed()) || readText(committed()) != Findings;
+  return !fs::exists(committed()) || readFile(committed()) != Findings;
 }
 
 void Example::write(const std::string &Findings) const {
   if (!isStale(Findings))
     return;
-  writeText(committed(), Findings);
+  fs::create_directories(committed().parent_path());
+  writeFile(committed(), Findings);
   std::cout << "wrote " << committed().string() << '\n';
 }
 

@@ -7,10 +7,15 @@
 //   // MEASURE <loop> <measure> [factor=F] [more=M]
 //   [grows=constant|linear|quadratic]
 //   // MEASURE process <name> same
+//   // MEASURE process <name> differs [wrong=W] [fixed=F]
 //   // MEASURE <loop> <measure> report
+//   // MEASURE process exceptions at=BAD [type=T] [message="..."]
+//   // MEASURE process sanitizer-reports [kind=K] [use=MARK] [freed=MARK] ...
 //
 // "process" instead of a loop: of the whole process, or a result that the
 // program prints. device=cpu or device=cuda limits a statement to that device.
+// A mark is a comment in capital letters at the end of a line: "// BAD". See
+// docs/scenarios.md.
 #ifndef TORCHTIDY_CONFIRM_SCENARIOS_MANIFEST_H
 #define TORCHTIDY_CONFIRM_SCENARIOS_MANIFEST_H
 
@@ -43,6 +48,14 @@ struct Quantity {
   }
 };
 
+/// Where an exception or a report has to be.
+struct Attribution {
+  /// AnyStack; of a report also "use", "freed", "allocated".
+  std::string Stack;
+  /// Each of these lines has one, and each one has a frame at one of them.
+  std::set<unsigned> Lines;
+};
+
 struct Claim {
   Quantity What;
   /// wrong is at least so many times fixed, and more than fixed.
@@ -53,13 +66,31 @@ struct Claim {
   std::optional<int> Growth;
   /// The mistake does not change this number.
   bool Same = false;
+  /// It changes it, by so much at least; 0: by more than rounding does.
+  std::optional<double> Differs;
+  /// What the programs come to.
+  std::optional<double> WrongIs, FixedIs;
+  /// wrong has exceptions or reports there, and nowhere else; fixed has none.
+  std::vector<Attribution> At;
+  /// Of exceptions: only those of this type, whose message holds that. Of
+  /// reports: of this kind.
+  std::string Type, Message;
   /// The analyzer has a fix, after which the number is that of fixed.cpp.
   bool IsFixed = true;
   /// "cpu" or "cuda"; empty: on both.
   std::string Device;
 
   /// Else the number is only reported.
-  bool isAsserted() const { return Same || Factor || More || Growth; }
+  bool isAsserted() const {
+    return Same || Factor || More || Growth || isOfValue() || !At.empty();
+  }
+  /// It asserts what the program itself reports, which has to be the same in
+  /// each run then.
+  bool isOfValue() const { return Differs || WrongIs || FixedIs; }
+  /// The two are told apart by it.
+  bool isEvidence() const {
+    return Factor || More || Differs || (WrongIs && FixedIs) || !At.empty();
+  }
 };
 
 struct Manifest {

@@ -1,4 +1,5 @@
 #include "scenarios/Measures.h"
+#include "scenarios/Events.h"
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -16,6 +17,10 @@ bool isLoopMeasure(const std::string &Name) {
   return std::find(Names.begin(), Names.end(), Name) != Names.end();
 }
 
+bool isResult(const std::string &Name) {
+  return !isLoopMeasure(Name) && !isEvent(Name) && Name != "uncleared-steps";
+}
+
 bool isTime(const std::string &Name) { return Name == "milliseconds"; }
 
 std::vector<std::string> measuresOf(const std::string &Evidence) {
@@ -28,7 +33,9 @@ std::vector<std::string> measuresOf(const std::string &Evidence) {
       {"copied-bytes-per-iteration", {"copied-bytes"}},
       {"synchronisations-per-iteration", {"synchronisations"}},
       {"gradient-accumulation", {"uncleared-steps"}},
-      {"exception", {"exceptions"}},
+      {"exception", {Exceptions}},
+      {"sanitizer", {SanitizerReports}},
+      {"parameters", {"parameters", "parameter-elements"}},
       {"value", {AnyMeasure}},
   };
   const auto It = Kinds.find(Evidence);
@@ -99,10 +106,10 @@ void measureLoop(const std::string &Loop, const Site &Mark, const Recording &R,
 Numbers measure(const Recording &R, bool OnCuda) {
   static const std::string Prefix = "mark:";
   Numbers Result;
-  double Uncleared = 0, Exceptions = 0;
+  double Uncleared = 0, Thrown = 0;
   for (const Site &S : R.Sites) {
     Uncleared += static_cast<double>(S.UnclearedSteps);
-    Exceptions += static_cast<double>(S.Exceptions);
+    Thrown += static_cast<double>(S.Exceptions);
     if (S.Operation.compare(0, Prefix.size(), Prefix) != 0)
       continue;
     const std::string Loop = S.Operation.substr(Prefix.size());
@@ -115,7 +122,7 @@ Numbers measure(const Recording &R, bool OnCuda) {
   if (R.has("gradients"))
     Result.insert_or_assign({"process", "uncleared-steps"}, Uncleared);
   if (R.has("exceptions"))
-    Result.insert_or_assign({"process", "exceptions"}, Exceptions);
+    Result.insert_or_assign({"process", Exceptions}, Thrown);
   return Result;
 }
 

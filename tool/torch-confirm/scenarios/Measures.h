@@ -39,8 +39,11 @@ using Numbers = std::map<Quantity, Number>;
 bool isLoopMeasure(const std::string &Name);
 bool isTime(const std::string &Name);
 
-/// Of an evidence that any number can be, such as a wrong result.
+/// Of an evidence that any result of the program can be.
 extern const char *const AnyMeasure;
+/// Whether it is a result that the program reports, and no measure of a loop
+/// or the process.
+bool isResult(const std::string &Name);
 /// Those that show what the registry names as evidence; empty where it is not
 /// known.
 std::vector<std::string> measuresOf(const std::string &Evidence);

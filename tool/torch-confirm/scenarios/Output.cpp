@@ -1,8 +1,8 @@
 #include "scenarios/Output.h"
-#include "cli/Errors.h"
+#include "cli/Files.h"
 #include "cli/Paths.h"
+#include "run/Capture.h"
 #include "scenarios/Format.h"
-#include "scenarios/Process.h"
 #include <algorithm>
 #include <ctime>
 #include <fstream>
@@ -170,11 +170,8 @@ void writeJson(const std::filesystem::path &File, const Setting &How,
                        {"sizes", How.Sizes},
                        {"repeat", How.Repeat},
                        {"checks", std::move(Checks)}};
-  std::ofstream Stream(File);
   // A loss may be NaN, which JSON does not know: it becomes null.
-  Stream << Result.dump(1) << '\n';
-  if (!Stream.flush())
-    throw UserError("cannot write " + File.string());
+  writeFile(File, Result.dump(1) + '\n');
 }
 
 Setting describeMachine() {
@@ -185,7 +182,7 @@ Setting describeMachine() {
   std::ifstream Driver("/sys/module/nvidia/version");
   std::getline(Driver, Result.CudaDriver);
   if (Result.CudaDriver.empty() && !findOnPath("nvidia-smi").empty()) {
-    const Finished Asked = execute(
+    const Captured Asked = capture(
         {"nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"});
     if (Asked.succeeded())
       Result.CudaDriver = Asked.Output.substr(0, Asked.Output.find('\n'));

@@ -1,7 +1,8 @@
 #include "scenarios/Programs.h"
 #include "cli/Errors.h"
-#include "scenarios/Process.h"
-#include "scenarios/Text.h"
+#include "cli/Files.h"
+#include "recording/Sanitizer.h"
+#include "run/Capture.h"
 #include <algorithm>
 #include <sstream>
 #include <thread>
@@ -13,11 +14,15 @@ namespace {
 
 /// A program that hangs is ended.
 constexpr unsigned TimeoutSeconds = 300;
+constexpr unsigned BuildSeconds = 1800;
 
 unsigned jobs(const BuildOptions &Options) {
   return Options.Jobs ? Options.Jobs
                       : std::max(1u, std::thread::hardware_concurrency());
 }
+
+/// Of targets that are built with AddressSanitizer.
+constexpr const char *SanitizedSuffix = "-sanitized";
 
 std::string lastLines(const std::string &Text, size_t Most = 4000) {
   return Text.size() <= Most ? Text : "..." + Text.substr(Text.size() - Most);
@@ -38,7 +43,7 @@ Numbers readTimes(const std::string &Output) {
   return Result;
 }
 
-void expectSuccess(const Finished &Run, const std::vector<std::string> &Words) {
+void expectSuccess(const Captured &Run, const std::vector<std::string> &Words) {
   if (Run.TimedOut)
     throw Failure{shown(Words) + " does not end within " +
                   std::to_string(TimeoutSeconds) + " s"};
@@ -67,46 +72,67 @@ void Programs::configure() const {
       "-DSCENARIOS_DIR=" + Options.Scenarios.string(),
       std::string("-DSCENARIOS_CUDA=") + (Options.ForCuda ? "ON" : "OFF")};
   if (!fs::exists(Options.Build / "CMakeCache.txt") &&
-      execute({"ninja", "--version"}).succeeded())
+      capture({"ninja", "--version"}).succeeded())
     Command.insert(Command.end(), {"-G", "Ninja"});
   if (!Options.LibTorch.empty())
     Command.push_back("-DTorch_DIR=" + Options.LibTorch);
-  const Finished Run = execute(Command);
+  const Captured Run = capture(Command, limitedTo(BuildSeconds));
   if (!Run.succeeded())
     throw UserError("the scenarios cannot be configured: " + shown(Command) +
                     "\n" + lastLines(Run.All));
 }
 
 std::string Programs::libTorchFolder() const {
-  std::string Result = readText(Options.Build / "libtorch.txt");
+  std::string Result = readFile(Options.Build / "libtorch.txt");
+  Result.erase(Result.find_last_not_of('\n') + 1);
+  return Result;
+}
+
+std::string Programs::lacksSanitizer() const {
+  std::string Result = readFile(Options.Build / "sanitizer.txt");
   Result.erase(Result.find_last_not_of('\n') + 1);
   return Result;
 }
 
 std::vector<std::string>
-Programs::buildCommand(const std::vector<std::string> &Checks) const {
+Programs::buildCommand(const std::vector<std::string> &Checks,
+                       const std::string &Suffix) const {
   std::vector<std::string> Result = {"cmake", "--build", Options.Build.string(),
                                      "-j" + std::to_string(jobs(Options)),
                                      "--target"};
   for (const std::string &Check : Checks) {
-    Result.push_back(Check + "-wrong");
-    Result.push_back(Check + "-fixed");
+    Result.push_back(Check + "-wrong" + Suffix);
+    Result.push_back(Check + "-fixed" + Suffix);
     if (hasFixit(Check))
-      Result.push_back(Check + "-fixit");
+      Result.push_back(Check + "-fixit" + Suffix);
   }
   return Result;
 }
 
 void Programs::buildTogether(const std::vector<std::string> &Checks) const {
-  execute(buildCommand(Checks), 1800);
+  capture(buildCommand(Checks), limitedTo(BuildSeconds));
 }
 
-void Programs::build(const std::string &Check) const {
-  const std::vector<std::string> Command = buildCommand({Check});
-  const Finished Run = execute(Command, 1800);
+void Programs::buildOne(const std::string &Check,
+                        const std::string &Suffix) const {
+  const std::vector<std::string> Command = buildCommand({Check}, Suffix);
+  const Captured Run = capture(Command, limitedTo(BuildSeconds));
   if (!Run.succeeded())
     throw Failure{"it does not build: " + shown(Command) + "\n" +
                   lastLines(Run.All)};
+}
+
+void Programs::build(const std::string &Check) const { buildOne(Check, ""); }
+
+void Programs::buildSanitized(const std::string &Check) const {
+  buildOne(Check, SanitizedSuffix);
+}
+
+fs::path Programs::sourceOf(const std::string &Check,
+                            const std::string &Variant) const {
+  const fs::path Folder = Options.Scenarios / Check;
+  return Variant == "fixit" ? Folder / "made" / "fixit.cpp"
+                            : Folder / (Variant + ".cpp");
 }
 
 bool Programs::hasFixit(const std::string &Check) const {
@@ -121,22 +147,43 @@ std::vector<std::string> Programs::command(const std::string &Check,
           Device, "--size", std::to_string(Size)};
 }
 
-Numbers Programs::run(const std::string &Check, const std::string &Variant,
-                      const std::string &Device, int Size) const {
+Ran Programs::run(const std::string &Check, const std::string &Variant,
+                  const std::string &Device, int Size) const {
   const std::vector<std::string> Words = command(Check, Variant, Device, Size);
   const Recorded Probed = Probe->record(Words, TimeoutSeconds);
   expectSuccess(Probed.Run, Words);
   LibTorch = Probed.What.LibTorch;
   if (!Probed.What.CudaDevice.empty())
     CudaDevice = Probed.What.CudaDevice;
-  return measure(Probed.What, Device == "cuda");
+  return {measure(Probed.What, Device == "cuda"),
+          eventsOf(Probed.What, sourceOf(Check, Variant))};
+}
+
+Ran Programs::runSanitized(const std::string &Check, const std::string &Variant,
+                           int Size) const {
+  const std::vector<std::string> Words =
+      command(Check, Variant + SanitizedSuffix, "cpu", Size);
+  CaptureSettings How = limitedTo(TimeoutSeconds);
+  // It goes on after a report, so that one run tells all of them. Stacks go
+  // through LibTorch, which keeps no frame pointers.
+  How.Environment = {
+      {"ASAN_OPTIONS",
+       "detect_leaks=0:halt_on_error=0:detect_stack_use_after_return=1:"
+       "fast_unwind_on_malloc=0:fast_unwind_on_fatal=0:symbolize=1"}};
+  const Captured Run = capture(Words, How);
+  Recording Reported;
+  Reported.SanitizerReports = parseSanitizer(Run.Errors);
+  // What reads memory that is gone may end in any way.
+  if (Run.TimedOut || Reported.SanitizerReports.empty())
+    expectSuccess(Run, Words);
+  return {{}, eventsOf(Reported, sourceOf(Check, Variant))};
 }
 
 void Programs::time(const std::string &Check, const std::string &Variant,
                     const std::string &Device, int Size,
                     std::map<Quantity, std::vector<double>> &Times) const {
   const std::vector<std::string> Words = command(Check, Variant, Device, Size);
-  const Finished Run = execute(Words, TimeoutSeconds);
+  const Captured Run = capture(Words, limitedTo(TimeoutSeconds));
   expectSuccess(Run, Words);
   for (const auto &[What, Number] : readTimes(Run.Output))
     Times[What].push_back(Number.Value);

@@ -2,6 +2,7 @@
 #ifndef TORCHTIDY_CONFIRM_SCENARIOS_PROGRAMS_H
 #define TORCHTIDY_CONFIRM_SCENARIOS_PROGRAMS_H
 
+#include "scenarios/Compare.h"
 #include "scenarios/Measures.h"
 #include "scenarios/Record.h"
 #include <filesystem>
@@ -49,11 +50,19 @@ public:
   void buildTogether(const std::vector<std::string> &Checks) const;
   /// Throws Failure with what the compiler says.
   void build(const std::string &Check) const;
+  /// The same with AddressSanitizer.
+  void buildSanitized(const std::string &Check) const;
+  /// Why there is none; empty where there is one.
+  std::string lacksSanitizer() const;
   bool hasFixit(const std::string &Check) const;
 
   /// Runs <check>-<variant> under the probe. Throws Failure.
-  Numbers run(const std::string &Check, const std::string &Variant,
-              const std::string &Device, int Size) const;
+  Ran run(const std::string &Check, const std::string &Variant,
+          const std::string &Device, int Size) const;
+  /// Runs what is built with AddressSanitizer, on the CPU, without the probe:
+  /// both stand in front of the same functions.
+  Ran runSanitized(const std::string &Check, const std::string &Variant,
+                   int Size) const;
   /// Runs it without the probe, which takes time itself, and adds its times.
   void time(const std::string &Check, const std::string &Variant,
             const std::string &Device, int Size,
@@ -69,8 +78,13 @@ public:
   const std::string &cudaDevice() const { return CudaDevice; }
 
 private:
-  std::vector<std::string>
-  buildCommand(const std::vector<std::string> &Checks) const;
+  /// Suffix: of the targets.
+  std::vector<std::string> buildCommand(const std::vector<std::string> &Checks,
+                                        const std::string &Suffix = "") const;
+  void buildOne(const std::string &Check, const std::string &Suffix) const;
+  /// The source of a variant.
+  std::filesystem::path sourceOf(const std::string &Check,
+                                 const std::string &Variant) const;
   std::vector<std::string> command(const std::string &Check,
                                    const std::string &Variant,
                                    const std::string &Device, int Size) const;

@@ -12,12 +12,12 @@ Recorded Recorder::record(const std::vector<std::string> &Command,
   const fs::path Trace = Work / "run.trace";
   for (const std::string &Old : trace::tracesOf(Trace.string()))
     fs::remove(Old);
-  std::vector<std::string> Words = {"env", "LD_PRELOAD=" + Probe,
-                                    "TORCH_CONFIRM_TRACE=" + Trace.string()};
-  Words.insert(Words.end(), Command.begin(), Command.end());
+  CaptureSettings How = limitedTo(Seconds);
+  How.Environment = {{"LD_PRELOAD", Probe},
+                     {"TORCH_CONFIRM_TRACE", Trace.string()}};
 
   Recorded Result;
-  Result.Run = execute(Words, Seconds);
+  Result.Run = capture(Command, How);
   if (!Result.Run.succeeded())
     return Result;
   std::string Error;

@@ -3,7 +3,7 @@
 #define TORCHTIDY_CONFIRM_SCENARIOS_RECORD_H
 
 #include "recording/Recording.h"
-#include "scenarios/Process.h"
+#include "run/Capture.h"
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace torchtidy::confirm::scenarios {
 struct Recorded {
   /// Only of a run that succeeded.
   Recording What;
-  Finished Run;
+  Captured Run;
 };
 
 class Recorder {

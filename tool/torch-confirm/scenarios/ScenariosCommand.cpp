@@ -8,6 +8,7 @@
 #include "scenarios/Output.h"
 #include "scenarios/Programs.h"
 #include <algorithm>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <sstream>
@@ -96,13 +97,14 @@ private:
   CheckResult confirm(const Row &R);
   void analyze(const Row &R, const Manifest &M, CheckResult &Result);
   Outcome measureOn(const std::string &Device, const Row &R, const Manifest &M);
+  Sanitized sanitize(const Row &R);
   int make();
 
   std::vector<std::string> Checks;
   std::string Device = "cpu", Build, Sizes = "small,large", Json;
   std::string Source, Scenarios, AnalyzerPath;
   ProbeOptions Probe;
-  bool NoAnalyzer = false, Make = false;
+  bool NoAnalyzer = false, NoSanitizer = false, Make = false;
   int Repeat = 3;
   unsigned Jobs = 0;
 
@@ -138,6 +140,9 @@ CLI::App *ScenariosCommand::add(CLI::App &Program) {
   App->add_option("--analyzer", AnalyzerPath,
                   "The torch-tidy to use (beside this program, or on the PATH)")
       ->type_name("PROGRAM");
+  App->add_flag("--no-sanitizer", NoSanitizer,
+                "Leave out what only AddressSanitizer can tell, where the "
+                "compiler has none");
   App->add_flag("--make", Make,
                 "Write the findings and fixed copies that are committed for "
                 "--no-analyzer, and run nothing");
@@ -194,8 +199,34 @@ void ScenariosCommand::analyze(const Row &R, const Manifest &M,
         Part + " is stale: torch-confirm scenarios --make writes it anew");
 }
 
+Sanitized ScenariosCommand::sanitize(const Row &R) {
+  Sanitized Result;
+  if (NoSanitizer) {
+    Result.Why = "--no-sanitizer";
+    return Result;
+  }
+  if (const std::string Why = All->lacksSanitizer(); !Why.empty()) {
+    Result.Is = Sanitized::State::Missing;
+    Result.Why = "AddressSanitizer is not available: " + Why +
+                 "; --no-sanitizer leaves it out";
+    return Result;
+  }
+  All->buildSanitized(R.Check);
+  const int Size = SizeList.front();
+  Result.Is = Sanitized::State::Ran;
+  Result.What.Wrong = All->runSanitized(R.Check, "wrong", Size);
+  Result.What.Fixed = All->runSanitized(R.Check, "fixed", Size);
+  if (All->hasFixit(R.Check))
+    Result.What.Fixit = All->runSanitized(R.Check, "fixit", Size);
+  return Result;
+}
+
 Outcome ScenariosCommand::measureOn(const std::string &Device, const Row &R,
                                     const Manifest &M) {
+  const auto Any = [&](auto Is) {
+    return std::any_of(M.Claims.begin(), M.Claims.end(),
+                       [&](const Claim &C) { return std::invoke(Is, C); });
+  };
   std::map<int, Runs> BySize;
   for (int Size : SizeList) {
     Runs Each;
@@ -203,6 +234,10 @@ Outcome ScenariosCommand::measureOn(const std::string &Device, const Row &R,
     Each.Fixed = All->run(R.Check, "fixed", Device, Size);
     if (All->hasFixit(R.Check))
       Each.Fixit = All->run(R.Check, "fixit", Device, Size);
+    if (BySize.empty() && Any(&Claim::isOfValue)) {
+      Each.WrongAgain = All->run(R.Check, "wrong", Device, Size).Values;
+      Each.FixedAgain = All->run(R.Check, "fixed", Device, Size).Values;
+    }
     // In turn, so that both meet the same machine.
     std::map<Quantity, std::vector<double>> Wrong, Fixed;
     for (int I = 0; I < Repeat; ++I) {
@@ -210,12 +245,17 @@ Outcome ScenariosCommand::measureOn(const std::string &Device, const Row &R,
       All->time(R.Check, "fixed", Device, Size, Fixed);
     }
     for (const auto &[What, Series] : Wrong)
-      Each.Wrong.insert_or_assign(What, summary(Series));
+      Each.Wrong.Values.insert_or_assign(What, summary(Series));
     for (const auto &[What, Series] : Fixed)
-      Each.Fixed.insert_or_assign(What, summary(Series));
+      Each.Fixed.Values.insert_or_assign(What, summary(Series));
     BySize.emplace(Size, std::move(Each));
   }
-  return compare(M.Claims, Device, BySize);
+  const auto IsSanitized = [](const Claim &C) {
+    return C.What.Measure == SanitizerReports;
+  };
+  const bool Sanitizes = Device == "cpu" && Any(IsSanitized);
+  return compare(M.Claims, Device, BySize,
+                 Sanitizes ? sanitize(R) : Sanitized());
 }
 
 CheckResult ScenariosCommand::confirm(const Row &R) {

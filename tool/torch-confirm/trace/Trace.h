@@ -21,7 +21,7 @@
 namespace torchtidy::confirm::trace {
 
 constexpr char Magic[8] = {'T', 'O', 'R', 'C', 'H', 'C', 'N', 'F'};
-constexpr uint32_t Version = 1;
+constexpr uint32_t Version = 2;
 
 using Count = std::atomic<uint64_t>;
 using Gauge = std::atomic<int64_t>;
@@ -34,6 +34,7 @@ constexpr uint32_t MaxModules = 512;
 constexpr uint32_t MaxSamples = 128;
 constexpr uint32_t MaxSeries = 8192;
 constexpr uint32_t MaxValues = 256;
+constexpr uint32_t MaxThrown = 512;
 constexpr uint32_t MaxRuntimeCalls = 32;
 constexpr uint32_t TextSize = 1 << 20;
 constexpr uint32_t None = 0xffffffff;
@@ -217,6 +218,19 @@ struct Value {
   double Samples[MaxSamples];
 };
 
+/// Exceptions of one type with one message that left a site. A site has a few
+/// rows at most; what has none is counted in Site::Exceptions alone.
+struct Thrown {
+  /// 0 free, 1 being made, 2 complete.
+  std::atomic<uint32_t> State;
+  uint32_t Site;
+  /// As the compiler names it: "N3c105ErrorE".
+  TextOffset Type;
+  /// The first line, without LibTorch's own stack.
+  TextOffset Message;
+  Count Number;
+};
+
 struct RuntimeCall {
   /// Set once; a row is complete when this is not 0.
   std::atomic<TextOffset> Name;
@@ -230,7 +244,7 @@ struct Header {
   uint32_t HeaderSize;
   uint64_t FileSize;
   // Where the sections begin.
-  uint64_t ModulesAt, SitesAt, SeriesAt, ValuesAt, TextAt;
+  uint64_t ModulesAt, SitesAt, SeriesAt, ValuesAt, ThrownAt, TextAt;
 
   /// 0 while the probe starts; 1 once all of the fields up to Totals hold.
   std::atomic<uint32_t> IsComplete;
@@ -287,7 +301,8 @@ constexpr uint64_t aligned(uint64_t Offset) {
 constexpr uint64_t ModulesAt = aligned(sizeof(Header));
 constexpr uint64_t TextAt = aligned(ModulesAt + sizeof(Module) * MaxModules);
 constexpr uint64_t ValuesAt = aligned(TextAt + TextSize);
-constexpr uint64_t SitesAt = aligned(ValuesAt + sizeof(Value) * MaxValues);
+constexpr uint64_t ThrownAt = aligned(ValuesAt + sizeof(Value) * MaxValues);
+constexpr uint64_t SitesAt = aligned(ThrownAt + sizeof(Thrown) * MaxThrown);
 constexpr uint64_t SeriesAt = aligned(SitesAt + sizeof(Site) * MaxSites);
 constexpr uint64_t FileSize = aligned(SeriesAt + sizeof(Series) * MaxSeries);
 

@@ -271,6 +271,14 @@ std::optional<TraceData> readTrace(const std::string &Path,
         Places[Each.Site] < To.Sites.size())
       To.Sites[Places[Each.Site]].Values.push_back(valueOf(File, Each));
   }
+  for (uint32_t I = 0; I < MaxThrown; ++I) {
+    const Thrown &Each = File.at<Thrown>(ThrownAt, I);
+    const uint64_t Number = read(Each.Number);
+    if (read(Each.State) == 2 && Number && Each.Site < MaxSites &&
+        Places[Each.Site] < To.Sites.size())
+      To.Sites[Places[Each.Site]].Thrown.push_back(
+          {File.text(Each.Type), File.text(Each.Message), Number});
+  }
   return To;
 }
 

@@ -30,6 +30,13 @@ struct ValueData {
   std::vector<double> Samples;
 };
 
+struct ThrownData {
+  /// As the compiler names it: "N3c105ErrorE".
+  std::string Type;
+  std::string Message;
+  uint64_t Number = 0;
+};
+
 struct CopyData {
   CopyKind Kind = CopyKinds[0];
   uint64_t Number = 0, Bytes = 0;
@@ -56,6 +63,8 @@ struct SiteData {
   /// In order of hits, without doubles; the first and the last hit are there.
   std::vector<Sample> Series;
   std::vector<ValueData> Values;
+  /// Of the exceptions, those whose type and message were kept.
+  std::vector<ThrownData> Thrown;
 };
 
 struct CapabilityData {

@@ -62,6 +62,13 @@ void toCpu(const void *From, uint64_t Dtype, uint64_t Layout, uint64_t Device) {
     countSynchronisation(Self.Depth ? Self.Site : Self.LastSite);
 }
 
+/// Tells so when to() has ended, whose own site is known then.
+struct TellingToCpu {
+  const void *From;
+  uint64_t Dtype, Layout, Device;
+  ~TellingToCpu() { toCpu(From, Dtype, Layout, Device); }
+};
+
 } // namespace
 
 #define COPY "_ZN2at4_ops5copy_4callERNS_6TensorERKS2_b"
@@ -110,11 +117,7 @@ TORCH_CONFIRM_HOOK Returned hookTo(const void *, uint64_t, uint64_t, uint64_t,
 Returned hookTo(const void *From, uint64_t Dtype, uint64_t Layout,
                 uint64_t Device, uint64_t Pin, uint64_t IsAsynchronous,
                 uint64_t Copies, uint64_t Format) {
-  struct Telling {
-    const void *From;
-    uint64_t Dtype, Layout, Device;
-    ~Telling() { toCpu(From, Dtype, Layout, Device); }
-  } Tell{From, Dtype, Layout, Device};
+  const TellingToCpu Tell{From, Dtype, Layout, Device};
   return next<To>(NextTo, TO)(From, Dtype, Layout, Device, Pin, IsAsynchronous,
                               Copies, Format);
 }
@@ -125,11 +128,7 @@ TORCH_CONFIRM_HOOK Returned hookOldTo(const void *, uint64_t, uint64_t,
 Returned hookOldTo(const void *From, uint64_t Dtype, uint64_t Layout,
                    uint64_t Device, uint64_t Pin, uint64_t IsAsynchronous,
                    uint64_t Copies, uint64_t Format) {
-  struct Telling {
-    const void *From;
-    uint64_t Dtype, Layout, Device;
-    ~Telling() { toCpu(From, Dtype, Layout, Device); }
-  } Tell{From, Dtype, Layout, Device};
+  const TellingToCpu Tell{From, Dtype, Layout, Device};
   return next<To>(NextOldTo, OLD_TO)(From, Dtype, Layout, Device, Pin,
                                      IsAsynchronous, Copies, Format);
 }

@@ -3,6 +3,8 @@
 // itself are not. One that is thrown outside of any operation is counted where
 // it is thrown.
 
+#include "Exceptions.h"
+
 #include "Hooks.h"
 #include "Sites.h"
 #include "Stacks.h"
@@ -15,11 +17,20 @@ namespace {
 std::atomic<void *> NextThrow;
 using Throw = void(void *, void *, void (*)(void *));
 
-bool isOfLibTorch(const void *TypeInfo) {
+/// Messages may have numbers in them, and differ each time.
+constexpr uint32_t MostOfSite = 4;
+constexpr uint32_t MessageSize = 256;
+
+SpinLock RowLock;
+
+const char *nameOf(const void *TypeInfo) {
   // Behind the pointer to its functions; the mangled name.
   const char *Name = static_cast<const char *const *>(TypeInfo)[1];
-  if (*Name == '*')
-    ++Name;
+  return *Name == '*' ? Name + 1 : Name;
+}
+
+bool isOfLibTorch(const void *TypeInfo) {
+  const char *Name = nameOf(TypeInfo);
   if (std::strncmp(Name, "N3c10", 5) != 0 &&
       std::strncmp(Name, "N5torch", 7) != 0 &&
       std::strncmp(Name, "N2at", 4) != 0)
@@ -27,9 +38,46 @@ bool isOfLibTorch(const void *TypeInfo) {
   return std::strstr(Name, "Error") || std::strstr(Name, "Exception");
 }
 
-void isThrown() {
+/// Null where there is no room.
+trace::Thrown *rowOf(uint32_t Site, TextOffset Type, TextOffset Message) {
+  auto *Rows = reinterpret_cast<trace::Thrown *>(
+      reinterpret_cast<char *>(Trace) + trace::ThrownAt);
+  Locked Lock(RowLock);
+  uint32_t OfSite = 0;
+  for (uint32_t I = 0; I < trace::MaxThrown; ++I) {
+    trace::Thrown &Each = Rows[I];
+    if (Each.State.load(std::memory_order_relaxed) == 2) {
+      if (Each.Site != Site)
+        continue;
+      if (Each.Type == Type && Each.Message == Message)
+        return &Each;
+      if (++OfSite == MostOfSite)
+        return nullptr;
+      continue;
+    }
+    Each.Site = Site;
+    Each.Type = Type;
+    Each.Message = Message;
+    Each.State.store(2, std::memory_order_release);
+    return &Each;
+  }
+  return nullptr;
+}
+
+trace::Thrown *rowOf(uint32_t Site, void *Object, const void *TypeInfo) {
+  char Message[MessageSize] = "";
+  if (Torch) {
+    // What it says may be put together by operations.
+    Busy Own;
+    Torch->messageOf(Object, TypeInfo, Message, sizeof(Message));
+  }
+  return rowOf(Site, keepText(nameOf(TypeInfo)), keepText(Message));
+}
+
+void isThrown(void *Object, const void *TypeInfo) {
   uint32_t Site = Self.Site;
-  if (!Self.Depth) {
+  const bool IsInOperation = Self.Depth > 0;
+  if (!IsInOperation) {
     Site = siteHere(trace::SiteKind::Throw, keepText("throw"));
     hit(Site);
   } else if (Self.IsThrowing) {
@@ -37,13 +85,22 @@ void isThrown() {
   } else {
     Self.IsThrowing = true;
     Self.ThrowSite = Site;
+    Self.ThrowRow = nullptr;
   }
   bump(Trace->Exceptions);
-  if (Site)
-    bump(siteAt(Site).Exceptions);
+  if (!Site)
+    return;
+  bump(siteAt(Site).Exceptions);
+  if (trace::Thrown *Row = rowOf(Site, Object, TypeInfo)) {
+    bump(Row->Number);
+    if (IsInOperation)
+      Self.ThrowRow = Row;
+  }
 }
 
 } // namespace
+
+void resetExceptionLocks() { RowLock.reset(); }
 
 extern "C" [[noreturn]] TORCH_CONFIRM_HOOK void
 __cxa_throw(void *Object, void *TypeInfo, void (*Destroy)(void *));
@@ -55,7 +112,7 @@ extern "C" void __cxa_throw(void *Object, void *TypeInfo,
   // std::runtime_error.
   if (Current.load(std::memory_order_acquire) == Phase::On && !Self.Busy &&
       (Self.Depth || isOfLibTorch(TypeInfo)))
-    isThrown();
+    isThrown(Object, TypeInfo);
   next<Throw>(NextThrow, "__cxa_throw")(Object, TypeInfo, Destroy);
   __builtin_unreachable();
 }

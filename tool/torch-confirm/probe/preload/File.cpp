@@ -106,6 +106,7 @@ bool openTrace(const char *Path) {
   Trace->SitesAt = trace::SitesAt;
   Trace->SeriesAt = trace::SeriesAt;
   Trace->ValuesAt = trace::ValuesAt;
+  Trace->ThrownAt = trace::ThrownAt;
   Trace->TextAt = trace::TextAt;
   Trace->ProcessId = static_cast<uint32_t>(getpid());
   Trace->StartedAt = time(nullptr);

@@ -17,6 +17,7 @@
 #include "Allocations.h"
 #include "Backward.h"
 #include "Copies.h"
+#include "Exceptions.h"
 #include "File.h"
 #include "Gradients.h"
 #include "Modules.h"
@@ -217,6 +218,7 @@ void inChild() {
   }
   resetSiteLocks();
   resetOperationLocks();
+  resetExceptionLocks();
   unlockAll();
   if (Torch)
     Torch->forked();

@@ -72,6 +72,8 @@ void settleException(int Before) {
   Trace->Exceptions.fetch_sub(1, std::memory_order_relaxed);
   if (Self.ThrowSite)
     siteAt(Self.ThrowSite).Exceptions.fetch_sub(1, std::memory_order_relaxed);
+  if (Self.ThrowRow)
+    Self.ThrowRow->Number.fetch_sub(1, std::memory_order_relaxed);
 }
 
 } // namespace torchtidy::confirm::probe

@@ -77,6 +77,8 @@ struct Thread {
   /// any of its stack being unwound, so it cannot be counted later.
   bool IsThrowing;
   uint32_t ThrowSite;
+  /// Its row among what was thrown; null where it has none.
+  trace::Thrown *ThrowRow;
   /// Its thread-local state is gone.
   bool IsDead;
   /// The innermost mark that it began; None where there is none.

@@ -75,7 +75,7 @@ const TorchSide Side = {TORCH_VERSION,  TORCH_CONFIRM_LIBRARY_SIZE,
                         isIdleToCpu,    accumulateBegins,
                         accumulateEnds, stepBegins,
                         stepEnds,       parameterWritten,
-                        gradientsForked};
+                        messageOf,      gradientsForked};
 
 } // namespace
 } // namespace torchtidy::confirm::probe

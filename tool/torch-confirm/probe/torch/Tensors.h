@@ -18,6 +18,9 @@ void stepEnds(void *Optimizer, uint32_t Site);
 bool parameterWritten(const void *Tensor, uint32_t Site);
 void gradientsForked();
 
+void messageOf(void *Exception, const void *TypeInfo, char *Into,
+               uint32_t Room);
+
 } // namespace torchtidy::confirm::probe
 
 #endif

@@ -1,0 +1,23 @@
+// An in-place operation on a parameter.
+#include "measure.h"
+
+int main(int argc, char **argv) {
+  const torch::Device device = measure::start(argc, argv);
+  torch::nn::Linear net(4, 4);
+  net->to(device);
+  int64_t caught = 0;
+  try {
+    torch::NoGradGuard no_grad;
+    net->weight.mul_(0.5);
+  } catch (const c10::Error &) {
+    ++caught;
+  }
+  try {
+    torch::optim::SGD optimizer(
+        {torch::randn({2}, device).requires_grad_()}, 0.1);
+  } catch (const c10::Error &) {
+    ++caught;
+  }
+  measure::value("caught", static_cast<double>(caught));
+  return measure::finish();
+}

@@ -1,0 +1,67 @@
+// value, parameters: what a run comes to is another thing than what it should
+// have come to, and no single run tells that. The scenario pair of the check
+// shows it; here it is said whether the line ran at all.
+#include "rules/Rule.h"
+
+namespace torchtidy::confirm {
+namespace {
+
+class ByComparison : public Rule {
+public:
+  std::vector<std::string> needs() const override { return {}; }
+
+  Verdict judge(const Places &Where) const override {
+    Verdict V;
+    V.Iterations = Where.iterations();
+    V.Sentence = (Where.Statement.empty()
+                      ? "no operation of this line was seen, though " +
+                            Where.reachedText()
+                      : "the line ran, " +
+                            countText(double(V.Iterations), "iteration")) +
+                 "; " + advice(Where);
+    V.Rule = "needs a run without the mistake";
+    return V;
+  }
+
+  std::optional<Verdict> judgeUnseen(const Places &Where) const override {
+    if (!Where.isFileKnown())
+      return std::nullopt;
+    Verdict V;
+    V.Sentence = "no operation of this line was seen, and it may have none; " +
+                 advice(Where);
+    V.Rule = "needs a run without the mistake";
+    return V;
+  }
+
+private:
+  virtual std::string what() const = 0;
+
+  std::string advice(const Places &Where) const {
+    return what() +
+           " shows only beside a run without the mistake, as in "
+           "'torch-confirm scenarios --check " +
+           Where.Finding.Check + "'";
+  }
+};
+
+class Value : public ByComparison {
+public:
+  std::string evidence() const override { return "value"; }
+
+private:
+  std::string what() const override { return "a wrong result"; }
+};
+
+class ParameterCount : public ByComparison {
+public:
+  std::string evidence() const override { return "parameters"; }
+
+private:
+  std::string what() const override { return "a missing parameter"; }
+};
+
+const RegisterRule<Value> RegisterValue;
+const RegisterRule<ParameterCount> RegisterParameters;
+
+} // namespace
+} // namespace torchtidy::confirm
