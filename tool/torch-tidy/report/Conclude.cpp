@@ -145,12 +145,19 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
   }
 
   int ExitCode = Given.InWhole ? 0 : 1;
-  unsigned Gated = Line.FailOn ? countUpToLevel(All, *Line.FailOn) : 0;
+  const auto [Gated, Example] =
+      Line.FailOn ? countUpToLevel(All, *Line.FailOn)
+                  : std::pair<unsigned, StringRef>();
   if (Gated) {
     ExitCode = 1;
-    if (!Line.Quiet)
+    if (!Line.Quiet) {
       errs() << "torch-tidy: " << counted(Gated, "finding") << " of level "
              << *Line.FailOn << " or below (--fail-on)\n";
+      note() << "'// NOLINT(" << Example
+             << ")' at the end of a line silences it there, 'torch-tidy "
+                "--explain="
+             << Example << "' says what it means\n";
+    }
   }
   if (WarningsAsErrors) {
     ExitCode = 1;

@@ -121,11 +121,15 @@ bool hasCompileErrors(const Findings &All) {
   });
 }
 
-unsigned countUpToLevel(const Findings &All, unsigned Level) {
-  return count_if(All, [&](const ClangTidyError &Finding) {
+std::pair<unsigned, StringRef> countUpToLevel(const Findings &All,
+                                              unsigned Level) {
+  std::pair<unsigned, StringRef> Result;
+  for (const ClangTidyError &Finding : All) {
     const CheckInfo *Check = findCheck(Finding.DiagnosticName);
-    return Check && Check->Level <= Level;
-  });
+    if (Check && Check->Level <= Level && !Result.first++)
+      Result.second = Check->Name;
+  }
+  return Result;
 }
 
 void printSuppressed(const ClangTidyStats &Stats) {

@@ -33,8 +33,9 @@ void summarize(const Findings &All, size_t NumSources);
 
 bool hasCompileErrors(const Findings &All);
 
-/// How many findings are of torch checks up to Level.
-unsigned countUpToLevel(const Findings &All, unsigned Level);
+/// How many findings are of torch checks up to Level, and one of these checks.
+std::pair<unsigned, llvm::StringRef> countUpToLevel(const Findings &All,
+                                                    unsigned Level);
 
 /// "Suppressed 3 warnings (2 in non-user code, 1 NOLINT)." as clang-tidy says
 /// it.
