@@ -49,7 +49,7 @@ def apply_all(server, name):
 
 def main(clangd, torch_tidy, folder, *names):
     folder = Path(folder)
-    wrong = []
+    wrong, alike = [], []
     with Server([clangd, "--background-index=false"], folder) as server:
         for name in names:  # All are open at once.
             server.open(name)
@@ -60,13 +60,15 @@ def main(clangd, torch_tidy, folder, *names):
                 wrong.append(f"{name}: errors: {errors}")
             mine, whole = places(said), by_torch_tidy(torch_tidy, folder, name)
             print(f"{name}: {len(mine)} of torch-tidy's {len(whole)} findings")
+            if mine == whole:
+                alike.append(name)
             for line, check in sorted(mine - whole):
                 wrong.append(f"{name}:{line}: only clangd says {check}")
             for finding in torch_findings(said):
                 page = finding["codeDescription"]["href"].removeprefix("file://")
                 if not Path(page).is_file() or Path(page).stem != finding["code"]:
                     wrong.append(f"{name}: {finding['code']} links to {page}")
-        for name in names:
+        for name in alike:
             copy = folder / f"fixed-{name}"
             shutil.copy(folder / name, copy)
             subprocess.run([torch_tidy, "--quiet", "--fix", copy.name], cwd=folder,
