@@ -25,6 +25,10 @@ def shown(number):
     return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.4g}"
 
 
+def title_of(device):
+    return "CUDA" if device == "cuda" else "the CPU"
+
+
 def title(row):
     name = row["measure"].replace("-", " ")
     return name if row["loop"] == "process" else f"`{row['loop']}`: {name}"
@@ -59,8 +63,8 @@ def growth_lines(outcome):
                f"{shown(growth['expected'])}: {growth['verdict']}.")
 
 
-def page(results):
-    """All of one run."""
+def page(results, missing=()):
+    """All of one run. Missing: devices that nothing was measured on."""
     devices = sorted({device for check in results["checks"] for device in check["devices"]})
     lines = ["<!-- Written by tool/evidence.py from the JSON file beside it. -->",
              "# What the scenario pairs measure", "",
@@ -70,6 +74,7 @@ def page(results):
     lines += [f"- torch-confirm {results['torch-confirm']}; times are medians (and range) of "
               f"{results['repeat']} runs without the probe, all else is of one run under it."
               if results["repeat"] else f"- torch-confirm {results['torch-confirm']}"]
+    lines += [f"- Not yet measured on {title_of(device)}." for device in missing]
     held = sum(check["verdict"] == "holds" for check in results["checks"])
     lines += ["", f"{held} of {len(results['checks'])} scenarios hold."]
     for check in results["checks"]:
@@ -116,8 +121,7 @@ def section(check, measured):
                           *table(other["devices"][device])]
                 break
         else:
-            where = "CUDA" if device == "cuda" else "the CPU"
-            lines += ["", f"Not yet measured on {where}."]
+            lines += ["", f"Not yet measured on {title_of(device)}."]
     return "\n".join(lines) + "\n\n"
 
 

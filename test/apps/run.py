@@ -7,12 +7,14 @@ that they learn what they are to learn.
 
 import os
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+sys.dont_write_bytecode = True
+import cmake_build  # noqa: E402
+
 APPS = ["example", "example-fixed"]
 # Of each program: what its output shows, and what that must be.
 RESULTS = {
@@ -23,25 +25,13 @@ RESULTS = {
 }
 
 
-def execute(*command):
-    run = subprocess.run([str(word) for word in command], text=True,
-                         capture_output=True, timeout=1200)
-    if run.returncode != 0:
-        sys.exit(f"error: {' '.join(map(str, command))} exits with {run.returncode}:\n"
-                 f"{run.stdout[-4000:]}{run.stderr[-4000:]}")
-    return run.stdout
-
-
-def build(app, folder, cmake_arguments):
-    options = ["-DEXAMPLE_PRECOMPILE=ON", "-DCMAKE_BUILD_TYPE=None"]
-    if shutil.which("ninja"):
-        options.append("-GNinja")
-    if shutil.which("ccache"):
-        os.environ["CCACHE_SLOPPINESS"] = (
-            "pch_defines,time_macros,include_file_mtime,include_file_ctime")
-        options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
-    execute("cmake", "-S", HERE / app, "-B", folder, *options, *cmake_arguments)
-    execute("cmake", "--build", folder, "-j1")
+def build(work, *options, cmake="cmake"):
+    """Each program is <work>/<app>/<program>."""
+    for app in APPS:
+        # With -g, so that torch-confirm's tests can use the same ones.
+        cmake_build.build(HERE / app, work / app, "-DEXAMPLE_PRECOMPILE=ON",
+                          "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-g", *options,
+                          cmake=cmake)
 
 
 def main():
@@ -53,10 +43,10 @@ def main():
     os.environ["OMP_NUM_THREADS"] = "1"
     numbers = {}
     failed = 0
+    build(work, *sys.argv[2:])
     for app in APPS:
-        build(app, work / app, sys.argv[2:])
         for program, results in RESULTS.items():
-            output = execute(work / app / program)
+            output = cmake_build.execute(work / app / program)
             for name, pattern, holds in results:
                 found = re.findall(pattern, output)
                 number = float(found[-1]) if found else float("nan")

@@ -4,7 +4,7 @@ asserts the verdicts.
 
     confirm_apps.py WORK --torch-confirm FILE --torch-tidy FILE --build FOLDER ...
 
-The build folder is what confirm_build.py has made. Marked findings are made by torch-tidy;
+The build folder is that of the programs, which confirm_build.py has made. Marked findings are made by torch-tidy;
 findings that are wrong come from confirm_planted.py.
 """
 
@@ -87,7 +87,7 @@ def main():
         analysis = ["--analyze", "-p", database, "--torch-tidy",
                     arguments.torch_tidy] if number == 0 else []
         execute(*confirm, findings, *analysis, "--",
-                arguments.build / f"example-{program}")
+                arguments.build / "example" / program)
     found = verdicts(findings)
     for key in marked("example"):
         # Without a device there is nothing to copy to.
@@ -103,7 +103,7 @@ def main():
         findings.write_text(confirm_planted.sarif(APPS / app, planted,
                                                   confirm_planted.measures()))
         for program in PROGRAMS:
-            execute(*confirm, findings, "--", arguments.build / f"{app}-{program}")
+            execute(*confirm, findings, "--", arguments.build / app / program)
         results = json.loads(findings.read_text())["runs"][0]["results"]
         for each, result in zip(planted, results):
             place = result["locations"][0]["physicalLocation"]["region"]["startLine"]

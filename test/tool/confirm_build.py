@@ -1,43 +1,33 @@
 #!/usr/bin/env python3
-"""Builds the programs of Inputs/confirm into WORK.
+"""Builds the program of Inputs/confirm into WORK, and the example application with its
+corrected twin into APPS, where other tests find them built.
 
-    confirm_build.py WORK --cmake CMAKE --torch FOLDER [--apps APP...]
+    confirm_build.py WORK --apps APPS --cmake CMAKE --torch FOLDER
 """
 
 import argparse
-import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-INPUTS = Path(__file__).resolve().parent / "Inputs" / "confirm"
-
-
-def execute(*words):
-    run = subprocess.run([str(word) for word in words], text=True, capture_output=True)
-    if run.returncode != 0:
-        sys.exit(f"error: {words[0]} exits with {run.returncode}:\n"
-                 f"{run.stdout[-4000:]}{run.stderr[-4000:]}")
+HERE = Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(HERE.parent / "apps"), str(HERE.parent / "support")]
+import cmake_build  # noqa: E402
+import run  # noqa: E402
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("work", type=Path)
+    parser.add_argument("--apps", type=Path, required=True)
     parser.add_argument("--cmake", required=True)
     parser.add_argument("--torch", required=True)
-    parser.add_argument("--apps", nargs="*", default=[])
     arguments = parser.parse_args()
-    options = [f"-DTorch_DIR={arguments.torch}", f"-DAPPS={';'.join(arguments.apps)}",
-               "-DCMAKE_BUILD_TYPE=None"]
-    if shutil.which("ninja"):
-        options.append("-GNinja")
-    if shutil.which("ccache"):
-        os.environ["CCACHE_SLOPPINESS"] = (
-            "pch_defines,time_macros,include_file_mtime,include_file_ctime")
-        options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
-    execute(arguments.cmake, "-S", INPUTS, "-B", arguments.work, *options)
-    execute(arguments.cmake, "--build", arguments.work, "-j2")
+    torch = f"-DTorch_DIR={arguments.torch}"
+    cmake_build.build(HERE / "Inputs" / "confirm", arguments.work, torch,
+                      "-DCMAKE_BUILD_TYPE=None", cmake=arguments.cmake)
+    run.build(arguments.apps, torch, cmake=arguments.cmake)
 
 
 if __name__ == "__main__":

@@ -20,14 +20,9 @@ from pathlib import Path
 INPUTS = Path(__file__).resolve().parent / "Inputs" / "confirm" / "probe"
 ROOT = Path(__file__).resolve().parents[2]
 ITERATIONS = 40
-
-
-def execute(*words):
-    run = subprocess.run([str(word) for word in words], text=True, capture_output=True)
-    if run.returncode != 0:
-        sys.exit(f"error: {words[0]} exits with {run.returncode}:\n"
-                 f"{run.stdout[-4000:]}{run.stderr[-4000:]}")
-    return run.stdout
+sys.path.insert(0, str(ROOT / "test" / "support"))
+sys.dont_write_bytecode = True
+import cmake_build  # noqa: E402
 
 
 def line_of(file, comment):
@@ -65,7 +60,7 @@ class Test:
         return run, [self.read(each) for each in sorted(folder.glob(name + "*"))]
 
     def read(self, trace):
-        return json.loads(execute(self.work / "dump", trace))
+        return json.loads(cmake_build.execute(self.work / "dump", trace))
 
     def lines(self, trace):
         """The lines of each site's frames in the sources of the tests, innermost first."""
@@ -348,18 +343,6 @@ def trace(test):
     os.unlink(bad)
 
 
-def build(work, cmake, torch):
-    options = [f"-DTorch_DIR={torch}", f"-DSOURCE={ROOT}"]
-    if shutil.which("ninja"):
-        options.append("-GNinja")
-    if shutil.which("ccache"):
-        os.environ["CCACHE_SLOPPINESS"] = (
-            "pch_defines,time_macros,include_file_mtime,include_file_ctime")
-        options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
-    execute(cmake, "-S", INPUTS, "-B", work, *options)
-    execute(cmake, "--build", work, "-j2")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parts = {"leaks": leaks, "endings": endings, "sites": sites, "events": events,
@@ -370,7 +353,8 @@ def main():
     parser.add_argument("--torch")
     arguments = parser.parse_args()
     if arguments.part == "build":
-        build(arguments.work, arguments.cmake, arguments.torch)
+        cmake_build.build(INPUTS, arguments.work, f"-DTorch_DIR={arguments.torch}",
+                          f"-DSOURCE={ROOT}", cmake=arguments.cmake)
         return
     # A shell ignores it for what runs in its background, as tests may.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
