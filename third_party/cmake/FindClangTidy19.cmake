@@ -8,6 +8,9 @@
 #                      LLVM then dies of "Option registered more than once".
 #   Clang19::clangd    clangd's libraries, on top of Clang19::tidy.
 #
+# With Clang19_STATIC all of LLVM is linked into the programs, which then run where
+# there is none. All of them get the same: the plugin needs none of it.
+#
 # Debian: clang-tidy-19 libclang-19-dev llvm-19-dev llvm-19-tools clang-19.
 # Elsewhere: -DCMAKE_PREFIX_PATH=<LLVM 19>.
 
@@ -53,15 +56,27 @@ if(ClangTidy19_FOUND AND NOT TARGET Clang19::headers)
     INTERFACE_INCLUDE_DIRECTORIES "${Clang19_INCLUDE_DIR};${LLVM_INCLUDE_DIRS}"
     INTERFACE_COMPILE_DEFINITIONS "${_llvm_definitions}"
     INTERFACE_COMPILE_OPTIONS "${_llvm_flags}")
-  if(TARGET LLVM)
+  if(Clang19_STATIC)
+    # Their folder has more: the programs' main functions, clangd's, clang-tidy's own.
+    file(GLOB Clang19_STATIC_LIBRARIES "${_llvm_lib}/libclang[A-Z]*.a")
+    list(FILTER Clang19_STATIC_LIBRARIES EXCLUDE REGEX
+      "/libclang(Tidy|Daemon|Doc|Pseudo|ChangeNamespace|Move|Query|Reorder|IncludeFixer|ApplyReplacements)[^/]*$")
+    llvm_map_components_to_libnames(_llvm_link support option targetparser
+      frontendopenmp frontendhlsl windowsdriver core asmparser all-targets)
+    set(_clang_link "-Wl,--start-group;${Clang19_STATIC_LIBRARIES};-Wl,--end-group;-Wl,--gc-sections")
+    set(_llvm_link "${_llvm_link};-static-libstdc++;-static-libgcc")
+  elseif(TARGET LLVM)
     set(_llvm_link LLVM)
   else()
     llvm_map_components_to_libnames(_llvm_link support option targetparser
       frontendopenmp core all-targets)
   endif()
+  if(NOT Clang19_STATIC)
+    set(_clang_link "${Clang19_CPP_LIBRARY}")
+  endif()
   add_library(Clang19::clang INTERFACE IMPORTED)
   set_target_properties(Clang19::clang PROPERTIES
-    INTERFACE_LINK_LIBRARIES "Clang19::headers;${Clang19_CPP_LIBRARY};${_llvm_link}")
+    INTERFACE_LINK_LIBRARIES "Clang19::headers;${_clang_link};${_llvm_link}")
   add_library(Clang19::tidy INTERFACE IMPORTED)
   set_target_properties(Clang19::tidy PROPERTIES
     INTERFACE_LINK_LIBRARIES
