@@ -132,6 +132,10 @@ def leaks(test):
               and stack[:1] == [line_of("leaks.cpp", "custom backward")]]
     test.equal("operations in a custom backward have its line",
                [site["hits"] for site in custom], [ITERATIONS])
+    layers = {text for site in trace["sites"] if site["operation"] == "aten::linear"
+              for text, _ in site["shapes"]}
+    test.check("shapes of layers", layers and all(
+        re.fullmatch(r"(Float\[[\d,]+\](, )?){2,3} on cpu", text) for text in layers), layers)
     test.equal("a value", mark(trace, "healthy")["values"]["sum"][0], ITERATIONS)
     test.equal("a value outside of loops", mark(trace, "")["values"]["outside"][2], 1.5)
     test.equal("alive when all is over", (trace["live"], trace["nodes_alive"]), (0, 0))
@@ -174,6 +178,10 @@ def endings(test):
                           in zip(trace["sites"], test.lines(trace)) if site["exceptions"]]
                 test.equal(f"{how}: exceptions", thrown,
                            [(operation, line_of("endings.cpp", comment), 1)])
+                said = [each for site in trace["sites"] for each in site["thrown"]]
+                test.check(f"{how}: type and message", len(said) == 1
+                           and said[0][0] == "N3c105ErrorE" and said[0][1]
+                           and said[0][2] == 1, said)
             if how == "threads":
                 test.equal("threads: nodes", (trace["nodes"], trace["nodes_alive"],
                                               trace["backwards"]),
@@ -304,6 +312,10 @@ def events(test):
     test.check("stacks are shortened where the table fills up", shortened > 0)
     empty = [site["hits"] for site in trace["sites"] if site["operation"] == "aten::empty"]
     test.equal("no hit is lost", sum(empty), count + (1 << 15))
+    shapes = [each for site in trace["sites"] if site["operation"] == "aten::empty"
+              for each in site["shapes"]]
+    test.equal("sizes", {text for text, _ in shapes}, {"[1]"})
+    test.equal("hits with sizes", sum(number for _, number in shapes), sum(empty))
     test.equal("wrongly recognised stacks", trace["stack_check_failures"], 0)
     test.check("stacks were checked", trace["stack_checks"] > 100, trace["stack_checks"])
 

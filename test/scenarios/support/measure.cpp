@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -49,19 +50,42 @@ int64_t parse_size(const std::string &text) {
   return number;
 }
 
-double seconds(clockid_t clock) {
+// On the CPU: what the program has used of it, since others may run beside.
+double seconds_used() {
   timespec time;
-  clock_gettime(clock, &time);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * time.tv_nsec;
 }
 
-// On the CPU what the program has used of it, since others may run beside; on a
-// device the time at which all that was started before is done.
-double now() {
-  if (!device.is_cuda())
-    return seconds(CLOCK_PROCESS_CPUTIME_ID);
-  torch::cuda::synchronize();
-  return seconds(CLOCK_MONOTONIC);
+// The CUDA runtime that LibTorch has loaded; programs do not link it.
+template <typename Function, typename... Arguments>
+void call_runtime(const char *name, Arguments... arguments) {
+  auto *function = reinterpret_cast<Function *>(dlsym(RTLD_DEFAULT, name));
+  if (!function)
+    fail(std::string("the CUDA runtime has no ") + name);
+  if (const int code = function(arguments...))
+    fail(std::string(name) + " fails with " + std::to_string(code));
+}
+
+// An event behind all that was started so far on the stream that programs use.
+void *record_event() {
+  void *event = nullptr;
+  call_runtime<int(void **)>("cudaEventCreate", &event);
+  call_runtime<int(void *, void *)>("cudaEventRecord", event,
+                                    static_cast<void *>(nullptr));
+  return event;
+}
+
+double median_between(const std::vector<void *> &events) {
+  call_runtime<int(void *)>("cudaEventSynchronize", events.back());
+  std::vector<float> times;
+  for (size_t i = 1; i < events.size(); ++i)
+    call_runtime<int(float *, void *, void *)>("cudaEventElapsedTime",
+                                               &times.emplace_back(),
+                                               events[i - 1], events[i]);
+  std::sort(times.begin(), times.end());
+  const size_t half = times.size() / 2;
+  return times.size() % 2 ? times[half] : (times[half - 1] + times[half]) / 2;
 }
 
 } // namespace
@@ -115,17 +139,25 @@ Loop::Loop(std::string name) : name_(std::move(name)) {
 }
 
 Loop::~Loop() {
-  const double seconds = now() - start_;
+  const double seconds = seconds_used() - start_;
   torch_confirm_end(name_.c_str());
-  if (iterations_ > warm_up)
-    std::printf("milliseconds %s %.7g\n", name_.c_str(),
-                1e3 * seconds / static_cast<double>(iterations_ - warm_up));
+  if (iterations_ <= warm_up)
+    return;
+  const double milliseconds =
+      device.is_cuda()
+          ? median_between(events_)
+          : 1e3 * seconds / static_cast<double>(iterations_ - warm_up);
+  std::printf("milliseconds %s %.7g\n", name_.c_str(), milliseconds);
+  for (void *event : events_)
+    call_runtime<int(void *)>("cudaEventDestroy", event);
 }
 
 void Loop::iteration() {
   torch_confirm_iteration(name_.c_str());
   if (++iterations_ == warm_up)
-    start_ = now();
+    start_ = seconds_used();
+  if (device.is_cuda() && iterations_ >= warm_up)
+    events_.push_back(record_event());
 }
 
 } // namespace measure

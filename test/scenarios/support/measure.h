@@ -32,7 +32,8 @@ void parameters(const torch::optim::Optimizer &optimizer);
 int finish();
 
 // A loop of the program. It prints the time of its iterations, without the
-// first ones; all else is the probe's.
+// first ones: on the CPU the mean of the processor time, on CUDA the median of
+// the times between events of the device. All else is the probe's.
 class Loop {
 public:
   explicit Loop(std::string name);
@@ -47,6 +48,7 @@ private:
   std::string name_;
   int64_t iterations_ = 0;
   double start_ = 0;
+  std::vector<void *> events_;
 };
 
 } // namespace measure

@@ -14,6 +14,12 @@ TEST(RecordingJson, ComesBackAsItWas) {
   Site &S = Made.graph("aten::mm", {at(12), at(30, "main")}, 7, 2, 14, true);
   S.Copies = {{"cpu", "cuda", true, true, 3, 12}};
   S.Values["loss"] = 0.25;
+  S.Shapes = {{"Float[2,3] on cpu", 5}};
+  S.OtherShapes = 2;
+  S.Thrown = {{"c10::Error", "a leaf", 1}};
+  SanitizerReport &Report = Made.Run.SanitizerReports.emplace_back();
+  Report.Kind = "heap-use-after-free";
+  Report.Use = {at(12)};
   sample(S, [](uint64_t Hit, Sample &Each) { Each.HeapBytes = Hit % 2 - 1; });
   Made.Run.RuntimeCalls["cudaDeviceSynchronize"] = 4;
   Made.Run.Capabilities["cuda-memory"] = {false, "no device"};
@@ -22,6 +28,9 @@ TEST(RecordingJson, ComesBackAsItWas) {
   const auto Text = toJson(Made.Run);
   const Recording Back = recordingFromJson(Text, "here");
   EXPECT_EQ(toJson(Back), Text);
+  EXPECT_EQ(Back.Sites[0].Shapes.at(0).Text, "Float[2,3] on cpu");
+  EXPECT_EQ(Back.Sites[0].Thrown.at(0).Message, "a leaf");
+  EXPECT_EQ(Back.SanitizerReports.at(0).Use.at(0).Line, 12u);
   EXPECT_EQ(Back.Sites[0].Series[0].HeapBytes, 0);
   EXPECT_EQ(Back.Sites[0].Series[1].HeapBytes, -1);
   EXPECT_EQ(Back.Capabilities.at("cuda-memory").Reason, "no device");

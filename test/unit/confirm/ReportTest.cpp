@@ -83,6 +83,21 @@ TEST(ReportText, SummaryCountsEverything) {
       << Text;
 }
 
+TEST(ReportText, OperationsAndTheirShapes) {
+  Judged Case(49);
+  Site &S = Case.Run.Run.Sites[0];
+  S.Shapes = {{"Float[4,3] on cpu", 50}};
+  EXPECT_NE(asText(Case.report())
+                .find("    ran: step:SGD, 50 times, Float[4,3] on cpu\n"),
+            std::string::npos)
+      << asText(Case.report());
+  S.Shapes.push_back({"Float[2,3] on cpu", 1});
+  S.OtherShapes = 7;
+  const json One = json::parse(asJson(Case.report()))["findings"].at(0);
+  EXPECT_EQ(One["operations"].at(0)["shapes"],
+            "varies: Float[4,3] on cpu; Float[2,3] on cpu; and others");
+}
+
 TEST(ReportText, EndOfTheProgram) {
   Judged Case(49);
   Case.Run.Run.Signal = 9;

@@ -12,8 +12,14 @@ namespace torchtidy::confirm::probe {
 struct ProbeSide {
   /// An operation (or a range that the program announces) begins and ends on
   /// this thread. Names need not outlive the call.
-  void (*operationBegins)(const char *Name);
+  /// \returns the site of an operation that the user's code calls, whose
+  /// shapes are to be told; 0 for all others.
+  uint32_t (*operationBegins)(const char *Name);
   void (*operationEnds)(const char *Name);
+  /// What the tensors are like that it is given, by a hash that is not 0.
+  /// \returns false where that is new: then keepShape() takes it in words.
+  bool (*countShape)(uint32_t Site, uint64_t Hash);
+  void (*keepShape)(uint32_t Site, uint64_t Hash, const char *Text);
   /// \param Site a step whose gradients were applied once more.
   void (*unclearedStep)(uint32_t Site);
 };

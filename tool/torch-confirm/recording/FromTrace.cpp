@@ -117,6 +117,9 @@ Site siteOf(const trace::SiteData &From) {
     Result.Copies.push_back({nameOf(Copy.Kind.From), nameOf(Copy.Kind.To),
                              Copy.Kind.Converts, Copy.Kind.Pinned, Copy.Number,
                              Copy.Bytes});
+  for (const trace::ShapeData &Each : From.Shapes)
+    Result.Shapes.push_back({Each.Text, Each.Number});
+  Result.OtherShapes = From.OtherShapes;
   for (const trace::ThrownData &Each : From.Thrown)
     Result.Thrown.push_back({demangled(Each.Type), Each.Message, Each.Number});
   for (const trace::Sample &S : From.Series)

@@ -90,6 +90,11 @@ template <typename V> void visit(V &Fields, CopyCount &Copy) {
   Fields.field("bytes", Copy.Bytes);
 }
 
+template <typename V> void visit(V &Fields, ShapeCount &Shape) {
+  Fields.field("shape", Shape.Text);
+  Fields.field("count", Shape.Count);
+}
+
 template <typename V> void visit(V &Fields, ThrownCount &Thrown) {
   Fields.field("type", Thrown.Type);
   Fields.field("message", Thrown.Message);
@@ -125,6 +130,8 @@ template <typename V> void visit(V &Fields, Site &S) {
   Fields.field("nodesRun", S.NodesRun);
   Fields.field("mostNodesAlive", S.MostNodesAlive, int64_t(-1));
   Fields.list("copies", S.Copies);
+  Fields.list("shapes", S.Shapes);
+  Fields.field("otherShapes", S.OtherShapes);
   Fields.field("synchronisations", S.Synchronisations);
   Fields.field("exceptions", S.Exceptions);
   Fields.list("thrown", S.Thrown);

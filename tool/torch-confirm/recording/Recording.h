@@ -63,6 +63,14 @@ struct ThrownCount {
   uint64_t Count = 0;
 };
 
+/// Hits of an operation whose tensors are alike.
+struct ShapeCount {
+  /// "Float[32,3,8,8], Float[16,3,3,3] on cuda:0": the first four tensors that
+  /// it is given. "[64,3]": there are none, but sizes.
+  std::string Text;
+  uint64_t Count = 0;
+};
+
 /// What happened at one place: an operation, called from one line of the
 /// user's. Counts include what the operation calls itself.
 struct Site {
@@ -88,6 +96,9 @@ struct Site {
   /// -1 where it was not counted.
   int64_t MostNodesAlive = -1;
   std::vector<CopyCount> Copies;
+  /// The first four kinds of arguments, and hits with others.
+  std::vector<ShapeCount> Shapes;
+  uint64_t OtherShapes = 0;
   /// The host waited for the device, or would have on CUDA: item(), nonzero(),
   /// a mask as an index. Known on the CPU too.
   uint64_t Synchronisations = 0;

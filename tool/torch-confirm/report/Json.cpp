@@ -40,7 +40,7 @@ std::string asJson(const Report &What) {
                        Outcome::NotReached, Outcome::NotMeasurable})
     Summary[nameOf(Each)] = 0;
   ordered_json Findings = ordered_json::array();
-  for (const auto &[Finding, V] : What.Judged) {
+  for (const auto &[Finding, V, Operations] : What.Judged) {
     ++Summary[nameOf(V.Result)];
     ordered_json Each = {{"check", Finding.Check},
                          {"file", Finding.Statement.File},
@@ -48,6 +48,9 @@ std::string asJson(const Report &What) {
                          {"column", Finding.Column},
                          {"message", Finding.Message}};
     Each.update(toJson(V));
+    for (const SeenOperation &Seen : Operations)
+      Each["operations"].push_back(
+          {{"name", Seen.Name}, {"hits", Seen.Hits}, {"shapes", Seen.Shapes}});
     Findings.push_back(std::move(Each));
   }
   const ordered_json Result = {{"format", "torch-confirm verdicts"},

@@ -45,7 +45,7 @@ std::string headOf(const Recording &Run) {
 std::string asText(const Report &What) {
   std::string Result = headOf(What.Run) + "\n";
   std::map<Outcome, size_t> Number;
-  for (const auto &[Finding, V] : What.Judged) {
+  for (const auto &[Finding, V, Operations] : What.Judged) {
     ++Number[V.Result];
     Result += nameOf(V.Result) + "  " + placeOf(Finding) + "  [" +
               Finding.Check + "]\n";
@@ -55,6 +55,10 @@ std::string asText(const Report &What) {
     if (V.Result == Outcome::NotReached)
       continue;
     Result += "    finding: " + Finding.Message + "\n";
+    for (const SeenOperation &Each : Operations)
+      Result += "    ran: " + Each.Name + ", " +
+                countText(double(Each.Hits), "time") + ", " + Each.Shapes +
+                "\n";
     if (!V.Rule.empty())
       Result += "    rule: " + V.Rule + "\n";
     if (!V.CostText.empty())

@@ -21,8 +21,34 @@ std::string reasonOf(const Recording &Run, const std::string &Quantity) {
   return It->second.Reason;
 }
 
+std::string shapesText(const Site &S) {
+  std::string Result;
+  for (const ShapeCount &Each : S.Shapes)
+    Result += (Result.empty() ? "" : "; ") +
+              (Each.Text.empty() ? "unknown" : Each.Text);
+  if (S.Shapes.size() > 1)
+    Result = "varies: " + Result;
+  return S.OtherShapes ? Result + "; and others" : Result;
+}
+
+std::vector<SeenOperation> seenAt(const Places &Where) {
+  constexpr size_t Most = 3;
+  std::vector<const Site *> Sites = sitesOf(Where.Statement);
+  Sites.erase(std::remove_if(Sites.begin(), Sites.end(),
+                             [](const Site *S) { return S->Shapes.empty(); }),
+              Sites.end());
+  std::stable_sort(
+      Sites.begin(), Sites.end(),
+      [](const Site *A, const Site *B) { return A->Hits > B->Hits; });
+  std::vector<SeenOperation> Result;
+  for (size_t I = 0; I < std::min(Most, Sites.size()); ++I)
+    Result.push_back(
+        {Sites[I]->Operation, Sites[I]->Hits, shapesText(*Sites[I])});
+  return Result;
+}
+
 Verdict judgeOne(const DiagnosedFinding &Finding, const Recording &Run,
-                 const SourceMatch &Sources) {
+                 const Places &Where) {
   const Rule *Rule = findRule(Finding.Evidence);
   if (!Rule)
     return verdict(Outcome::NotMeasurable,
@@ -38,7 +64,6 @@ Verdict judgeOne(const DiagnosedFinding &Finding, const Recording &Run,
     if (!Run.has(Quantity))
       return Named(verdict(Outcome::NotMeasurable, reasonOf(Run, Quantity)));
 
-  const Places Where(Finding, Run, Sources);
   if (Where.isReached())
     return Named(Rule->judge(Where));
   if (auto Unseen = Rule->judgeUnseen(Where))
@@ -113,8 +138,10 @@ std::vector<JudgedFinding> judge(const std::vector<DiagnosedFinding> &Findings,
                                  const Recording &Run) {
   const SourceMatch Sources(Run);
   std::vector<JudgedFinding> Result;
-  for (const DiagnosedFinding &Finding : Findings)
-    Result.push_back({Finding, judgeOne(Finding, Run, Sources)});
+  for (const DiagnosedFinding &Finding : Findings) {
+    const Places Where(Finding, Run, Sources);
+    Result.push_back({Finding, judgeOne(Finding, Run, Where), seenAt(Where)});
+  }
   std::stable_sort(Result.begin(), Result.end(),
                    [](const JudgedFinding &A, const JudgedFinding &B) {
                      return keyOf(A) < keyOf(B);

@@ -8,9 +8,19 @@
 
 namespace torchtidy::confirm {
 
+/// An operation at the flagged statement.
+struct SeenOperation {
+  std::string Name;
+  uint64_t Hits = 0;
+  /// "Float[64,1,16,16] on cpu"; of several "varies: ..., ... and others".
+  std::string Shapes;
+};
+
 struct JudgedFinding {
   DiagnosedFinding Finding;
   Verdict Result;
+  /// Those with most hits, three at most; only where their shapes are known.
+  std::vector<SeenOperation> Operations = {};
 };
 
 /// Sorted: what is confirmed and costs most comes first.

@@ -35,6 +35,7 @@ constexpr uint32_t MaxSamples = 128;
 constexpr uint32_t MaxSeries = 8192;
 constexpr uint32_t MaxValues = 256;
 constexpr uint32_t MaxThrown = 512;
+constexpr uint32_t MaxShapes = 4;
 constexpr uint32_t MaxRuntimeCalls = 32;
 constexpr uint32_t TextSize = 1 << 20;
 constexpr uint32_t None = 0xffffffff;
@@ -151,6 +152,17 @@ struct CopyCounts {
   Count Number, Bytes;
 };
 
+/// What the tensors are like that an operation is given.
+struct ShapeCounts {
+  /// Of all of them; 0 where the row is free.
+  std::atomic<uint64_t> Hash;
+  /// "float[32,3,8,8], float[16,3,3,3] on cuda:0"; empty where the text section
+  /// has no room.
+  std::atomic<TextOffset> Text;
+  uint32_t Unused;
+  Count Number;
+};
+
 /// One operation, called by one stack of the user's. Counts of operations that
 /// it calls itself are in here, and they have no sites of their own.
 struct Site {
@@ -192,6 +204,9 @@ struct Site {
   /// that the loop ran.
   Gauge PeakBytes, PeakCpuBytes, PeakCudaBytes;
   CopyCounts Copies[CopyKindCount];
+  /// The first kinds of arguments that it had, and hits with others.
+  ShapeCounts Shapes[MaxShapes];
+  Count OtherShapes;
 
   Sample First;
   /// The last hit's sample is Last[LastIndex & 1]; the other one may be torn.

@@ -141,6 +141,10 @@ SiteData siteOf(const Mapping &File, const Site &From) {
     if (const uint64_t Number = read(Copies.Number))
       To.Copies.push_back({CopyKinds[I], Number, read(Copies.Bytes)});
   }
+  for (const ShapeCounts &Each : From.Shapes)
+    if (const uint64_t Number = read(Each.Number); Number && read(Each.Hash))
+      To.Shapes.push_back({File.text(read(Each.Text)), Number});
+  To.OtherShapes = read(From.OtherShapes);
   To.Series = seriesOf(File, From);
   return To;
 }

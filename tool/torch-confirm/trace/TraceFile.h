@@ -37,6 +37,11 @@ struct ThrownData {
   uint64_t Number = 0;
 };
 
+struct ShapeData {
+  std::string Text;
+  uint64_t Number = 0;
+};
+
 struct CopyData {
   CopyKind Kind = CopyKinds[0];
   uint64_t Number = 0, Bytes = 0;
@@ -60,6 +65,9 @@ struct SiteData {
   int64_t PeakBytes = 0, PeakCpuBytes = 0, PeakCudaBytes = 0;
   /// Only kinds that happened.
   std::vector<CopyData> Copies;
+  /// In the order in which they came first; of hits with others, the number.
+  std::vector<ShapeData> Shapes;
+  uint64_t OtherShapes = 0;
   /// In order of hits, without doubles; the first and the last hit are there.
   std::vector<Sample> Series;
   std::vector<ValueData> Values;

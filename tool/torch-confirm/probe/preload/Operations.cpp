@@ -153,12 +153,13 @@ void countSynchronisation(uint32_t Site) {
     bump(siteAt(Site).Synchronisations);
 }
 
-__attribute__((noinline)) void operationBegins(const char *Name) {
+__attribute__((noinline)) uint32_t operationBegins(const char *Name) {
   if (!isRecording())
-    return;
+    return 0;
   const Known &Operation = known(Name);
   if (Operation.Flags & IsRange)
-    return;
+    return 0;
+  uint32_t Own = 0;
   bump(Trace->Operations);
   const uintptr_t Here = stackPointer();
   if (Self.Depth && Here >= Self.Top) {
@@ -171,19 +172,55 @@ __attribute__((noinline)) void operationBegins(const char *Name) {
     Self.Top = Here;
     Self.Site = Self.LastSite = Site;
     Self.SyncDepth = 0;
+    Own = Site;
     hit(Site);
     if (Operation.Flags & IsTransparent) {
       Self.Depth = 0;
-      return;
+      return Own;
     }
   } else if (Operation.Flags & IsTransparent) {
     --Self.Depth;
-    return;
+    return 0;
   }
   if (Operation.Flags & IsSynchronising && !Self.SyncDepth) {
     Self.SyncDepth = Self.Depth;
     countSynchronisation(Self.Site);
   }
+  return Own;
+}
+
+bool countShape(uint32_t Site, uint64_t Hash) {
+  trace::Site &At = siteAt(Site);
+  for (trace::ShapeCounts &Each : At.Shapes) {
+    const uint64_t Known = Each.Hash.load(std::memory_order_relaxed);
+    if (Known == Hash) {
+      bump(Each.Number);
+      return true;
+    }
+    if (!Known)
+      return false;
+  }
+  bump(At.OtherShapes);
+  return true;
+}
+
+void keepShape(uint32_t Site, uint64_t Hash, const char *Text) {
+  // Half of the text is left to names and messages.
+  const bool HasRoom =
+      Trace->TextUsed.load(std::memory_order_relaxed) < trace::TextSize / 2;
+  const TextOffset Kept = HasRoom ? keepText(Text) : 0;
+  trace::Site &At = siteAt(Site);
+  for (trace::ShapeCounts &Each : At.Shapes) {
+    uint64_t Known = 0;
+    // Another thread may have come first, with the same or others.
+    if (Each.Hash.compare_exchange_strong(Known, Hash))
+      Each.Text.store(Kept, std::memory_order_relaxed);
+    else if (Known != Hash)
+      continue;
+    bump(Each.Number);
+    return;
+  }
+  bump(At.OtherShapes);
 }
 
 void operationEnds(const char *Name) {

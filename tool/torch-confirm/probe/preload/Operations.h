@@ -8,7 +8,9 @@ namespace torchtidy::confirm::probe {
 bool prepareOperations();
 
 // LibTorch's observer calls these; see ProbeSide.
-void operationBegins(const char *Name);
+uint32_t operationBegins(const char *Name);
+bool countShape(uint32_t Site, uint64_t Hash);
+void keepShape(uint32_t Site, uint64_t Hash, const char *Text);
 void operationEnds(const char *Name);
 
 /// The host waits for the device at this site, or would on CUDA.

@@ -51,7 +51,8 @@ bool IsForked;
 uint32_t ParentId;
 int64_t CpuAtFork, CudaAtFork, NodesAtFork;
 
-const ProbeSide Probe = {operationBegins, operationEnds, unclearedStep};
+const ProbeSide Probe = {operationBegins, operationEnds, countShape, keepShape,
+                         unclearedStep};
 
 /// Where the environment and the way the probe came into the process say to
 /// write; false for nowhere.

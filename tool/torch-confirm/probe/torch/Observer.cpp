@@ -27,7 +27,10 @@ const ProbeSide *Listener;
 
 std::unique_ptr<at::ObserverContext>
 begins(const at::RecordFunction &Function) {
-  Listener->operationBegins(Function.name());
+  if (const uint32_t Site = Listener->operationBegins(Function.name()))
+    if (const uint64_t Hash = shapeHash(Function.inputs()))
+      if (!Listener->countShape(Site, Hash))
+        Listener->keepShape(Site, Hash, shapeText(Function.inputs()).c_str());
   return nullptr;
 }
 
@@ -40,6 +43,7 @@ const char *observe(const ProbeSide *Side) {
   watchGradients(*Side);
   try {
     at::addGlobalCallback(at::RecordFunctionCallback(begins, ends)
+                              .needsInputs(true)
                               .scopes({at::RecordScope::FUNCTION}));
   } catch (const std::exception &Error) {
     static const std::string Wrong =

@@ -4,11 +4,20 @@
 
 #include "../Bridge.h"
 
+#include <ATen/core/ivalue.h>
+
+#include <string>
+
 namespace torchtidy::confirm::probe {
 
 CopyFacts copyFacts(const void *Self, const void *Source);
 bool isIdleToCpu(const void *Self, uint64_t Dtype, uint64_t Layout,
                  uint64_t Device);
+
+/// What the tensors among the arguments of an operation are like, or, where
+/// there are none, the sizes that it is given; 0 where there is neither.
+uint64_t shapeHash(c10::ArrayRef<const c10::IValue> Arguments);
+std::string shapeText(c10::ArrayRef<const c10::IValue> Arguments);
 
 void watchGradients(const ProbeSide &Probe);
 void accumulateBegins(void *AccumulateGrad);

@@ -54,7 +54,26 @@ static void dump(const TraceData &Trace, const SiteData &Site) {
                 Copy.Bytes);
     IsFirst = false;
   }
+  std::printf("], \"shapes\": [");
+  IsFirst = true;
+  for (const ShapeData &Shape : Site.Shapes) {
+    std::printf(IsFirst ? "[" : ", [");
+    IsFirst = false;
+    text(Shape.Text);
+    std::printf(", %" PRIu64 "]", Shape.Number);
+  }
+  std::printf("], \"thrown\": [");
+  IsFirst = true;
+  for (const ThrownData &Thrown : Site.Thrown) {
+    std::printf(IsFirst ? "[" : ", [");
+    IsFirst = false;
+    text(Thrown.Type);
+    std::printf(", ");
+    text(Thrown.Message);
+    std::printf(", %" PRIu64 "]", Thrown.Number);
+  }
   std::printf("], ");
+  number("other_shapes", Site.OtherShapes);
   number("hits", Site.Hits);
   number("shortened", Site.IsShortened);
   number("allocations", Site.Allocations);
