@@ -45,6 +45,7 @@ Value Interpreter::initial(PlaceId P) {
         Result.History = trainability(Places.parent(P));
       else
         Result.History = history::None;
+      Result.Registered = initiallyRegistered(P);
       return Result;
     }
   }
@@ -57,6 +58,7 @@ Value Interpreter::initial(PlaceId P) {
     Result.History = history::None;
     return Result;
   }
+  Result.Registered = initiallyRegistered(P);
   if (isFromOutside(P)) {
     Result.History = history::Unknown;
     for (std::optional<OriginId> From : {entryOrigin(P), memberOrigin(P)})
@@ -164,6 +166,7 @@ Value Interpreter::loadHeld(PlaceId P) {
     if (const Value *V = S->find(Around)) {
       Value Part = *V;
       Part.Mode = 0;
+      Part.Registered = Special.Registered;
       if (Part.History || !Part.Refs.empty()) {
         // The parts of what a pointer leads to are looked up there.
         if (Last.Of == Step::Field)
