@@ -27,19 +27,21 @@ static Finding describe(const Program &Program, const Execution &Way,
   const std::string Name = Found.IsThroughView
                                ? baseName(Way, Write)
                                : plainName(Context, Found.Target);
-  Result.Message =
-      std::string("in-place operation on ") +
-      (Found.IsThroughView ? "a view of " : "") +
-      (Name.empty() ? "a leaf" : "'" + Name + "', a leaf") +
-      " that requires a gradient, throws while grad mode is on; put it behind "
-      "'torch::NoGradGuard no_grad;'";
+  Result.Message = std::string("in-place operation on ") +
+                   (Found.IsThroughView ? "a view of " : "") +
+                   (Name.empty() ? "a leaf" : "'" + Name + "', a leaf") +
+                   " that requires a gradient, throws" +
+                   (Found.IsResize ? "; resize what 'data()' returns"
+                                   : " while grad mode is on; put it behind "
+                                     "'torch::NoGradGuard no_grad;'");
   if (Found.Backward)
     Result.Notes.push_back({Found.Backward->Site->getBeginLoc(),
                             "grad mode is on: this backward() needs the graph "
                             "that it records"});
   addCallers(Result, Write.In);
-  Result.Fixes = putIntoBlock(Context, *Write.In->Flow, Write.Site,
-                              "torch::NoGradGuard no_grad;");
+  if (!Found.IsResize)
+    Result.Fixes = putIntoBlock(Context, *Write.In->Flow, Write.Site,
+                                "torch::NoGradGuard no_grad;");
   Result.IterationSite = Write.Site->getBeginLoc();
   return Result;
 }

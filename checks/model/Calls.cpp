@@ -184,11 +184,16 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
       if (!Shared.Objects.empty() || !Shared.Own.Refs.empty())
         for (PlaceId P : Target)
           store(P, Value::handle(identity(Arguments.front())));
-    }
-    if (Kind != TypeKind::ModuleHolder || Arguments.empty() ||
-        !Arguments.front()->getType()->isNullPtrType())
+      uint8_t Known = Shared.Own.Registered;
+      for (const PlaceSet *Set : {&Shared.Objects, &Shared.Own.Refs})
+        Known |= load(*Set).Registered;
+      for (PlaceId P : Target)
+        S->Places[P].Registered = Known;
+    } else if (Arguments.empty() ||
+               !Arguments.front()->getType()->isNullPtrType()) {
       for (PlaceId P : Target)
         markFresh(P);
+    }
     Create();
     return finish(Construct, std::move(D));
   }

@@ -85,9 +85,8 @@ std::vector<FixItHint> putIntoBlock(const ASTContext &Context,
       !isWritten(Statement->getBeginLoc()) ||
       !isWritten(Statement->getEndLoc()))
     return {};
-  const SourceLocation End =
-      Lexer::findLocationAfterToken(Statement->getEndLoc(), tok::semi, SM,
-                                    Context.getLangOpts(), false);
+  const SourceLocation End = Lexer::findLocationAfterToken(
+      Statement->getEndLoc(), tok::semi, SM, Context.getLangOpts(), false);
   if (!isWritten(End))
     return {};
   const bool IsInBlock = isa_and_nonnull<CompoundStmt, SwitchCase, LabelStmt>(
@@ -96,9 +95,9 @@ std::vector<FixItHint> putIntoBlock(const ASTContext &Context,
   const std::string Before =
       IsInBlock ? "{\n" + Indent + "  " + Code.str() + "\n" + Indent + "  "
                 : "{ " + Code.str() + " ";
-  return {FixItHint::CreateInsertion(Statement->getBeginLoc(), Before),
-          FixItHint::CreateInsertion(End,
-                                     IsInBlock ? "\n" + Indent + "}" : " }")};
+  return {
+      FixItHint::CreateInsertion(Statement->getBeginLoc(), Before),
+      FixItHint::CreateInsertion(End, IsInBlock ? "\n" + Indent + "}" : " }")};
 }
 
 /// The function declares another variable with the name of V.

@@ -23,8 +23,8 @@ std::vector<clang::FixItHint> insertFirst(const clang::ASTContext &Context,
                                           const clang::CompoundStmt *Block,
                                           llvm::StringRef Code);
 
-/// Puts the statement that holds S into a block of its own, behind Code. Nothing
-/// for a declaration, whose variable would end with the block.
+/// Puts the statement that holds S into a block of its own, behind Code.
+/// Nothing for a declaration, whose variable would end with the block.
 std::vector<clang::FixItHint> putIntoBlock(const clang::ASTContext &Context,
                                            const flow::ControlFlow &Flow,
                                            const clang::Stmt *S,
@@ -45,11 +45,11 @@ std::vector<clang::FixItHint> appendCall(const clang::ASTContext &Context,
                                          const clang::Expr *E,
                                          llvm::StringRef Call);
 
-/// Takes the wish for a gradient (.requires_grad_(), torch::requires_grad()) out
-/// of the expression that makes a tensor, and puts it at its end. Nothing where
-/// there is not exactly one.
-std::vector<clang::FixItHint>
-requireGradLast(const clang::ASTContext &Context, const clang::Expr *E);
+/// Takes the wish for a gradient (.requires_grad_(), torch::requires_grad())
+/// out of the expression that makes a tensor, and puts it at its end. Nothing
+/// where there is not exactly one.
+std::vector<clang::FixItHint> requireGradLast(const clang::ASTContext &Context,
+                                              const clang::Expr *E);
 
 /// "a = b;" becomes "a.call(b);".
 std::vector<clang::FixItHint> assignByCall(const clang::ASTContext &Context,

@@ -22,8 +22,7 @@ static SourceLocation endOf(const ASTContext &Context, SourceLocation Last) {
 
 static std::string text(const ASTContext &Context, SourceRange Range) {
   return Lexer::getSourceText(CharSourceRange::getTokenRange(Range),
-                              Context.getSourceManager(),
-                              Context.getLangOpts())
+                              Context.getSourceManager(), Context.getLangOpts())
       .str();
 }
 
@@ -53,9 +52,8 @@ static void collectWishes(const ASTContext &Context, const Stmt *S,
     const auto *Access = dyn_cast<MemberExpr>(Member->getCallee());
     if (Access)
       Wishes.push_back(
-          {CharSourceRange::getCharRange(
-               endOf(Context, Object->getEndLoc()),
-               endOf(Context, Member->getEndLoc())),
+          {CharSourceRange::getCharRange(endOf(Context, Object->getEndLoc()),
+                                         endOf(Context, Member->getEndLoc())),
            ".requires_grad_(" +
                (Name != "requires_grad" && Call->getNumArgs() > 0 &&
                         !isa<CXXDefaultArgExpr>(Call->getArg(0))
@@ -73,10 +71,10 @@ static void collectWishes(const ASTContext &Context, const Stmt *S,
         Before = Argument;
       }
     if (Before && Maker->getNumArgs() > 1)
-      Wishes.push_back({CharSourceRange::getCharRange(
-                            endOf(Context, Before->getEndLoc()),
-                            endOf(Context, Call->getEndLoc())),
-                        ".requires_grad_()"});
+      Wishes.push_back(
+          {CharSourceRange::getCharRange(endOf(Context, Before->getEndLoc()),
+                                         endOf(Context, Call->getEndLoc())),
+           ".requires_grad_()"});
     else
       Wishes.push_back({CharSourceRange(), ""});
   }
@@ -110,8 +108,7 @@ std::vector<FixItHint> assignByCall(const ASTContext &Context,
     return {};
   const Expr *From = stripCopies(Operator->getArg(1));
   if (!torch::isTensor(From->getType()) ||
-      !isWritten(Operator->getSourceRange()) ||
-      isa<InitListExpr>(From))
+      !isWritten(Operator->getSourceRange()) || isa<InitListExpr>(From))
     return {};
   const SourceLocation End = endOf(Context, Operator->getEndLoc());
   return {FixItHint::CreateReplacement(

@@ -49,7 +49,9 @@ public:
         if (!Backward)
           continue;
       }
-      Result.push_back({&E, Target, !IsLeaf, Backward});
+      const torch::Operation *Op = torch::classify(cast<CallExpr>(E.Site)).Op;
+      Result.push_back(
+          {&E, Target, !IsLeaf, Op && Op->has(op::Resizes), Backward});
     }
     return Result;
   }
@@ -60,20 +62,20 @@ private:
   /// would throw.
   const Event *sign(const Event &Write) const {
     for (const Event &E : Way.events()) {
+      // Of what else goes into the graph, nothing need be known.
       if (E.Kind != EventKind::Backward || E.GradMode != Write.GradMode ||
-          E.Result.History != history::Graph)
+          !E.Result.mayHaveGraph() ||
+          (E.Result.History & (history::None | history::Leaf)))
         continue;
       const bool IsRecordedHere =
-          llvm::any_of(E.Result.Origins, [&](OriginId Id) {
-            return Way.origin(Id).isBuilder();
-          });
-      if (IsRecordedHere && (Way.comesBefore(E.Point, Write.Point) ||
-                             flow::mustReach(
-                                 Way.points(), Write.Point,
-                                 [&](flow::Digraph::Node N) {
-                                   return N == E.Point;
-                                 },
-                                 [](flow::Digraph::Node) { return false; })))
+          llvm::any_of(E.Result.Origins,
+                       [&](OriginId Id) { return Way.origin(Id).isBuilder(); });
+      if (IsRecordedHere &&
+          (Way.comesBefore(E.Point, Write.Point) ||
+           flow::mustReach(
+               Way.points(), Write.Point,
+               [&](flow::Digraph::Node N) { return N == E.Point; },
+               [](flow::Digraph::Node) { return false; })))
         return &E;
     }
     return nullptr;
@@ -110,12 +112,11 @@ private:
         return llvm::is_contained(E.Places, P) ||
                llvm::is_contained(E.Result.Refs, P);
       });
-      if (IsGiven && flow::mayReach(
-                         Way.points(), E.Point,
-                         [&](flow::Digraph::Node N) {
-                           return N == Write.Point;
-                         },
-                         [](flow::Digraph::Node) { return false; }))
+      if (IsGiven &&
+          flow::mayReach(
+              Way.points(), E.Point,
+              [&](flow::Digraph::Node N) { return N == Write.Point; },
+              [](flow::Digraph::Node) { return false; }))
         return true;
     }
     return false;

@@ -13,6 +13,8 @@ struct LeafWrite {
   /// The tensor as it is written at the site.
   const clang::Expr *Target;
   bool IsThroughView;
+  /// It throws under a guard, too: resize_().
+  bool IsResize;
   /// The backward() that shows grad mode to be on, where callers lie elsewhere;
   /// null where it is known.
   const Event *Backward;

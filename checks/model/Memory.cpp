@@ -34,6 +34,14 @@ PlaceSet Interpreter::outside() {
   return Result;
 }
 
+/// A tensor of a layer that is no parameter: statistics, the weights of a loss.
+static bool isBuffer(const FieldDecl *Member) {
+  const StringRef Name = Member->getName();
+  return Name.starts_with("running_") || Name == "num_batches_tracked" ||
+         torch::parametersOf(cast<CXXRecordDecl>(Member->getParent())) ==
+             torch::Parameters::None;
+}
+
 Value Interpreter::initial(PlaceId P) {
   Value Result;
   const Step &Last = Places.step(P);
@@ -41,7 +49,7 @@ Value Interpreter::initial(PlaceId P) {
     const auto *Record = dyn_cast<CXXRecordDecl>(Last.Member->getParent());
     if (Record && torch::isLibTorch(Record)) {
       // A batch of a data loader; a weight of a layer.
-      if (torch::kindOf(Record) == TypeKind::Module)
+      if (torch::kindOf(Record) == TypeKind::Module && !isBuffer(Last.Member))
         Result.History = trainability(Places.parent(P));
       else
         Result.History = history::None;

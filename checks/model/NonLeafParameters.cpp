@@ -69,8 +69,8 @@ std::vector<NonLeafParameter> nonLeafParameters(const Execution &Way) {
       if (!Assign || Assign->getOperator() != OO_Equal)
         continue;
       if (const Event *Given = staleTraining(Way, E))
-        Result.push_back({NonLeafParameter::Rebound, &E, Assign->getArg(0),
-                          Made, Given});
+        Result.push_back(
+            {NonLeafParameter::Rebound, &E, Assign->getArg(0), Made, Given});
     }
   }
   return Result;

@@ -164,8 +164,7 @@ static bool isSliced(const Operation *Op,
       continue;
     }
     HasIndices = true;
-    const QualType From =
-        Index->getConstructor()->getParamDecl(0)->getType();
+    const QualType From = Index->getConstructor()->getParamDecl(0)->getType();
     if (torch::isTensor(From) || From->isBooleanType())
       return false;
   }
@@ -326,9 +325,8 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
 
   // What a view or a detached alias designates, it still designates.
   if (Op->View != Tri::No && !Operands.empty()) {
-    Combined.BaseHistory = Self.BaseHistory & ~history::None
-                               ? Self.BaseHistory
-                               : Self.History;
+    Combined.BaseHistory =
+        Self.BaseHistory & ~history::None ? Self.BaseHistory : Self.History;
     if (Op->View != Tri::Yes && !isSliced(Op, Arguments))
       Combined.BaseHistory |= history::Unknown;
     Combined.Refs = Self.Refs;

@@ -86,6 +86,13 @@ uint8_t Interpreter::initiallyRegistered(PlaceId P) {
     return 0;
   if (torch::isLibTorch(Class))
     return torch::isTensor(Member->getType()) ? registered::Yes : 0;
+  // Its constructors are still at it.
+  for (const Frame *Active = F; Active; Active = Active->Caller)
+    if (const auto *Constructor =
+            dyn_cast<CXXConstructorDecl>(Active->Function);
+        Constructor &&
+        torch::kindOf(Constructor->getParent()) == TypeKind::Module)
+      return 0;
   return Program.isRegistered(Member) ? registered::Yes : 0;
 }
 
@@ -170,8 +177,7 @@ bool Interpreter::mentions(const Stmt *S, const PlaceSet &Targets) {
 void Interpreter::replaceEvent(const Expr *Site, const Expr *To,
                                const PlaceSet &Targets, const Expr *From,
                                const Value &V) {
-  if (!Record || Targets.size() != 1 ||
-      Places.isRoot(Targets.front()) ||
+  if (!Record || Targets.size() != 1 || Places.isRoot(Targets.front()) ||
       Places.step(Targets.front()).Of != Step::Field)
     return;
   const PlaceId P = Targets.front();

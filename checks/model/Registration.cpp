@@ -58,8 +58,8 @@ std::vector<RepeatedName> repeatedNames(Program &Program) {
             *literalName(*First) != *literalName(*Again) ||
             First->Input.Refs != Again->Input.Refs)
           continue;
-        bool IsRepeated = First != Again &&
-                          Way->comesBefore(First->Point, Again->Point);
+        bool IsRepeated =
+            First != Again && Way->comesBefore(First->Point, Again->Point);
         if (First == Again)
           for (const flow::Loop *Around : Way->loopsAround(Again->Point)) {
             const std::optional<bool> Outlives =
@@ -75,19 +75,6 @@ std::vector<RepeatedName> repeatedNames(Program &Program) {
   return Result;
 }
 
-/// The tables of torch::nn::Module, which a module may write itself.
-static bool isTable(const PlaceTable &Places, PlaceId P) {
-  for (; !Places.isRoot(P); P = Places.parent(P)) {
-    const Step &Last = Places.step(P);
-    if (Last.Of != Step::Field || !torch::isLibTorch(Last.Member))
-      continue;
-    const StringRef Name = Last.Member->getName();
-    if (Name == "parameters_" || Name == "buffers_" || Name == "children_")
-      return true;
-  }
-  return false;
-}
-
 std::vector<ReassignedMember> reassignedMembers(Program &Program) {
   std::vector<ReassignedMember> Result;
   for (const auto &Way : Program.executions())
@@ -95,17 +82,13 @@ std::vector<ReassignedMember> reassignedMembers(Program &Program) {
       if (E.Kind != EventKind::Replace)
         continue;
       const bool IsMended = llvm::any_of(Way->events(), [&](const Event &Next) {
-        if (Next.Kind == EventKind::Register)
-          return leads(*Way, E, Next);
-        return llvm::any_of(Next.Places, [&](PlaceId P) {
-          return isTable(Way->places(), P);
-        });
+        return Next.Kind == EventKind::Register && leads(*Way, E, Next);
       });
       if (IsMended)
         continue;
       const bool IsTensor = torch::isTensor(E.Operand->getType());
       Result.push_back({Way.get(), &E,
-                        !IsTensor ? ReassignedMember::Module
+                        !IsTensor             ? ReassignedMember::Module
                         : E.Input.needsGrad() ? ReassignedMember::Tensor
                                               : ReassignedMember::Buffer});
     }

@@ -29,8 +29,8 @@ struct UnregisteredMember {
 
 /// Nothing is reported where the member is registered anywhere, under whatever
 /// name; where it is handed on, so that something else may own it; where its
-/// parameters, its mode or its device are seen to otherwise; where it comes from
-/// outside the class; and where methods of the class lie elsewhere.
+/// parameters, its mode or its device are seen to otherwise; where it comes
+/// from outside the class; and where methods of the class lie elsewhere.
 std::vector<UnregisteredMember> unregisteredMembers(Program &Program);
 
 /// A name that is registered again in the same module: it throws.
@@ -52,9 +52,9 @@ struct ReassignedMember {
   enum Kind { Tensor, Buffer, Module } What;
 };
 
-/// Nothing is reported where the new one is registered too (shared weights), may
-/// be the old one (.to(), .view()), is computed from other parameters, or where
-/// something is registered afterwards.
+/// Nothing is reported where the new one is registered too (shared weights),
+/// may be the old one (.to(), .view()), is computed from other parameters, or
+/// where something is registered afterwards.
 std::vector<ReassignedMember> reassignedMembers(Program &Program);
 
 } // namespace torchtidy::model

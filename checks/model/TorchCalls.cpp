@@ -21,8 +21,7 @@ static uint8_t registrationOf(const Expr *What) {
   const auto *Construct = dyn_cast_or_null<CXXConstructExpr>(E);
   const bool IsEmpty = (List && List->getNumInits() == 0) ||
                        (Construct && Construct->getNumArgs() == 0);
-  return IsEmpty ? registered::Yes | registered::No
-                 : uint8_t(registered::Yes);
+  return IsEmpty ? registered::Yes | registered::No : uint8_t(registered::Yes);
 }
 
 Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,

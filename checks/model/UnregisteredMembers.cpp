@@ -71,8 +71,8 @@ private:
       const auto *Method = dyn_cast<CXXMethodDecl>(F);
       const CXXRecordDecl *Class =
           Method ? Method->getParent()->getDefinition() : nullptr;
-      if (!Class || !Seen.insert(Class).second ||
-          Class->isDependentContext() || torch::isLibTorch(Class) ||
+      if (!Class || !Seen.insert(Class).second || Class->isDependentContext() ||
+          torch::isLibTorch(Class) ||
           torch::kindOf(Class) != TypeKind::Module || !isWhole(Class))
         continue;
       collectForward(Class);
@@ -287,8 +287,7 @@ private:
       const PlaceTable &Places = Way->places();
       for (PlaceId P = 0; P < Places.size(); ++P) {
         if (Places.isRoot(P) || Places.step(P).Of != Step::Field ||
-            Places.step(P).Member != Field ||
-            Places.rootKind(P) != Root::This)
+            Places.step(P).Member != Field || Places.rootKind(P) != Root::This)
           continue;
         const uint8_t History = Way->heldAtEnd(P).History;
         if (History & ~history::Leaf)
@@ -433,9 +432,9 @@ private:
     if (isa_and_nonnull<CXXConversionDecl>(Callee))
       return Done;
     if (torch::isTensor(Field->getType())) {
-      if (isOneOf(Name, {"requires_grad_", "set_requires_grad", "defined",
-                         "sizes", "size", "dim", "numel", "options", "dtype",
-                         "device"}))
+      if (isOneOf(Name,
+                  {"requires_grad_", "set_requires_grad", "defined", "sizes",
+                   "size", "dim", "numel", "options", "dtype", "device"}))
         return Done;
       const torch::Call What = torch::classify(Call);
       if (What.Kind == Api::Operation &&

@@ -16,12 +16,14 @@ static std::string message(const NonLeafParameter &Found,
   const std::string Mend = "; make it a leaf: call '.requires_grad_()' last";
   switch (Found.How) {
   case NonLeafParameter::Throws:
-    return Tensor + " is the result of an operation, not a leaf, so the "
-                    "optimizer throws" +
+    return Tensor +
+           " is the result of an operation, not a leaf, so the "
+           "optimizer throws" +
            Mend;
   case NonLeafParameter::Ignored:
-    return Tensor + " is the result of an operation, not a leaf, so it gets no "
-                    "gradient and step() never changes it" +
+    return Tensor +
+           " is the result of an operation, not a leaf, so it gets no "
+           "gradient and step() never changes it" +
            Mend;
   case NonLeafParameter::Registered:
     return "parameter " + (Name.empty() ? "" : Tensor + " ") +
@@ -29,9 +31,10 @@ static std::string message(const NonLeafParameter &Found,
            "and an optimizer throws" +
            Mend;
   case NonLeafParameter::Rebound:
-    return Tensor + " is bound to the result of an operation, but the optimizer "
-                    "goes on with the tensor that it was given, so step() no "
-                    "longer changes " +
+    return Tensor +
+           " is bound to the result of an operation, but the optimizer "
+           "goes on with the tensor that it was given, so step() no "
+           "longer changes " +
            Tensor + "; write in place under 'torch::NoGradGuard'";
   }
   return "";
@@ -59,10 +62,11 @@ static Finding describe(const Program &Program, const NonLeafParameter &Found) {
       Found.How == NonLeafParameter::Rebound ? Given.Site : Found.Tensor;
   Result.Location = At->getBeginLoc();
   Result.Range = At->getSourceRange();
-  Result.Message = message(Found, plainName(Context, Found.Tensor));
+  Result.Message =
+      message(Found, plainName(Context, stripCopies(Found.Tensor)));
   if (Found.Made && Found.How != NonLeafParameter::Rebound)
-    Result.Notes.push_back(
-        {Found.Made->Site->getBeginLoc(), "the operation that makes it is here"});
+    Result.Notes.push_back({Found.Made->Site->getBeginLoc(),
+                            "the operation that makes it is here"});
   if (Found.Train)
     Result.Notes.push_back(
         {Found.Train->Site->getBeginLoc(), "the optimizer is made here"});

@@ -38,8 +38,8 @@ static Finding describe(const Program &Program, const ReassignedMember &Found) {
   Result.Message = message(Found, plainName(Context, Replace.Operand));
   addCallers(Result, Replace.In);
   if (Found.What != ReassignedMember::Module)
-    Result.Fixes = assignByCall(Context, *Replace.In->Flow, Replace.Site,
-                                "set_data");
+    Result.Fixes =
+        assignByCall(Context, *Replace.In->Flow, Replace.Site, "set_data");
   Result.IterationSite = Result.Location;
   return Result;
 }

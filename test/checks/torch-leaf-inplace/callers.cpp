@@ -12,9 +12,9 @@ void trains(const Tensor &x, const Tensor &y) {
   for (int i = 0; i < 10; ++i) {
     auto loss = (x.matmul(w) - y).pow(2).mean();
     loss.backward();
-    // CHECK-NOTES: :[[@LINE-1]]:5: note: grad mode is on: this backward() needs the graph that it records
     w -= 0.1 * w.grad();
     // CHECK-NOTES: :[[@LINE-1]]:5: warning: in-place operation on 'w', a leaf
+    // CHECK-NOTES: :[[@LINE-3]]:5: note: grad mode is on: this backward() needs the graph that it records
     w.mutable_grad().reset();
   }
 }

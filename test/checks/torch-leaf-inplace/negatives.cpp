@@ -157,7 +157,7 @@ struct Layer : torch::nn::Module {
   Tensor w;
 };
 
-void copies(const torch::nn::Linear &from, torch::nn::Linear &to,
+void copies(torch::nn::Linear &from, torch::nn::Linear &to,
             const Tensor &x) {
   // A backward() of some paths only, and of a graph from elsewhere.
   if (x.size(0) > 1)

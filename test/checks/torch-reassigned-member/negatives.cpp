@@ -57,15 +57,6 @@ struct Order : torch::nn::Module {
   torch::nn::Linear fc{nullptr};
 };
 
-struct ByHand : torch::nn::Module {
-  ByHand() { w = register_buffer("w", torch::zeros({4})); }
-  void set(const Tensor &x) {
-    w = x * 2;
-    buffers_["w"] = w;
-  }
-  Tensor w;
-};
-
 // The weight is computed from one that is trained.
 struct Normalized : torch::nn::Module {
   Normalized() {
