@@ -2,6 +2,7 @@
 // is written by hand. Each of an ensemble starts from other weights.
 // --size: that many times as many networks.
 //
+// MEASURE process exceptions at=BAD message="a leaf Variable"
 // MEASURE process exceptions more=3 grows=linear
 // MEASURE process steps_lost factor=10 grows=linear
 // MEASURE process accuracy report

@@ -3,7 +3,7 @@
 // another place, and has to say there what it said here.
 // --size: that many times as many networks.
 //
-// MEASURE process wrong_answers factor=10 grows=linear
+// MEASURE process wrong_answers more=10
 // MEASURE process mean_lost more=1 grows=linear
 #include "measure.h"
 
