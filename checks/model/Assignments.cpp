@@ -191,6 +191,7 @@ void Interpreter::assign(const Expr *Site, const Expr *To, const Expr *From) {
                          (torch::kindOf(To->getType()) == TypeKind::Pointer &&
                           !torch::isOptional(To->getType())) ||
                          torch::isModule(To->getType()));
+  replaceEvent(Site, To, Target.Objects, From, V);
   if (!IsHandle || How == StoreKind::Append)
     storeEvent(Site, Into, V, How, From);
   if (const auto *Call = dyn_cast<CallExpr>(strip(From))) {

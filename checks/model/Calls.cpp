@@ -121,6 +121,9 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
   if (const Frame *Expansion = Graph.expansion(F, Construct);
       Expansion && isa<CXXConstructorDecl>(Expansion->Function)) {
     Create();
+    if (torch::isModule(Construct->getType()))
+      for (PlaceId P : Target)
+        markFresh(P);
     return finish(Construct, std::move(D));
   }
   if (Kind == TypeKind::NoGradGuard || Kind == TypeKind::GradModeGuard) {
@@ -165,7 +168,7 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
   if (Kind == TypeKind::Optimizer) {
     Clear();
     for (PlaceId P : Target)
-      constructOptimizer(P, Arguments);
+      constructOptimizer(Construct, P, Arguments);
     Create();
     return finish(Construct, std::move(D));
   }
@@ -181,6 +184,15 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
       if (!Shared.Objects.empty() || !Shared.Own.Refs.empty())
         for (PlaceId P : Target)
           store(P, Value::handle(identity(Arguments.front())));
+      uint8_t Known = Shared.Own.Registered;
+      for (const PlaceSet *Set : {&Shared.Objects, &Shared.Own.Refs})
+        Known |= load(*Set).Registered;
+      for (PlaceId P : Target)
+        S->Places[P].Registered = Known;
+    } else if (Arguments.empty() ||
+               !Arguments.front()->getType()->isNullPtrType()) {
+      for (PlaceId P : Target)
+        markFresh(P);
     }
     Create();
     return finish(Construct, std::move(D));
@@ -224,10 +236,11 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
   finish(Construct, std::move(D));
 }
 
-void Interpreter::constructOptimizer(PlaceId P,
+void Interpreter::constructOptimizer(const Expr *Site, PlaceId P,
                                      llvm::ArrayRef<const Expr *> Arguments) {
   if (Arguments.empty())
     return;
+  train(Site, {P}, Arguments.front());
   Value Trained;
   Trained.History = history::Leaf;
   Trained.Refs = deepValue(Arguments.front()).Refs;

@@ -75,6 +75,31 @@ std::vector<FixItHint> insertFirst(const ASTContext &Context,
   return {FixItHint::CreateInsertion(After, ("\n" + Indent + Code).str())};
 }
 
+std::vector<FixItHint> putIntoBlock(const ASTContext &Context,
+                                    const flow::ControlFlow &Flow,
+                                    const Stmt *S, StringRef Code) {
+  const SourceManager &SM = Context.getSourceManager();
+  const Stmt *Statement = Flow.statement(S);
+  // Of a condition, or of what a loop counts, no statement is made.
+  if (!isa_and_nonnull<Expr>(Statement) ||
+      !isWritten(Statement->getBeginLoc()) ||
+      !isWritten(Statement->getEndLoc()))
+    return {};
+  const SourceLocation End = Lexer::findLocationAfterToken(
+      Statement->getEndLoc(), tok::semi, SM, Context.getLangOpts(), false);
+  if (!isWritten(End))
+    return {};
+  const bool IsInBlock = isa_and_nonnull<CompoundStmt, SwitchCase, LabelStmt>(
+      Flow.parent(Statement));
+  const std::string Indent = indentation(SM, Statement->getBeginLoc());
+  const std::string Before =
+      IsInBlock ? "{\n" + Indent + "  " + Code.str() + "\n" + Indent + "  "
+                : "{ " + Code.str() + " ";
+  return {
+      FixItHint::CreateInsertion(Statement->getBeginLoc(), Before),
+      FixItHint::CreateInsertion(End, IsInBlock ? "\n" + Indent + "}" : " }")};
+}
+
 /// The function declares another variable with the name of V.
 static bool isNameTaken(const Stmt *S, const VarDecl *V) {
   if (!S)

@@ -23,6 +23,13 @@ std::vector<clang::FixItHint> insertFirst(const clang::ASTContext &Context,
                                           const clang::CompoundStmt *Block,
                                           llvm::StringRef Code);
 
+/// Puts the statement that holds S into a block of its own, behind Code.
+/// Nothing for a declaration, whose variable would end with the block.
+std::vector<clang::FixItHint> putIntoBlock(const clang::ASTContext &Context,
+                                           const flow::ControlFlow &Flow,
+                                           const clang::Stmt *S,
+                                           llvm::StringRef Code);
+
 /// Moves the declaration of V before the loop around it; Instead takes its
 /// place, or nothing where that is empty. Nothing where another variable has
 /// the name.
@@ -37,6 +44,26 @@ std::vector<clang::FixItHint> moveBeforeLoop(const clang::ASTContext &Context,
 std::vector<clang::FixItHint> appendCall(const clang::ASTContext &Context,
                                          const clang::Expr *E,
                                          llvm::StringRef Call);
+
+/// Takes the wish for a gradient (.requires_grad_(), torch::requires_grad())
+/// out of the expression that makes a tensor, and puts it at its end. Nothing
+/// where there is not exactly one.
+std::vector<clang::FixItHint> requireGradLast(const clang::ASTContext &Context,
+                                              const clang::Expr *E);
+
+/// "a = b;" becomes "a.call(b);".
+std::vector<clang::FixItHint> assignByCall(const clang::ASTContext &Context,
+                                           const flow::ControlFlow &Flow,
+                                           const clang::Expr *Assignment,
+                                           llvm::StringRef Call);
+
+/// The module or tensor that E makes goes through a call that begins with Call:
+/// "register_module(\"fc\", Linear(2, 2))", also where it initializes a member
+/// of this type. Nothing where E is not written.
+std::vector<clang::FixItHint> passThrough(const clang::ASTContext &Context,
+                                          const clang::Expr *E,
+                                          llvm::StringRef Call,
+                                          clang::QualType Type);
 
 } // namespace torchtidy::model
 

@@ -53,6 +53,16 @@ enum class EventKind : uint8_t {
   /// The history of Result is left behind: detach(), item(), an operation under
   /// a guard.
   Discard,
+  /// An optimizer is given a tensor or a list of them (Operand). Places: the
+  /// optimizer. Result: what it is given.
+  Train,
+  /// A module registers something (Operand), or lets it go. Places: what. Input:
+  /// Refs: the module. Result: what it was before.
+  Register,
+  /// A registered member gets something that is not registered. Places: the
+  /// member. Operand: the same, as it is written. Input: what it held. Result:
+  /// what it gets.
+  Replace,
 };
 
 enum class StoreKind : uint8_t {
@@ -78,7 +88,7 @@ struct Event {
   uint8_t GradMode = 0;
   uint8_t Mode = 0;
   StoreKind How = StoreKind::Rebind;
-  /// What is stored.
+  /// What is stored, registered, trained.
   const clang::Expr *Operand = nullptr;
   /// Where, as it is written, when the site stores into several places:
   /// std::tie.

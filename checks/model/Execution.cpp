@@ -65,7 +65,8 @@ Execution::Execution(Code &Program, const FunctionDecl *Root, bool IsThread)
   for (Digraph::Node N = 0; N < Graph.graph().size(); ++N)
     for (Digraph::Node Next : Graph.graph().successors(N))
       Points.addEdge(Last[N], First[Next]);
-  Loops.emplace(Points, First[Graph.entry()]);
+  this->First = First[Graph.entry()];
+  Loops.emplace(Points, this->First);
   Places = Meaning.places();
   Origins = Meaning.origins();
 }
@@ -161,6 +162,12 @@ bool Execution::mayAlias(const PlaceSet &A, const PlaceSet &B) const {
   return false;
 }
 
+bool Execution::comesBefore(Digraph::Node A, Digraph::Node B) const {
+  if (!Order)
+    Order.emplace(Points, First);
+  return Order->dominates(A, B);
+}
+
 static bool isLoopStatement(const Stmt *S) {
   return isa_and_nonnull<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(S);
 }
@@ -232,9 +239,10 @@ static std::string describe(const PlaceTable &Places, const PlaceSet &Set) {
 
 void Execution::print(llvm::raw_ostream &Out) const {
   static const char *const Names[] = {
-      "forward",  "backward", "grad",    "step",    "zero-grad", "mode-change",
-      "load",     "create",   "store",   "release", "escape",    "allocate",
-      "transfer", "write",    "combine", "inspect", "discard"};
+      "forward",     "backward", "grad",     "step",     "zero-grad",
+      "mode-change", "load",     "create",   "store",    "release",
+      "escape",      "allocate", "transfer", "write",    "combine",
+      "inspect",     "discard",  "train",    "register", "replace"};
   const SourceManager &SM = Program.context().getSourceManager();
   Out << "execution of " << root().Function->getNameAsString() << ", "
       << Graph.graph().size() << " segments, " << Graph.frames().size()

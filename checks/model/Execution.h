@@ -62,6 +62,9 @@ public:
   bool mayAlias(PlaceId A, PlaceId B) const;
   bool mayAlias(const PlaceSet &A, const PlaceSet &B) const;
 
+  /// Every path from the beginning to B passes A.
+  bool comesBefore(flow::Digraph::Node A, flow::Digraph::Node B) const;
+
   /// The statement that makes the loop: for, while, do, or the call that
   /// repeats a function; null for a goto.
   const clang::Stmt *loopStatement(const flow::Loop &L) const;
@@ -86,6 +89,9 @@ private:
   std::vector<Point> PointInfo;
   std::vector<Event> Events;
   std::optional<flow::LoopForest> Loops;
+  flow::Digraph::Node First = 0;
+  /// Made when first asked for.
+  mutable std::optional<flow::Dominators> Order;
   /// Where each activation begins.
   llvm::DenseMap<const Frame *, flow::Digraph::Node> Begins;
   std::set<std::pair<const Frame *, const clang::Stmt *>> ForwardSites;

@@ -108,8 +108,20 @@ private:
               llvm::ArrayRef<const clang::Expr *> Elements);
   void enterGuard(PlaceId Guard, uint8_t Mode, bool IsInference = false);
   void restoreGuards(PlaceId P);
-  void constructOptimizer(PlaceId P,
+  void constructOptimizer(const clang::Expr *Site, PlaceId P,
                           llvm::ArrayRef<const clang::Expr *> Arguments);
+
+  // Registration.cpp's events: Registering.cpp.
+  void train(const clang::Expr *Site, const PlaceSet &Optimizers,
+             const clang::Expr *Given);
+  void registered(const clang::CallExpr *Call, const clang::Expr *Object,
+                  const clang::Expr *What);
+  void markFresh(PlaceId P);
+  void replaceEvent(const clang::Expr *Site, const clang::Expr *To,
+                    const PlaceSet &Targets, const clang::Expr *From,
+                    const Value &V);
+  bool mentions(const clang::Stmt *S, const PlaceSet &Targets);
+  uint8_t initiallyRegistered(PlaceId P);
 
   // Denotations.
   Denotation denote(const clang::Expr *E);

@@ -34,6 +34,14 @@ PlaceSet Interpreter::outside() {
   return Result;
 }
 
+/// A tensor of a layer that is no parameter: statistics, the weights of a loss.
+static bool isBuffer(const FieldDecl *Member) {
+  const StringRef Name = Member->getName();
+  return Name.starts_with("running_") || Name == "num_batches_tracked" ||
+         torch::parametersOf(cast<CXXRecordDecl>(Member->getParent())) ==
+             torch::Parameters::None;
+}
+
 Value Interpreter::initial(PlaceId P) {
   Value Result;
   const Step &Last = Places.step(P);
@@ -41,10 +49,11 @@ Value Interpreter::initial(PlaceId P) {
     const auto *Record = dyn_cast<CXXRecordDecl>(Last.Member->getParent());
     if (Record && torch::isLibTorch(Record)) {
       // A batch of a data loader; a weight of a layer.
-      if (torch::kindOf(Record) == TypeKind::Module)
+      if (torch::kindOf(Record) == TypeKind::Module && !isBuffer(Last.Member))
         Result.History = trainability(Places.parent(P));
       else
         Result.History = history::None;
+      Result.Registered = initiallyRegistered(P);
       return Result;
     }
   }
@@ -57,6 +66,7 @@ Value Interpreter::initial(PlaceId P) {
     Result.History = history::None;
     return Result;
   }
+  Result.Registered = initiallyRegistered(P);
   if (isFromOutside(P)) {
     Result.History = history::Unknown;
     for (std::optional<OriginId> From : {entryOrigin(P), memberOrigin(P)})
@@ -164,6 +174,7 @@ Value Interpreter::loadHeld(PlaceId P) {
     if (const Value *V = S->find(Around)) {
       Value Part = *V;
       Part.Mode = 0;
+      Part.Registered = Special.Registered;
       if (Part.History || !Part.Refs.empty()) {
         // The parts of what a pointer leads to are looked up there.
         if (Last.Of == Step::Field)

@@ -65,8 +65,15 @@ void Interpreter::writeInPlace(const Expr *Site, const Expr *Target,
     Value New = load(P);
     // The whole tensor is rewritten only when it is written as a whole.
     const bool IsWhole = !D.Objects.empty() && Bases.size() == 1;
+    // A leaf that needs a gradient stays one: what is written under a guard is
+    // not recorded, and without one the write throws.
+    if (New.History == history::Leaf) {
+      insert(New.DecidedBy, Event.DecidedBy);
+      S->Places[P] = std::move(New);
+      continue;
+    }
     if (IsWhole)
-      New.History = Event.History;
+      New.History = Event.History | (New.History & history::Leaf);
     else
       New.History |= Event.History;
     for (OriginId Id : Event.Origins)
@@ -121,6 +128,47 @@ static bool isDecision(const Operation &Op) {
     return Op.Sync == Tri::Yes;
   return Op.Differentiable == Tri::No && !Op.has(op::DiscardsHistory) &&
          !Op.has(op::Factory) && !Op.has(op::LikeFactory);
+}
+
+/// x.to(device) of a tensor that is known to be there, and of that type.
+static bool isSameTensor(const Operation &Op,
+                         llvm::ArrayRef<const Expr *> Operands,
+                         const Value &Self, const Value &Result) {
+  const bool Moves = Op.has(op::ChangesDevice) || Op.has(op::ChangesDtype);
+  if (!Moves || !Self.OnDevice.get() || !Self.Scalar.get() ||
+      !(Self.OnDevice == Result.OnDevice) || !(Self.Scalar == Result.Scalar))
+    return false;
+  // to(device, dtype, non_blocking, copy)
+  unsigned Flags = 0;
+  for (const Expr *Operand : Operands)
+    Flags += stripCopies(Operand)->getType()->isBooleanType();
+  return Flags == 0;
+}
+
+/// index({Slice(1, None), 0, "..."}): with a tensor or a bool among the indices
+/// it would be a copy.
+static bool isSliced(const Operation *Op,
+                     llvm::ArrayRef<const Expr *> Arguments) {
+  if (Op->Name != "index" || Arguments.size() != 1)
+    return false;
+  llvm::SmallVector<const Stmt *, 8> Work = {Arguments.front()};
+  bool HasIndices = false;
+  while (!Work.empty()) {
+    const Stmt *Next = Work.pop_back_val();
+    const auto *Index = dyn_cast_or_null<CXXConstructExpr>(Next);
+    if (!Index || !torch::isIndex(Index->getType()) ||
+        Index->getNumArgs() == 0 ||
+        Index->getConstructor()->isCopyOrMoveConstructor()) {
+      if (Next)
+        Work.append(Next->child_begin(), Next->child_end());
+      continue;
+    }
+    HasIndices = true;
+    const QualType From = Index->getConstructor()->getParamDecl(0)->getType();
+    if (torch::isTensor(From) || From->isBooleanType())
+      return false;
+  }
+  return HasIndices;
 }
 
 Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
@@ -189,6 +237,18 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
 
   describeResult(Combined, Op, Operands);
   tellOfMemory(Call, Op, Operands, Self, Combined);
+  Combined.Registered = Op->View == Tri::No || IsFactory
+                            ? uint8_t(registered::No)
+                            : Self.Registered | registered::No;
+  // It returns the tensor itself, where there is nothing to do.
+  if (Op->View == Tri::Maybe && !Operands.empty() &&
+      torch::isTensor(Call->getType())) {
+    if (isSameTensor(*Op, Operands, Self, Combined))
+      Combined.History = Self.History;
+    else if (Op->Name == "contiguous" || Op->Name == "flatten" ||
+             Op->Name == "pin_memory")
+      Combined.History |= Self.History & history::Leaf;
+  }
 
   // Writes.
   if (Op->Writes == op::Self && !Operands.empty()) {
@@ -265,6 +325,10 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
 
   // What a view or a detached alias designates, it still designates.
   if (Op->View != Tri::No && !Operands.empty()) {
+    Combined.BaseHistory =
+        Self.BaseHistory & ~history::None ? Self.BaseHistory : Self.History;
+    if (Op->View != Tri::Yes && !isSliced(Op, Arguments))
+      Combined.BaseHistory |= history::Unknown;
     Combined.Refs = Self.Refs;
     PlaceSet Bases = denote(Operands.front()).Objects;
     Combined.ViewOf = Bases.empty() ? Self.ViewOf : Bases;

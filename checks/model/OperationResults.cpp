@@ -21,6 +21,14 @@ static bool saysWhere(QualType Type) {
          Name == "ScalarType";
 }
 
+/// zeros({2}, torch::requires_grad()): options that say nothing of it.
+static bool saysNothing(const Expr *Operand) {
+  const auto *Call = dyn_cast<CallExpr>(stripCopies(Operand));
+  const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
+  return Callee && Callee->getIdentifier() && !isa<CXXMethodDecl>(Callee) &&
+         Callee->getName() == "requires_grad" && torch::isLibTorch(Callee);
+}
+
 /// torch::Device, kCUDA, and the flags of to().
 static bool saysDeviceOnly(QualType Type) {
   const auto *Enum = Type->getAs<EnumType>();
@@ -84,8 +92,8 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
     FromSaid.join(V.DeviceFrom);
     ScalarSaid.join(V.Scalar);
     KindSaid.join(V.OfType);
-    IsSaid |=
-        torch::isTensor(Operand->getType()) || saysWhere(Operand->getType());
+    IsSaid |= torch::isTensor(Operand->getType()) ||
+              (saysWhere(Operand->getType()) && !saysNothing(Operand));
   }
   // torch::zeros({2}) is made on the CPU; with options that are not constants
   // it is made wherever they say.

@@ -118,11 +118,12 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
       // Its constructor was seen.
     } else if (Kind == TypeKind::Optimizer) {
       erase(Heap);
-      constructOptimizer(Heap, Arguments);
+      constructOptimizer(Call, Heap, Arguments);
     } else if (Kind == TypeKind::NoGradGuard) {
       enterGuard(Heap, mode::Off);
     } else if (Kind == TypeKind::Module || Kind == TypeKind::ModuleHolder) {
       erase(Heap);
+      markFresh(Heap);
     } else {
       Value V;
       for (const Expr *Argument : Arguments)

@@ -29,6 +29,8 @@ public:
   /// That, or what F is given may. What does not concern LibTorch is never
   /// expanded.
   bool concernsTorch(const clang::FunctionDecl *F) const;
+  /// Each constructor of its class registers the member: Registering.cpp.
+  bool isRegistered(const clang::FieldDecl *Member) const;
 
 private:
   clang::ASTContext &Context;
@@ -38,6 +40,7 @@ private:
   llvm::DenseMap<const clang::FunctionDecl *,
                  std::unique_ptr<flow::ControlFlow>>
       Graphs;
+  mutable llvm::DenseMap<const clang::FieldDecl *, bool> Registered;
 };
 
 /// One activation of a function: a call string with its bindings.

@@ -14,6 +14,16 @@ static StringRef calleeName(const CallExpr *Call) {
   return Callee && Callee->getIdentifier() ? Callee->getName() : StringRef();
 }
 
+/// A slot that is registered without a tensor in it is filled by hand.
+static uint8_t registrationOf(const Expr *What) {
+  const Expr *E = stripCopies(What);
+  const auto *List = dyn_cast_or_null<InitListExpr>(E);
+  const auto *Construct = dyn_cast_or_null<CXXConstructExpr>(E);
+  const bool IsEmpty = (List && List->getNumInits() == 0) ||
+                       (Construct && Construct->getNumArgs() == 0);
+  return IsEmpty ? registered::Yes | registered::No : uint8_t(registered::Yes);
+}
+
 Denotation Interpreter::forward(const CallExpr *Call, const Expr *Object,
                                 llvm::ArrayRef<const Expr *> Arguments,
                                 std::optional<Denotation> Expanded) {
@@ -222,6 +232,8 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
     return Result;
   case Api::OptimizerAdd:
     if (Object && First)
+      train(Call, identity(Object), First);
+    if (Object && First)
       for (PlaceId P : identity(Object)) {
         Value Added = Value::handle(deepValue(First).Refs);
         S->Places[Places.parameters(P)].join(Added);
@@ -270,6 +282,8 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
   case Api::RegisterModule: {
     if (Arguments.size() < 2)
       return Result;
+    registered(Call, Object, Arguments.back());
+    Result.Own.Registered = registered::Yes;
     // A fresh module becomes whatever it is assigned to.
     PlaceSet Registered = identity(Arguments.back());
     for (PlaceId P : Registered)
@@ -284,6 +298,10 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
     Result.Own.History = !IsKnown ? history::Leaf | history::None
                          : Trains ? history::Leaf
                                   : history::None;
+    if (Arguments.size() > 1) {
+      registered(Call, Object, Arguments[1]);
+      Result.Own.Registered = registrationOf(Arguments[1]);
+    }
     // What is registered is the tensor that is given, not a copy.
     if (Arguments.size() > 1)
       for (PlaceId P : denote(Arguments[1]).Objects) {
@@ -295,6 +313,10 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
     return Result;
   }
   case Api::RegisterBuffer:
+    if (Arguments.size() > 1) {
+      registered(Call, Object, Arguments[1]);
+      Result.Own.Registered = registrationOf(Arguments[1]);
+    }
     Result.Own.History = history::None;
     return Result;
   case Api::Load: {
@@ -336,6 +358,10 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
     writeEvent(Call, First);
     return denote(First);
   case Api::NoEffect:
+    if (calleeName(Call) == "unregister_module") {
+      E.Kind = EventKind::Register;
+      emit(std::move(E));
+    }
     if (torch::isTensor(Call->getType()))
       Result.Own.History = history::None;
     return Result;

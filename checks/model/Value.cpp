@@ -20,14 +20,22 @@ bool Value::hasOrigin(OriginId Origin) const {
   return llvm::binary_search(Origins, Origin);
 }
 
+/// What is not said to share its storage does not.
+static uint8_t baseOf(const Value &V) {
+  return V.History && !V.BaseHistory ? uint8_t(history::None) : V.BaseHistory;
+}
+
 bool Value::join(const Value &Other) {
   bool Changed = false;
+  const uint8_t Base = baseOf(*this) | baseOf(Other);
   auto JoinBits = [&](uint8_t &Mine, uint8_t Theirs) {
     Changed |= (Mine | Theirs) != Mine;
     Mine |= Theirs;
   };
   JoinBits(History, Other.History);
   JoinBits(Mode, Other.Mode);
+  JoinBits(BaseHistory, Base);
+  JoinBits(Registered, Other.Registered);
   if (Other.ManyOrigins && !ManyOrigins)
     ManyOrigins = Changed = true;
   Changed |= OnDevice.join(Other.OnDevice);
@@ -47,7 +55,9 @@ bool Value::join(const Value &Other) {
 }
 
 bool Value::operator==(const Value &Other) const {
-  return History == Other.History && Mode == Other.Mode &&
+  return History == Other.History && BaseHistory == Other.BaseHistory &&
+         Registered == Other.Registered &&
+         Mode == Other.Mode &&
          ManyOrigins == Other.ManyOrigins && OnDevice == Other.OnDevice &&
          OfType == Other.OfType && Scalar == Other.Scalar &&
          InLayout == Other.InLayout && InStorage == Other.InStorage &&

@@ -32,6 +32,12 @@ namespace mode {
 enum : uint8_t { On = 1, Off = 2, Inherited = 4, Inference = 8 };
 } // namespace mode
 
+/// Possibilities of a tensor or a module: that a module has registered it, that
+/// none has.
+namespace registered {
+enum : uint8_t { Yes = 1, No = 2 };
+} // namespace registered
+
 /// A flat lattice: nothing yet, one known constant, or more than one.
 template <class T> class Known {
 public:
@@ -84,6 +90,10 @@ using OriginSet = llvm::SmallVector<OriginId, 2>;
 
 struct Value {
   uint8_t History = 0;
+  /// Of the tensor whose storage it shares: the histories that it can have.
+  /// None: of no other. Unknown: perhaps of no other.
+  uint8_t BaseHistory = 0;
+  uint8_t Registered = 0;
   /// For a module: train or eval. For a guard: the grad mode it will restore.
   uint8_t Mode = 0;
   /// More origins than are kept: assume any.
@@ -126,6 +136,10 @@ struct Value {
   bool needsGrad() const { return History & (history::Graph | history::Leaf); }
   bool mayHaveHistory() const {
     return History & (history::Graph | history::Unknown);
+  }
+  /// For certain a view of a leaf that needs a gradient.
+  bool isViewOfLeaf() const {
+    return History == history::Graph && BaseHistory == history::Leaf;
   }
   /// There is no graph behind it: it was computed from nothing.
   void forgetGraph() {

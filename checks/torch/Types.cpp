@@ -297,6 +297,11 @@ bool isDevice(QualType Type) {
   return Record && nameOf(Record) == "Device" && isLibTorch(Record);
 }
 
+bool isIndex(QualType Type) {
+  const CXXRecordDecl *Record = strip(Type);
+  return Record && nameOf(Record) == "TensorIndex" && isLibTorch(Record);
+}
+
 const CXXRecordDecl *moduleClass(QualType Type) {
   for (unsigned I = 0; I < 3 && !Type.isNull(); ++I) {
     const CXXRecordDecl *Record = strip(Type);

@@ -69,6 +69,8 @@ bool isOptional(clang::QualType Type);
 llvm::StringRef scalarName(llvm::StringRef Constant);
 /// torch::Device.
 bool isDevice(clang::QualType Type);
+/// torch::indexing::TensorIndex.
+bool isIndex(clang::QualType Type);
 
 /// The class of a type through references and built-in pointers, or null.
 const clang::CXXRecordDecl *recordOf(clang::QualType Type);

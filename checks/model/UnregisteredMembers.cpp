@@ -1,0 +1,512 @@
+// What a file shows of the members of a module: how each is made, whether it is
+// registered, and where it is used.
+#include "model/Registration.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace clang;
+using torchtidy::torch::Api;
+using torchtidy::torch::TypeKind;
+
+namespace torchtidy::model {
+
+namespace {
+
+struct Uses {
+  /// Registered, handed on, or seen to by hand: nothing is to be said of it.
+  bool IsAccountedFor = false;
+  /// Made by its class, and how; the assignment, where it is one.
+  const Expr *Made = nullptr;
+  const Expr *Assignment = nullptr;
+  const Expr *Used = nullptr;
+  /// What is put into it, where it is a Sequential or a container.
+  bool HoldsParameters = false, DependsOnMode = false;
+};
+
+/// Between an expression and what is done with it nothing happens.
+bool isTransparent(const Stmt *S) {
+  return isa<ParenExpr, ImplicitCastExpr, MaterializeTemporaryExpr,
+             CXXBindTemporaryExpr, ExprWithCleanups, CXXStaticCastExpr>(S);
+}
+
+bool isOneOf(StringRef Name, std::initializer_list<StringRef> Names) {
+  return llvm::is_contained(Names, Name);
+}
+
+StringRef nameOf(const NamedDecl *D) {
+  return D && D->getIdentifier() ? D->getName() : StringRef();
+}
+
+class MemberQuery {
+public:
+  explicit MemberQuery(Program &User, Code &Source)
+      : User(User), Source(Source) {}
+
+  std::vector<UnregisteredMember> run() {
+    collectClasses();
+    if (Members.empty())
+      return {};
+    for (const FunctionDecl *F : Source.functions().all())
+      if (!Source.functions().lambda(F))
+        read(F);
+    std::vector<UnregisteredMember> Result;
+    for (const auto &[Field, Found] : Members) {
+      if (Found.IsAccountedFor || !Found.Made || !Found.Used)
+        continue;
+      if (const std::optional<UnregisteredMember::Kind> What =
+              kind(Field, Found))
+        Result.push_back(
+            {Field, *What, Found.Made, Found.Used, Found.Assignment});
+    }
+    return Result;
+  }
+
+private:
+  /// Classes of modules whose methods are all to be seen.
+  void collectClasses() {
+    std::set<const CXXRecordDecl *> Seen;
+    for (const FunctionDecl *F : Source.functions().all()) {
+      const auto *Method = dyn_cast<CXXMethodDecl>(F);
+      const CXXRecordDecl *Class =
+          Method ? Method->getParent()->getDefinition() : nullptr;
+      if (!Class || !Seen.insert(Class).second || Class->isDependentContext() ||
+          torch::isLibTorch(Class) ||
+          torch::kindOf(Class) != TypeKind::Module || !isWhole(Class))
+        continue;
+      collectForward(Class);
+      for (const FieldDecl *Field : Class->fields()) {
+        const QualType Type = Field->getType();
+        if (Type->isReferenceType() || Type->isPointerType())
+          continue;
+        Members.try_emplace(Field);
+        if (const Expr *Init = Field->getInClassInitializer()) {
+          make(Field, Init, nullptr);
+          walk(Init, nullptr);
+        }
+      }
+    }
+  }
+
+  /// What is not seen may register.
+  static bool isWhole(const CXXRecordDecl *Class) {
+    for (const Decl *D : Class->decls()) {
+      const FunctionDecl *F = D->getAsFunction();
+      if (F && !F->isImplicit() && !F->isDefaulted() && !F->isDeleted() &&
+          !F->isPureVirtual() && !F->hasBody())
+        return false;
+    }
+    return true;
+  }
+
+  void collectForward(const CXXRecordDecl *Class) {
+    llvm::SmallVector<const FunctionDecl *, 8> Work;
+    for (const CXXMethodDecl *Method : Class->methods())
+      if (nameOf(Method) == "forward")
+        if (const FunctionDecl *F = Source.functions().definition(Method))
+          Work.push_back(F);
+    while (!Work.empty()) {
+      const FunctionDecl *F = Work.pop_back_val();
+      if (Forward.insert(F).second)
+        Work.append(Source.calls().callees(F));
+    }
+  }
+
+  void read(const FunctionDecl *F) {
+    In = F;
+    Aliases.clear();
+    if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(F))
+      for (const CXXCtorInitializer *Init : Constructor->inits()) {
+        if (!Init->getInit() || !Init->isAnyMemberInitializer()) {
+          if (Init->getInit())
+            walk(Init->getInit(), nullptr);
+          continue;
+        }
+        if (!isa<CXXDefaultInitExpr>(Init->getInit())) {
+          make(Init->getAnyMember(), Init->getInit(), nullptr);
+          walk(Init->getInit(), nullptr);
+        }
+      }
+    Ancestors.clear();
+    walk(F->getBody(), nullptr);
+    In = nullptr;
+  }
+
+  void walk(const Stmt *S, const Stmt *Parent) {
+    if (!S)
+      return;
+    if (const auto *Member = dyn_cast<MemberExpr>(S)) {
+      if (const auto *Field = dyn_cast<FieldDecl>(Member->getMemberDecl()))
+        if (Members.count(Field))
+          use(Field, Member);
+    } else if (const auto *Ref = dyn_cast<DeclRefExpr>(S)) {
+      if (const FieldDecl *Field = Aliases.lookup(Ref->getDecl()))
+        use(Field, Ref);
+      // A pointer to a member: it may be anything.
+      if (const auto *Field = dyn_cast<FieldDecl>(Ref->getDecl()))
+        if (Members.count(Field))
+          Members[Field].IsAccountedFor = true;
+    }
+    if (const auto *Call = dyn_cast<CXXMemberCallExpr>(S);
+        Call && nameOf(Call->getMethodDecl()) == "is_training" &&
+        isa_and_nonnull<CXXMethodDecl>(In))
+      AsksForMode.insert(cast<CXXMethodDecl>(In)->getParent());
+    Ancestors.push_back(S);
+    for (const Stmt *Child : S->children())
+      walk(Child, S);
+    Ancestors.pop_back();
+  }
+
+  /// The member gets its value.
+  void make(const FieldDecl *Field, const Expr *Init, const Expr *Assignment) {
+    auto It = Members.find(Field);
+    if (It == Members.end())
+      return;
+    Uses &Found = It->second;
+    if (torch::isTensor(Field->getType())) {
+      if (registers(Init))
+        Found.IsAccountedFor = true;
+      else if (In && isa<CXXConstructorDecl>(In) && !isEmpty(Init)) {
+        Found.Made = Init;
+        Found.Assignment = Assignment;
+      }
+      return;
+    }
+    if (!torch::moduleClass(Field->getType()))
+      return; // A container is filled element by element.
+    if (isEmpty(Init))
+      return;
+    if (!isFresh(Init)) {
+      Found.IsAccountedFor = true;
+      return;
+    }
+    hold(Found, Init);
+    Found.Made = Init;
+    Found.Assignment = Assignment;
+  }
+
+  static bool registers(const Stmt *S) {
+    if (!S)
+      return false;
+    if (const auto *Call = dyn_cast<CallExpr>(S)) {
+      const Api Kind = torch::classify(Call).Kind;
+      if (Kind == Api::RegisterModule || Kind == Api::RegisterParameter ||
+          Kind == Api::RegisterBuffer || Kind == Api::Foreign)
+        return true;
+    }
+    return llvm::any_of(S->children(), registers);
+  }
+
+  /// A holder without a module, a tensor that is undefined.
+  static bool isEmpty(const Expr *E) {
+    E = stripCopies(E);
+    if (!E || isa<CXXNullPtrLiteralExpr, GNUNullExpr>(E))
+      return true;
+    if (const auto *List = dyn_cast<InitListExpr>(E))
+      return List->getNumInits() == 0;
+    const auto *Construct = dyn_cast<CXXConstructExpr>(E);
+    return Construct && Construct->getNumArgs() == 0 &&
+           torch::kindOf(Construct->getType()) != TypeKind::ModuleHolder;
+  }
+
+  /// A module that nobody else has.
+  static bool isFresh(const Expr *E) {
+    E = stripMoves(E);
+    if (const auto *Call = dyn_cast_or_null<CallExpr>(E)) {
+      const StringRef Name = torch::stdName(Call->getDirectCallee());
+      return Name == "make_shared" || Name == "make_unique";
+    }
+    const auto *Construct = dyn_cast_or_null<CXXConstructExpr>(E);
+    if (!Construct ||
+        torch::kindOf(Construct->getType()) != TypeKind::ModuleHolder)
+      return false;
+    return llvm::all_of(Construct->arguments(), [](const Expr *Argument) {
+      return !torch::moduleClass(Argument->getType()) || isFresh(Argument);
+    });
+  }
+
+  static const Expr *stripMoves(const Expr *E) {
+    E = strip(E);
+    while (E) {
+      const Expr *Inner = E;
+      if (const auto *Construct = dyn_cast<CXXConstructExpr>(E);
+          Construct && Construct->getNumArgs() == 1 &&
+          Construct->getConstructor()->isCopyOrMoveConstructor())
+        Inner = strip(Construct->getArg(0));
+      else if (const auto *Call = dyn_cast<CallExpr>(E);
+               Call && torch::stdName(Call->getDirectCallee()) == "move" &&
+               Call->getNumArgs() == 1)
+        Inner = strip(Call->getArg(0));
+      if (Inner == E)
+        break;
+      E = Inner;
+    }
+    return E;
+  }
+
+  /// What is put into the member, or what it is.
+  static void hold(Uses &Found, const Expr *Content) {
+    llvm::SmallVector<const Expr *, 4> Work = {Content};
+    while (!Work.empty()) {
+      const Expr *E = stripMoves(Work.pop_back_val());
+      if (!E)
+        continue;
+      if (const CXXRecordDecl *Class = torch::moduleClass(E->getType())) {
+        Found.HoldsParameters |=
+            torch::parametersOf(Class) == torch::Parameters::Some;
+        Found.DependsOnMode |=
+            torch::modeDependence(Class) == torch::Parameters::Some;
+      }
+      if (const auto *Construct = dyn_cast<CXXConstructExpr>(E))
+        Work.append(Construct->arg_begin(), Construct->arg_end());
+      if (const auto *List = dyn_cast<InitListExpr>(E))
+        Work.append(List->inits().begin(), List->inits().end());
+    }
+  }
+
+  std::optional<UnregisteredMember::Kind> kind(const FieldDecl *Field,
+                                               const Uses &Found) const {
+    if (torch::isTensor(Field->getType())) {
+      if (isLeaf(Field))
+        return UnregisteredMember::Parameter;
+      return std::nullopt;
+    }
+    if (Found.HoldsParameters)
+      return UnregisteredMember::Submodule;
+    const auto *Class = cast<CXXRecordDecl>(Field->getParent());
+    if (Found.DependsOnMode && !AsksForMode.count(Class))
+      return UnregisteredMember::ModeOnly;
+    return std::nullopt;
+  }
+
+  /// Requires a gradient for certain, whatever constructor made the object.
+  bool isLeaf(const FieldDecl *Field) const {
+    bool IsKnown = false;
+    for (const auto &Way : User.executions()) {
+      const PlaceTable &Places = Way->places();
+      for (PlaceId P = 0; P < Places.size(); ++P) {
+        if (Places.isRoot(P) || Places.step(P).Of != Step::Field ||
+            Places.step(P).Member != Field || Places.rootKind(P) != Root::This)
+          continue;
+        const uint8_t History = Way->heldAtEnd(P).History;
+        if (History & ~history::Leaf)
+          return false;
+        IsKnown |= History == history::Leaf;
+      }
+    }
+    return IsKnown;
+  }
+
+  /// E names the member, or an element of it.
+  void use(const FieldDecl *Field, const Expr *E) {
+    Uses &Found = Members[Field];
+    const Stmt *Inner = E;
+    for (const Stmt *Around : llvm::reverse(Ancestors)) {
+      if (isTransparent(Around)) {
+        Inner = Around;
+        continue;
+      }
+      if (const auto *Unary = dyn_cast<UnaryOperator>(Around)) {
+        if (Unary->getOpcode() == UO_AddrOf)
+          Found.IsAccountedFor = true;
+        if (Unary->getOpcode() != UO_Deref)
+          return;
+        Inner = Around;
+        continue;
+      }
+      if (const auto *Declaration = dyn_cast<DeclStmt>(Around)) {
+        for (const Decl *D : Declaration->decls())
+          if (const auto *V = dyn_cast<VarDecl>(D); V && V->getInit() == Inner)
+            Aliases[V] = Field;
+        return;
+      }
+      if (const auto *Construct = dyn_cast<CXXConstructExpr>(Around)) {
+        if (!Construct->getConstructor()->isCopyOrMoveConstructor()) {
+          Found.IsAccountedFor = true;
+          return;
+        }
+        Inner = Around;
+        continue;
+      }
+      if (const auto *Member = dyn_cast<MemberExpr>(Around)) {
+        if (isa<FieldDecl>(Member->getMemberDecl()))
+          return useOfPart(Found, Member);
+        Inner = Around;
+        continue;
+      }
+      if (const auto *Call = dyn_cast<CallExpr>(Around)) {
+        const Outcome What = call(Field, Found, Call, Inner);
+        if (What == Done)
+          return;
+        Inner = Around;
+        continue;
+      }
+      // An operand of ?:, an element of a list, a return value.
+      if (isa<Expr, ReturnStmt>(Around))
+        Found.IsAccountedFor = true;
+      return;
+    }
+  }
+
+  enum Outcome { Done, Same };
+
+  /// fc->weight, in forward() or elsewhere.
+  void useOfPart(Uses &Found, const MemberExpr *Part) {
+    if (!torch::mayHoldTensor(Part->getType()))
+      return;
+    for (const Stmt *Around : llvm::reverse(Ancestors)) {
+      if (isa<InitListExpr, ReturnStmt, DeclStmt, LambdaExpr>(Around)) {
+        Found.IsAccountedFor = true;
+        return;
+      }
+      const auto *Call = dyn_cast<CallExpr>(Around);
+      if (!Call)
+        continue;
+      const Api Kind = torch::classify(Call).Kind;
+      if (Kind == Api::Initialize)
+        return;
+      if (Kind == Api::Operation || Kind == Api::Library) {
+        if (Forward.count(In)) {
+          if (!Found.Used)
+            Found.Used = Part;
+          return;
+        }
+        continue;
+      }
+      Found.IsAccountedFor = true;
+      return;
+    }
+  }
+
+  Outcome call(const FieldDecl *Field, Uses &Found, const CallExpr *Call,
+               const Stmt *Inner) {
+    const Expr *Object = objectOf(Call);
+    const bool IsObject =
+        Inner == Call->getCallee() || (Object && Inner == Object);
+    const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    const Api Kind = torch::classify(Call).Kind;
+    if (!IsObject) {
+      if (Operator && Operator->getOperator() == OO_Equal) {
+        Found.IsAccountedFor = true;
+        return Done;
+      }
+      if (isTensorUse(Field, Kind)) {
+        useInForward(Found, Call);
+        return Done;
+      }
+      const bool IsNeutral =
+          Kind == Api::Initialize ||
+          (Operator && (Operator->isComparisonOp() ||
+                        Operator->getOperator() == OO_PlusPlus));
+      if (!IsNeutral)
+        Found.IsAccountedFor = true;
+      return Done;
+    }
+    if (Operator) {
+      switch (Operator->getOperator()) {
+      case OO_Arrow:
+      case OO_Star:
+      case OO_Subscript:
+        if (torch::isTensor(Field->getType()))
+          break;
+        return Same;
+      case OO_Call:
+        useInForward(Found, Call);
+        return Done;
+      case OO_Equal:
+        make(Field, Operator->getArg(1), Operator);
+        return Done;
+      case OO_PlusPlus:
+      case OO_ExclaimEqual:
+      case OO_EqualEqual:
+        if (!torch::isTensor(Field->getType()))
+          return Done;
+        break;
+      default:
+        break;
+      }
+    }
+    const StringRef Name = nameOf(Callee);
+    if (isa_and_nonnull<CXXConversionDecl>(Callee))
+      return Done;
+    if (torch::isTensor(Field->getType())) {
+      if (isOneOf(Name,
+                  {"requires_grad_", "set_requires_grad", "defined", "sizes",
+                   "size", "dim", "numel", "options", "dtype", "device"}))
+        return Done;
+      const torch::Call What = torch::classify(Call);
+      if (What.Kind == Api::Operation &&
+          What.Op->Writes != torch::operation::Self) {
+        useInForward(Found, Call);
+        return Done;
+      }
+      if (!In || !isa<CXXConstructorDecl>(In))
+        Found.IsAccountedFor = true;
+      return Done;
+    }
+    if (Kind == Api::ModuleForward) {
+      useInForward(Found, Call);
+      return Done;
+    }
+    if (isOneOf(Name, {"push_back", "emplace_back", "append", "insert"})) {
+      fill(Found, Call);
+      return Done;
+    }
+    // Elements of a container; the module of a holder.
+    if (isOneOf(Name, {"begin", "end", "back", "front", "at", "get", "cbegin",
+                       "cend"}))
+      return Same;
+    if (!isOneOf(Name, {"is_empty", "size", "empty", "reserve", "is_training",
+                        "reset", "reset_parameters", "name", "pretty_print",
+                        "operator bool"}))
+      Found.IsAccountedFor = true;
+    return Done;
+  }
+
+  bool isTensorUse(const FieldDecl *Field, Api Kind) const {
+    return torch::isTensor(Field->getType()) &&
+           (Kind == Api::Operation || Kind == Api::Library);
+  }
+
+  void useInForward(Uses &Found, const Expr *E) {
+    if (!Found.Used && In && Forward.count(In))
+      Found.Used = E;
+  }
+
+  /// layers.push_back(Linear(2, 2)), seq->push_back("fc", Linear(2, 2)).
+  void fill(Uses &Found, const CallExpr *Call) {
+    for (const Expr *Argument : argumentsOf(Call)) {
+      if (!torch::moduleClass(Argument->getType()))
+        continue;
+      if (!isFresh(Argument)) {
+        // What is registered is told by the call that registers it.
+        Found.IsAccountedFor = true;
+        continue;
+      }
+      hold(Found, Argument);
+      if (!Found.Made)
+        Found.Made = Call;
+    }
+  }
+
+  Program &User;
+  Code &Source;
+  llvm::MapVector<const FieldDecl *, Uses> Members;
+  std::set<const FunctionDecl *> Forward;
+  std::set<const CXXRecordDecl *> AsksForMode;
+  llvm::DenseMap<const ValueDecl *, const FieldDecl *> Aliases;
+  llvm::SmallVector<const Stmt *, 32> Ancestors;
+  const FunctionDecl *In = nullptr;
+};
+
+} // namespace
+
+std::vector<UnregisteredMember> unregisteredMembers(Program &Program) {
+  if (Program.executions().empty())
+    return {};
+  return MemberQuery(Program, Program.executions().front()->code()).run();
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,88 @@
+// Finds tensors that an optimizer or a module is given to train though they are
+// results of operations.
+#include "modules/NonLeafParameterCheck.h"
+#include "model/Edit.h"
+#include "model/NonLeafParameters.h"
+#include "model/Program.h"
+#include "model/Report.h"
+
+namespace torchtidy::checks {
+
+using namespace model;
+
+static std::string message(const NonLeafParameter &Found,
+                           const std::string &Name) {
+  const std::string Tensor = Name.empty() ? "this tensor" : "'" + Name + "'";
+  const std::string Mend = "; make it a leaf: call '.requires_grad_()' last";
+  switch (Found.How) {
+  case NonLeafParameter::Throws:
+    return Tensor +
+           " is the result of an operation, not a leaf, so the "
+           "optimizer throws" +
+           Mend;
+  case NonLeafParameter::Ignored:
+    return Tensor +
+           " is the result of an operation, not a leaf, so it gets no "
+           "gradient and step() never changes it" +
+           Mend;
+  case NonLeafParameter::Registered:
+    return "parameter " + (Name.empty() ? "" : Tensor + " ") +
+           "is the result of an operation, not a leaf: it gets no gradient, "
+           "and an optimizer throws" +
+           Mend;
+  case NonLeafParameter::Rebound:
+    return Tensor +
+           " is bound to the result of an operation, but the optimizer "
+           "goes on with the tensor that it was given, so step() no "
+           "longer changes " +
+           Tensor + "; write in place under 'torch::NoGradGuard'";
+  }
+  return "";
+}
+
+/// The expression that makes the tensor.
+static const clang::Expr *definition(const clang::Expr *Tensor) {
+  const clang::Expr *E = stripCopies(Tensor);
+  const auto *Ref = llvm::dyn_cast_or_null<clang::DeclRefExpr>(E);
+  const auto *Variable =
+      Ref ? llvm::dyn_cast<clang::VarDecl>(Ref->getDecl()) : nullptr;
+  if (Ref)
+    return Variable && Variable->hasLocalStorage() &&
+                   !llvm::isa<clang::ParmVarDecl>(Variable)
+               ? Variable->getInit()
+               : nullptr;
+  return Tensor;
+}
+
+static Finding describe(const Program &Program, const NonLeafParameter &Found) {
+  const clang::ASTContext &Context = Program.context();
+  const Event &Given = *Found.Given;
+  Finding Result;
+  const clang::Expr *At =
+      Found.How == NonLeafParameter::Rebound ? Given.Site : Found.Tensor;
+  Result.Location = At->getBeginLoc();
+  Result.Range = At->getSourceRange();
+  Result.Message =
+      message(Found, plainName(Context, stripCopies(Found.Tensor)));
+  if (Found.Made && Found.How != NonLeafParameter::Rebound)
+    Result.Notes.push_back({Found.Made->Site->getBeginLoc(),
+                            "the operation that makes it is here"});
+  if (Found.Train)
+    Result.Notes.push_back(
+        {Found.Train->Site->getBeginLoc(), "the optimizer is made here"});
+  addCallers(Result, Given.In);
+  if (Found.How != NonLeafParameter::Rebound)
+    Result.Fixes = requireGradLast(Context, definition(Found.Tensor));
+  Result.IterationSite = Result.Location;
+  return Result;
+}
+
+std::vector<Finding> NonLeafParameterCheck::analyze(Program &Program) {
+  std::vector<Finding> Findings;
+  for (const auto &Way : Program.executions())
+    for (const NonLeafParameter &Found : nonLeafParameters(*Way))
+      addUnlessKnown(Findings, describe(Program, Found));
+  return Findings;
+}
+
+} // namespace torchtidy::checks

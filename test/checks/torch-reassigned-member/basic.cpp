@@ -1,0 +1,78 @@
+// RUN: %check_torch %s torch-reassigned-member %t -still-warns
+
+#include <torch/torch.h>
+
+using torch::Tensor;
+
+void weights() {
+  torch::nn::Linear fc(4, 4);
+  fc->weight = torch::eye(4);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'fc->weight' is bound to a tensor that is not registered: forward() uses this one, while parameters(), save() and to() keep the old one; write into it with 'set_data()' [torch-reassigned-member]
+  fc->bias = fc->bias * 0.5;
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'fc->bias' is bound to a tensor that is not registered
+}
+// CHECK-FIXES-LABEL: void weights() {
+// CHECK-FIXES: {{^  fc->weight.set_data\(torch::eye\(4\)\);$}}
+// CHECK-FIXES: {{^  fc->bias.set_data\(fc->bias \* 0.5\);$}}
+
+struct Average : torch::nn::Module {
+  Average() { mean = register_buffer("mean", torch::zeros({4})); }
+  Tensor forward(const Tensor &x) {
+    mean = 0.9 * mean + 0.1 * x.mean(0);
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'mean' is bound to a tensor that is not registered: forward() uses this one, while save(), to() and buffers() keep the old one; write into it with 'set_data()'
+    return x - mean;
+  }
+  Tensor mean;
+};
+// CHECK-FIXES-LABEL: struct Average
+// CHECK-FIXES: {{^    mean.set_data\(0.9 \* mean \+ 0.1 \* x.mean\(0\)\);$}}
+
+struct NetImpl : torch::nn::Module {
+  NetImpl()
+      : scale(register_parameter("scale", torch::ones({4}))),
+        head(register_module("head", torch::nn::Linear(4, 10))) {
+    offset = torch::zeros({4});
+    register_buffer("offset", offset);
+  }
+  Tensor forward(Tensor x) { return head(x * scale + offset); }
+  void reset_scale() {
+    scale = torch::ones({4}, torch::requires_grad());
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'scale' is bound to a tensor that is not registered
+  }
+  void shift(int64_t n) {
+    this->offset = torch::full({4}, n);
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'offset' is bound to a tensor that is not registered
+  }
+  Tensor scale, offset;
+  torch::nn::Linear head{nullptr};
+};
+TORCH_MODULE(Net);
+
+void newHead(Net &net) {
+  net->head = torch::nn::Linear(4, 2);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'net->head' is bound to a module that is not registered: forward() runs this one, while parameters(), save(), to() and train() keep the old one; use 'replace_module()'
+}
+
+void newHeadOf(std::shared_ptr<NetImpl> net) {
+  torch::nn::Linear head(4, 2);
+  net->head = head;
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'net->head' is bound to a module that is not registered
+}
+
+template <class T> void erase(T &layer) {
+  layer->weight = torch::zeros_like(layer->weight);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'layer->weight' is bound to a tensor that is not registered
+}
+void helpers() {
+  torch::nn::Conv2d conv(3, 3, 3);
+  erase(conv);
+  auto set = [&](double value) {
+    conv->bias = torch::full({3}, value);
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'conv->bias' is bound to a tensor that is not registered
+  };
+  set(1);
+  torch::nn::Linear fc(3, 3);
+  auto &bias = fc->bias;
+  bias = torch::ones({3});
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'bias' is bound to a tensor that is not registered
+}
