@@ -53,6 +53,27 @@ enum class EventKind : uint8_t {
   /// The history of Result is left behind: detach(), item(), an operation under
   /// a guard.
   Discard,
+  /// A tensor is laid over memory that it does not own: from_blob. Operand: the
+  /// pointer. ConvertsType: its scalar type is written, not the default.
+  Borrow,
+  /// Memory ends that others use. Places: its owner; Ends: how; Result: Loans,
+  /// those of it. The site is null where a scope ends.
+  End,
+  /// What uses memory that is gone is read. Result: it.
+  Touch,
+  /// When the way ends, what lives on (Places) uses memory that is gone.
+  Hold,
+};
+
+enum class EndKind : uint8_t {
+  /// The owner's scope, or function, is left.
+  Scope,
+  /// The expression that made the owner is over.
+  FullExpression,
+  Delete,
+  /// The owner lives, but has its elements elsewhere now: resize(), push_back(),
+  /// an assignment.
+  Reallocation,
 };
 
 enum class StoreKind : uint8_t {
@@ -78,6 +99,7 @@ struct Event {
   uint8_t GradMode = 0;
   uint8_t Mode = 0;
   StoreKind How = StoreKind::Rebind;
+  EndKind Ends = EndKind::Scope;
   /// What is stored.
   const clang::Expr *Operand = nullptr;
   /// Where, as it is written, when the site stores into several places:

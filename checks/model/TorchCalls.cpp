@@ -292,10 +292,14 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
         V.Origins.clear();
         S->Places[P] = std::move(V);
       }
+    if (Arguments.size() > 1)
+      keepInBackground(deepValue(Arguments[1]));
     return Result;
   }
   case Api::RegisterBuffer:
     Result.Own.History = history::None;
+    if (Arguments.size() > 1)
+      keepInBackground(deepValue(Arguments[1]));
     return Result;
   case Api::Load: {
     E.Kind = EventKind::Load;
@@ -370,6 +374,10 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
       return Result;
     }
   }
+  if (Name == "set_default_dtype")
+    DefaultTypeChanges = true;
+  if (Name == "launch" && First)
+    keepInBackground(deepValue(First));
   if (Name == "requires_grad" && !torch::mayHoldTensor(Call->getType())) {
     // torch::requires_grad(), TensorOptions::requires_grad(bool).
     bool IsKnown = true;
