@@ -319,8 +319,7 @@ void Interpreter::visitReturn(const ReturnStmt *Return) {
     return;
   Denotation D = denote(E);
   // What a local variable owns moves out with it.
-  if (!F->Function->getReturnType()->isReferenceType() &&
-      !E->getType()->isPointerType())
+  if (!torch::isWindow(F->Function->getReturnType()))
     giveUp(denote(stripCopies(E)).Objects);
   PlaceId P = returned(F);
   if (F->Function->getReturnType()->isReferenceType()) {

@@ -193,8 +193,8 @@ void Interpreter::lendToList(const CXXConstructExpr *Construct, Value &To,
   }
   const Expr *Source = Construct->getArg(0);
   const Expr *List = strip(Source);
-  if (List->isPRValue() && !List->getType()->isPointerType() &&
-      !torch::isWindow(List->getType()))
+  const bool IsList = isa<CXXStdInitializerListExpr>(List);
+  if (IsList || (List->isPRValue() && !torch::isWindow(List->getType())))
     return lendTemporary(To, Construct, List);
   PlaceSet Owners;
   for (PlaceId P : denote(Source).Objects) {

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-dangling-data %t
+// RUN: %check_torch %s torch-dangling-data %t -still-warns
 //
 // Pointers, references and lists into objects that a statement has made, and that end
 // with it.
@@ -19,7 +19,7 @@ std::vector<int64_t> makeShape();
 float sum(Tensor x, Tensor mean) {
   const float *p = (x - mean).data_ptr<float>();
   // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: 'data_ptr' of a temporary tensor: its memory is freed at the end of the statement, and the pointer is used afterwards; give the tensor a name [torch-dangling-data]
-  // CHECK-FIXES: auto p_owner = (x - mean);
+  // CHECK-FIXES: auto p_owner = x - mean;
   // CHECK-FIXES: const float *p = p_owner.data_ptr<float>();
   return p[0] + p[1];
 }
@@ -116,7 +116,8 @@ void strides(Tensor x) {
 
 Tensor list(Tensor x) {
   at::IntArrayRef shape = {2, 3};
-  // CHECK-MESSAGES: :[[@LINE-1]]:27: warning: 'ArrayRef' refers to a temporary list that ends with the statement, and is used afterwards; use a 'std::vector'
+  // CHECK-FIXES: std::vector<int64_t> shape = {2, 3};
+  // CHECK-MESSAGES: :[[@LINE-2]]:27: warning: 'ArrayRef' refers to a temporary list that ends with the statement, and is used afterwards; use a 'std::vector'
   return x.view(shape);
 }
 
@@ -128,21 +129,24 @@ Tensor ofVector(Tensor x) {
 
 Tensor tensors(Tensor a, Tensor b) {
   at::TensorList both = {a, b};
-  // CHECK-MESSAGES: :[[@LINE-1]]:25: warning: 'ArrayRef' refers to a temporary list
+  // CHECK-FIXES: std::vector<torch::Tensor> both = {a, b};
+  // CHECK-MESSAGES: :[[@LINE-2]]:25: warning: 'ArrayRef' refers to a temporary list
   return torch::cat(both);
 }
 
 at::IntArrayRef ofLocal() {
   std::vector<int64_t> shape = {2, 3};
   return shape;
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'ArrayRef' refers to 'shape', which ends with its scope, and is returned; return a 'std::vector'
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'ArrayRef' refers to 'shape', which ends with its scope, and is returned; use a 'std::vector'
 }
 
 // ----- parts of results -----
 
 void elements(torch::jit::Module &net, Tensor x) {
   for (auto &e : net.forward({x}).toTuple()->elements())
-    // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: 'elements' refers into a temporary result that ends with the statement, and is used afterwards; give the result a name
+    // CHECK-FIXES: auto e_owner = net.forward({x}).toTuple();
+    // CHECK-FIXES: for (auto &e : e_owner->elements())
+    // CHECK-MESSAGES: :[[@LINE-3]]:18: warning: 'elements' refers into a temporary result that ends with the statement, and is used afterwards; give the result a name
     std::cout << e.toTensor().sum();
 }
 
