@@ -16,6 +16,7 @@ std::unique_ptr<ControlFlow> ControlFlow::build(const FunctionDecl *Function,
   // Every expression is an element of its own, after its operands.
   Options.setAllAlwaysAdd();
   Options.AddImplicitDtors = true; // the end of a guard's scope
+  Options.AddLifetime = true; // of what has no destructor
   Options.AddInitializers = true;
   Options.AddCXXDefaultInitExprInCtors = true;
   Options.PruneTriviallyFalseEdges = true;

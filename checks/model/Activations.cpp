@@ -91,6 +91,7 @@ void Interpreter::visitEnter(const Frame *Callee) {
 }
 
 void Interpreter::visitLeave(const Frame *Callee) {
+  endFrame(Callee);
   if (!Callee->Caller)
     return;
   if (Callee->IsThread) {

@@ -13,6 +13,7 @@ void Interpreter::append(const Expr *Site, const PlaceSet &Containers,
   Value V;
   const Expr *Operand = nullptr;
   for (const Expr *Element : Elements) {
+    shareHandle(Element);
     Value Each = deepValue(Element);
     // insert(end(), other.begin(), other.end())
     if (!torch::mayHoldTensor(Element->getType()))
@@ -164,6 +165,11 @@ void Interpreter::assign(const Expr *Site, const Expr *To, const Expr *From) {
     return scatter(Site, Tie, From, denote(From));
   Denotation Source = denote(From);
   Value V = deepValue(From);
+  if (isa<CallExpr>(strip(From)) && strip(From)->isGLValue()) {
+    Source.Own.Loans.clear();
+    Source.Own.Dangling.clear();
+  }
+  reassign(Site, To, From, Target.Objects);
   if (isGradient(Target.Objects))
     return clearGradients(Site, Target.Objects);
   if (Target.Objects.empty()) {

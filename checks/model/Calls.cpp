@@ -29,6 +29,14 @@ uint8_t Interpreter::recorded(llvm::ArrayRef<uint8_t> Operands) const {
 }
 
 void Interpreter::finish(const Expr *E, Denotation D) {
+  if (const auto *Call = dyn_cast<CallExpr>(E))
+    lendOfObject(Call, D.Own);
+  if (!torch::mayBorrow(E->getType())) {
+    D.Own.Loans.clear();
+    D.Own.Dangling.clear();
+  }
+  if (torch::isTensorOptions(E->getType()) && D.Objects.empty())
+    D.Own.Scalar = scalarOfOptions(E, D.Own);
   remember(E, std::move(D));
 }
 
@@ -70,6 +78,8 @@ void Interpreter::visitCall(const CallExpr *Call) {
     }
   }
   const torch::Call Kind = torch::classify(Call);
+  if (Record && hasLoans() && !Expansion)
+    touchOperands(Call, Kind, Object, Arguments);
   switch (Kind.Kind) {
   case Api::ModuleForward:
     return finish(Call, forward(Call, Object, Arguments, Expanded));
@@ -118,6 +128,8 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
       erase(P);
   };
 
+  if (Constructor->isMoveConstructor() && !Arguments.empty())
+    giveUp(denote(Arguments.front()).Objects);
   if (const Frame *Expansion = Graph.expansion(F, Construct);
       Expansion && isa<CXXConstructorDecl>(Expansion->Function)) {
     Create();
@@ -153,6 +165,13 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
   }
   if (Constructor->isCopyOrMoveConstructor() && !Arguments.empty()) {
     Denotation Source = denote(Arguments.front());
+    shareHandle(Arguments.front());
+    // A copy of what a reference leads to.
+    if (isa<CallExpr>(strip(Arguments.front())) &&
+        strip(Arguments.front())->isGLValue()) {
+      Source.Own.Loans.clear();
+      Source.Own.Dangling.clear();
+    }
     if (IsTemporary)
       return finish(Construct, std::move(Source));
     Clear();
@@ -225,7 +244,14 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
   } else {
     for (const Expr *Argument : Arguments)
       D.Own.join(deepValue(Argument));
+    if (!torch::mayBorrow(Construct->getType())) {
+      D.Own.Loans.clear();
+      D.Own.Dangling.clear();
+    }
+    lendToList(Construct, D.Own, IsTemporary);
   }
+  if (IsTemporary && Kind != TypeKind::Pointer)
+    Temporaries.insert(Target.begin(), Target.end());
   if (!IsTemporary) {
     Clear();
     for (PlaceId P : Target)
@@ -253,6 +279,7 @@ Denotation Interpreter::foreignCall(const Expr *Call,
                                     const Expr *Object,
                                     llvm::ArrayRef<const Expr *> Arguments) {
   Denotation Result;
+  shareArguments(Callee, Object, Arguments);
   // Seen, and known to have nothing to do with tensors.
   if (const FunctionDecl *Definition = Program.functions().definition(Callee))
     if (!Program.concernsTorch(Definition))

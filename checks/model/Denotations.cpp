@@ -42,6 +42,9 @@ PlaceSet Interpreter::thisObject() {
 PlaceSet Interpreter::temporary(const Expr *E, const Denotation &D) {
   PlaceId P = Places.root(Root::Object, F->Id, strip(E));
   store(P, D.Own);
+  if (strip(E)->isPRValue() &&
+      torch::kindOf(E->getType()) != TypeKind::Pointer)
+    Temporaries.insert(P);
   return {P};
 }
 

@@ -59,6 +59,19 @@ std::vector<FixItHint> insertAfter(const ASTContext &Context,
   };
 }
 
+std::vector<FixItHint> insertBefore(const ASTContext &Context,
+                                    const flow::ControlFlow &Flow,
+                                    const Stmt *S, StringRef Code) {
+  const Stmt *Statement = Flow.statement(S);
+  if (!Statement || !isWritten(Statement->getBeginLoc()) ||
+      !isa_and_nonnull<CompoundStmt>(Flow.parent(Statement)))
+    return {};
+  const std::string Indent =
+      indentation(Context.getSourceManager(), Statement->getBeginLoc());
+  return {FixItHint::CreateInsertion(Statement->getBeginLoc(),
+                                     (Code + "\n" + Indent).str())};
+}
+
 std::vector<FixItHint> insertFirst(const ASTContext &Context,
                                    const CompoundStmt *Block, StringRef Code) {
   if (!Block || !isWritten(Block->getLBracLoc()))

@@ -30,6 +30,13 @@ std::vector<clang::FixItHint> putIntoBlock(const clang::ASTContext &Context,
                                            const clang::Stmt *S,
                                            llvm::StringRef Code);
 
+/// Code as a statement of its own before the statement that holds S, with the
+/// same indentation. Nothing where S is the only statement of a loop or branch.
+std::vector<clang::FixItHint> insertBefore(const clang::ASTContext &Context,
+                                           const flow::ControlFlow &Flow,
+                                           const clang::Stmt *S,
+                                           llvm::StringRef Code);
+
 /// Moves the declaration of V before the loop around it; Instead takes its
 /// place, or nothing where that is empty. Nothing where another variable has
 /// the name.

@@ -56,13 +56,36 @@ enum class EventKind : uint8_t {
   /// An optimizer is given a tensor or a list of them (Operand). Places: the
   /// optimizer. Result: what it is given.
   Train,
-  /// A module registers something (Operand), or lets it go. Places: what. Input:
+  /// A module registers something (Operand), or lets it go. Places: what.
+  /// Input:
   /// Refs: the module. Result: what it was before.
   Register,
   /// A registered member gets something that is not registered. Places: the
   /// member. Operand: the same, as it is written. Input: what it held. Result:
   /// what it gets.
   Replace,
+  /// A tensor is laid over memory that it does not own: from_blob. Operand: the
+  /// pointer. ConvertsType: its scalar type is written, not the default.
+  Borrow,
+  /// Memory ends that others use. Places: its owner; Ends: how; Result: Loans,
+  /// those of it. The site is null where a scope ends.
+  End,
+  /// What uses memory that is gone is read. Result: it.
+  Touch,
+  /// When the way ends, what lives on (Places) uses memory that is gone.
+  Hold,
+};
+
+enum class EndKind : uint8_t {
+  /// The owner's scope, or function, is left.
+  Scope,
+  /// The expression that made the owner is over.
+  FullExpression,
+  Delete,
+  /// The owner lives, but has its elements elsewhere now: resize(),
+  /// push_back(),
+  /// an assignment.
+  Reallocation,
 };
 
 enum class StoreKind : uint8_t {
@@ -88,6 +111,7 @@ struct Event {
   uint8_t GradMode = 0;
   uint8_t Mode = 0;
   StoreKind How = StoreKind::Rebind;
+  EndKind Ends = EndKind::Scope;
   /// What is stored, registered, trained.
   const clang::Expr *Operand = nullptr;
   /// Where, as it is written, when the site stores into several places:

@@ -69,6 +69,9 @@ Execution::Execution(Code &Program, const FunctionDecl *Root, bool IsThread)
   Loops.emplace(Points, this->First);
   Places = Meaning.places();
   Origins = Meaning.origins();
+  GivenUp = Meaning.givenUp();
+  Lent.assign(Meaning.loans().begin(), Meaning.loans().end());
+  DefaultTypeChanges = Meaning.changesDefaultType();
 }
 
 Value Execution::heldAtEnd(PlaceId P) const {
@@ -239,10 +242,10 @@ static std::string describe(const PlaceTable &Places, const PlaceSet &Set) {
 
 void Execution::print(llvm::raw_ostream &Out) const {
   static const char *const Names[] = {
-      "forward",     "backward", "grad",     "step",     "zero-grad",
-      "mode-change", "load",     "create",   "store",    "release",
-      "escape",      "allocate", "transfer", "write",    "combine",
-      "inspect",     "discard",  "train",    "register", "replace"};
+      "forward",  "backward", "grad",    "step",    "zero-grad", "mode-change",
+      "load",     "create",   "store",   "release", "escape",    "allocate",
+      "transfer", "write",    "combine", "inspect", "discard",   "train",
+      "register", "replace",  "borrow",  "end",     "touch",     "hold"};
   const SourceManager &SM = Program.context().getSourceManager();
   Out << "execution of " << root().Function->getNameAsString() << ", "
       << Graph.graph().size() << " segments, " << Graph.frames().size()

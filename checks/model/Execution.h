@@ -47,6 +47,17 @@ public:
   const PlaceTable &places() const { return Places; }
   const Origin &origin(OriginId Id) const { return Origins[Id]; }
 
+  /// The scalar type of tensors of which nothing else is said may be another
+  /// than float: torch::set_default_dtype.
+  bool changesDefaultType() const { return DefaultTypeChanges; }
+  /// Memory that something uses and does not own (Origin::Loan).
+  llvm::ArrayRef<OriginId> loans() const { return Lent; }
+  /// The memory of the owner P may live on when P is gone.
+  bool isGivenUp(PlaceId P) const {
+    return llvm::any_of(
+        GivenUp, [&](PlaceId Whole) { return Places.isWithin(P, Whole); });
+  }
+
   /// What P, with everything in it, holds when the way ends.
   Value heldAtEnd(PlaceId P) const;
 
@@ -97,6 +108,9 @@ private:
   std::set<std::pair<const Frame *, const clang::Stmt *>> ForwardSites;
   State AtEnd;
   bool Complete = true;
+  PlaceSet GivenUp;
+  OriginSet Lent;
+  bool DefaultTypeChanges = false;
 };
 
 } // namespace torchtidy::model

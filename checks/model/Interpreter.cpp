@@ -104,13 +104,18 @@ State Interpreter::transfer(const Segment &Current, State Before,
 }
 
 void Interpreter::visit(const CFGElement &Element) {
-  if (std::optional<CFGStmt> Statement = Element.getAs<CFGStmt>())
+  if (std::optional<CFGStmt> Statement = Element.getAs<CFGStmt>()) {
     visitStmt(Statement->getStmt());
+    endFullExpression(Statement->getStmt());
+  }
   else if (std::optional<CFGInitializer> Init = Element.getAs<CFGInitializer>())
     visitInitializer(Init->getInitializer());
   else if (std::optional<CFGAutomaticObjDtor> End =
                Element.getAs<CFGAutomaticObjDtor>())
     endOfLife(End->getVarDecl());
+  else if (std::optional<CFGLifetimeEnds> End =
+               Element.getAs<CFGLifetimeEnds>())
+    endScope(End->getVarDecl());
 }
 
 void Interpreter::visitStmt(const Stmt *Statement) {
@@ -127,6 +132,8 @@ void Interpreter::visitStmt(const Stmt *Statement) {
   const auto *E = dyn_cast<Expr>(Statement);
   if (!E)
     return;
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E); Ref && Record && hasLoans())
+    touchVariable(Ref);
   if (const auto *If =
           F->Flow ? dyn_cast_or_null<IfStmt>(F->Flow->parent(E)) : nullptr;
       If && If->getCond() == E)
@@ -184,6 +191,12 @@ void Interpreter::visitStmt(const Stmt *Statement) {
     }
     return remember(E, std::move(D));
   }
+  if (const auto *Delete = dyn_cast<CXXDeleteExpr>(E)) {
+    if (hasLoans())
+      for (PlaceId P : lenders(Delete->getArgument()))
+        endMemory(P, EndKind::Delete, Delete);
+    return;
+  }
   if (const auto *New = dyn_cast<CXXNewExpr>(E)) {
     PlaceId Heap = Places.root(Root::Object, F->Id, New);
     Denotation D;
@@ -203,6 +216,7 @@ void Interpreter::visitStmt(const Stmt *Statement) {
       const Expr *Captured = *Init++;
       if (Captured && Capture.capturesVariable() &&
           Capture.getCaptureKind() == LCK_ByCopy) {
+        shareHandle(Captured);
         Value V = deepValue(Captured);
         V.Refs.clear();
         D.Own.join(V);
@@ -245,8 +259,11 @@ void Interpreter::visitDecl(const VarDecl *V) {
     erase(P);
   if (Init && !IsFilled) {
     if (IsReference) {
-      store(P,
-            Value::handle(D.Objects.empty() ? temporary(Init, D) : D.Objects));
+      Value Referred =
+          Value::handle(D.Objects.empty() ? temporary(Init, D) : D.Objects);
+      Referred.Loans = D.Own.Loans;
+      Referred.Dangling = D.Own.Dangling;
+      store(P, Referred);
     } else if (!D.Objects.empty()) {
       for (PlaceId Object : D.Objects)
         copy(Object, P);
@@ -301,6 +318,9 @@ void Interpreter::visitReturn(const ReturnStmt *Return) {
   if (!E || F->Function->getReturnType()->isVoidType())
     return;
   Denotation D = denote(E);
+  // What a local variable owns moves out with it.
+  if (!torch::isWindow(F->Function->getReturnType()))
+    giveUp(denote(stripCopies(E)).Objects);
   PlaceId P = returned(F);
   if (F->Function->getReturnType()->isReferenceType()) {
     Value V = Value::handle(D.Objects);
@@ -325,6 +345,7 @@ void Interpreter::visitReturn(const ReturnStmt *Return) {
 void Interpreter::endOfLife(const VarDecl *V) {
   PlaceId P = placeOf(V);
   restoreGuards(P);
+  endScope(V);
   // A guard on the heap ends with the pointer that owns it.
   if (const Value *Held = S->find(P))
     for (PlaceId Target : PlaceSet(Held->Refs))

@@ -26,10 +26,13 @@ struct Origin {
     Backwarded,
     /// Memory: a factory made it. Never among a value's Origins.
     Allocation,
+    /// Memory that a value uses and does not own. Never among a value's Origins.
+    /// Place: the owner.
+    Loan,
   } Of;
   const Frame *In;
   const clang::Expr *Site;
-  /// For Entry and Member.
+  /// For Entry, Member and Loan.
   PlaceId Place = 0;
 
   /// It is what built a graph.
@@ -61,6 +64,10 @@ public:
 
   PlaceTable &places() { return Places; }
   const std::vector<Origin> &origins() const { return Origins; }
+  bool changesDefaultType() const { return DefaultTypeChanges; }
+  /// Owners whose memory may live on without them: moved, swapped, shared.
+  const PlaceSet &givenUp() const { return GivenUp; }
+  llvm::ArrayRef<OriginId> loans() const { return LoanList; }
 
 private:
   // Elements.
@@ -176,6 +183,48 @@ private:
   bool hasSource(const Value &V) const;
   void addDecision(Value &Result, const Value &From) const;
   bool recordsIn(const Denotation &Returned, const Frame *Expansion);
+  // Memory that is lent: Loans.cpp.
+  bool hasLoans() const { return !LoanList.empty(); }
+  void lend(Value &To, const clang::Expr *Site, const PlaceSet &Owners);
+  PlaceSet lenders(const clang::Expr *Pointer);
+  std::optional<PlaceId> ownerOf(PlaceId P);
+  bool isFreshHandle(const clang::VarDecl *V);
+  void giveUp(const PlaceSet &Owners);
+  void shareHandle(const clang::Expr *E);
+  void reassign(const clang::Expr *Site, const clang::Expr *To,
+                const clang::Expr *From, const PlaceSet &Targets);
+  void keepInBackground(const Value &V);
+  // What leads into objects that an expression makes: Windows.cpp.
+  bool isFreshStorage(const clang::Expr *E);
+  bool isNewTensor(const clang::Expr *E);
+  void lendTemporary(Value &To, const clang::Expr *Site,
+                     const clang::Expr *Made);
+  void lendOfVariable(Value &To, const clang::Expr *Site,
+                      const clang::Expr *Tensor);
+  void lendOfObject(const clang::CallExpr *Call, Value &To);
+  void lendToList(const clang::CXXConstructExpr *Construct, Value &To,
+                  bool IsTemporary);
+  void touchVariable(const clang::DeclRefExpr *Ref);
+  void shareArguments(const clang::FunctionDecl *Callee,
+                      const clang::Expr *Object,
+                      llvm::ArrayRef<const clang::Expr *> Arguments);
+  void endMemory(PlaceId Owner, EndKind How, const clang::Expr *Site);
+  void endHeld(PlaceId Pointer, EndKind How, const clang::Expr *Site);
+  void endScope(const clang::VarDecl *V);
+  void endFullExpression(const clang::Stmt *S);
+  void endFrame(const Frame *Ended);
+  void reallocate(const clang::CallExpr *Call, const PlaceSet &Containers,
+                  llvm::StringRef Name);
+  bool keepsMemory(const torch::Operation &Op, const clang::CallExpr *Call,
+                   const Value &Self);
+  void touch(const clang::Expr *Site, const Value &V);
+  void touchOperands(const clang::CallExpr *Call, const torch::Call &Kind,
+                     const clang::Expr *Object,
+                     llvm::ArrayRef<const clang::Expr *> Arguments);
+  PlaceId background() { return Places.root(Root::Object, 0, this); }
+  Known<llvm::StringRef> scalarOfOptions(const clang::Expr *E,
+                                         const Value &Joined);
+  void tellOfBlob(const clang::CallExpr *Call, Value &Result);
   void tellOfMemory(const clang::CallExpr *Call, const torch::Operation *Op,
                     llvm::ArrayRef<const clang::Expr *> Operands,
                     const Value &Self, Value &Result);
@@ -206,11 +255,21 @@ private:
   llvm::DenseMap<std::pair<unsigned, const clang::Expr *>, Denotation>
       Denotations;
 
+  bool DefaultTypeChanges = false;
+  std::map<std::pair<OriginId, PlaceId>, OriginId> LoanIds;
+  llvm::SmallVector<OriginId, 4> LoanList;
+  PlaceSet GivenUp, Reserved;
+  /// Objects that an expression has made and that end with it.
+  std::set<PlaceId> Temporaries;
+
   // During transfer.
   State *S = nullptr;
   const Frame *F = nullptr;
   const Recorder *Record = nullptr;
 };
+
+/// What TensorOptions that say no scalar type have for one.
+inline constexpr llvm::StringLiteral DefaultScalar = "Default";
 
 /// std::tie(...), or std::forward_as_tuple(...), which may hold another; null
 /// for others.

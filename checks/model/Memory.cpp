@@ -219,6 +219,11 @@ Value Interpreter::deepValue(const Expr *E) {
     return Value();
   Denotation D = denote(E);
   Value Result = D.Own;
+  // What a reference leads to, not the reference.
+  if (isa<CallExpr>(strip(E)) && strip(E)->isGLValue()) {
+    Result.Loans.clear();
+    Result.Dangling.clear();
+  }
   for (PlaceId P : D.Objects)
     Result.join(deepLoad(P));
   // A leaf that is handed on by name ({weight, bias}) is known by its place.
@@ -303,6 +308,13 @@ void Interpreter::storeWeak(PlaceId P, const Value &V) {
 void Interpreter::copy(PlaceId From, PlaceId To) {
   if (From == To)
     return;
+  // float *first = array;
+  const QualType ToType = Places.typeOf(To), FromType = Places.typeOf(From);
+  if (!ToType.isNull() && ToType->isPointerType() && !FromType.isNull() &&
+      FromType->isArrayType()) {
+    storeWeak(To, Value::handle({From}));
+    return;
+  }
   auto Translate = [&](Value V) {
     PlaceSet Refs;
     for (PlaceId Ref : V.Refs) {

@@ -263,6 +263,9 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
     if (Op->Name == "retain_grad" || Op->Name == "set_data" ||
         Op->Name == "rename_")
       return denote(Target);
+    if (hasLoans() && (Op->has(op::Resizes) || Op->Name == "set_"))
+      for (PlaceId P : denote(Target).Objects)
+        endMemory(P, EndKind::Reallocation, Call);
     if (Op->Name != "detach_" && Op->Name != "requires_grad_")
       writeEvent(Call, Target, Combined);
     if (Op->Name == "detach_") {
@@ -324,6 +327,12 @@ Denotation Interpreter::operation(const CallExpr *Call, const Operation *Op,
   }
 
   // What a view or a detached alias designates, it still designates.
+  if (Op->View != Tri::No && !Operands.empty())
+    shareHandle(Operands.front());
+  if (!Operands.empty() && hasLoans() && keepsMemory(*Op, Call, Self)) {
+    Combined.Loans = Self.Loans;
+    Combined.Dangling = Self.Dangling;
+  }
   if (Op->View != Tri::No && !Operands.empty()) {
     Combined.BaseHistory =
         Self.BaseHistory & ~history::None ? Self.BaseHistory : Self.History;

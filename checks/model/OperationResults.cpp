@@ -64,6 +64,14 @@ static Known<StringRef> defaultScalar(const Operation &Op,
   return Known<StringRef>("Float");
 }
 
+static bool keepsOrder(StringRef Name) {
+  return llvm::StringSwitch<bool>(Name)
+      .Cases("view", "view_as", "unsqueeze", "squeeze", "unflatten", true)
+      .Cases("reshape", "reshape_as", "flatten", "detach", "data", true)
+      .Cases("to", "cpu", "cuda", "toType", true)
+      .Default(false);
+}
+
 void Interpreter::describeResult(Value &Result, const Operation *Op,
                                  llvm::ArrayRef<const Expr *> Operands) {
   const bool IsFactory = Op->has(op::Factory);
@@ -95,6 +103,8 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
     IsSaid |= torch::isTensor(Operand->getType()) ||
               (saysWhere(Operand->getType()) && !saysNothing(Operand));
   }
+  if (ScalarSaid.get() == StringRef(DefaultScalar))
+    ScalarSaid = Known<StringRef>();
   // torch::zeros({2}) is made on the CPU; with options that are not constants
   // it is made wherever they say.
   if (Moves && IsSaid) {
@@ -137,8 +147,11 @@ void Interpreter::describeResult(Value &Result, const Operation *Op,
     Result.Scalar = Scalar;
   else
     Result.Scalar = Known<StringRef>::unknown();
-  // Operations keep the strides of a dense operand.
-  if (Op->Name == "contiguous" || IsFactory)
+  // Operations keep the strides of a dense operand. So do views that only count
+  // its elements in another way.
+  if (Op->View != Tri::No && keepsOrder(Op->Name))
+    Result.InLayout = Order;
+  else if (Op->Name == "contiguous" || IsFactory)
     Result.InLayout = Known<Layout>(Layout::Contiguous);
   else if (Op->View != Tri::No)
     Result.InLayout = Known<Layout>::unknown();
@@ -188,6 +201,8 @@ static void describeTransfer(Event &E, const CallExpr *Call,
 void Interpreter::tellOfMemory(const CallExpr *Call, const Operation *Op,
                                llvm::ArrayRef<const Expr *> Operands,
                                const Value &Self, Value &Result) {
+  if (Op->Name == "from_blob")
+    tellOfBlob(Call, Result);
   if (Op->has(op::Factory) || Op->has(op::LikeFactory)) {
     Event E;
     E.Kind = EventKind::Allocate;

@@ -85,6 +85,8 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
   else if (Op == OO_PlusPlus || Op == OO_MinusMinus)
     What = Std::Same;
   visitAlgorithm(Call, Name);
+  if (Object && Object->isLValue())
+    reallocate(Call, receiver(Object), Name);
   const TypeKind ObjectKind =
       Object ? torch::kindOf(Object->getType()) : TypeKind::Other;
   auto ReleaseObject = [&](const PlaceSet &Places) {
@@ -101,6 +103,8 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
     if (!Passed)
       return Result;
     Result = denote(Passed);
+    if (Name == "move" || Name == "forward")
+      giveUp(Result.Objects);
     if (Name == "move")
       ReleaseObject(Result.Objects);
     return Result;
@@ -139,6 +143,7 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
     erase(Tuple);
     for (unsigned I = 0; I < Arguments.size(); ++I) {
       PlaceId Part = Places.index(Tuple, I);
+      shareHandle(Arguments[I]);
       if (What == Std::Tie) {
         Value Referred = deepValue(Arguments[I]);
         Referred.Refs = objects(Arguments[I]);
@@ -239,9 +244,13 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
       if (Name == "swap")
         for (const Expr *Argument : Arguments)
           insert(Released, objects(Argument));
+      if (Name == "swap" || Name == "extract")
+        giveUp(Released);
       ReleaseObject(Released);
     } else if (Name == "swap" && Arguments.size() == 2) {
       PlaceSet A = objects(Arguments[0]), B = objects(Arguments[1]);
+      giveUp(A);
+      giveUp(B);
       Value OfA = deepValue(Arguments[0]), OfB = deepValue(Arguments[1]);
       ReleaseObject(A);
       ReleaseObject(B);
@@ -250,8 +259,10 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
       for (PlaceId P : B)
         storeWeak(P, OfA);
     } else {
-      for (const Expr *Argument : Arguments)
+      for (const Expr *Argument : Arguments) {
+        giveUp(objects(Argument));
         ReleaseObject(objects(Argument));
+      }
     }
     return Result;
   case Std::Nothing:
@@ -273,6 +284,11 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
     Result.Own.History = history::Unknown;
     return Result;
   }
+  if (Object && Name == "release")
+    giveUp(receiver(Object));
+  // A thread that runs on without its owner.
+  if (Object && Name == "detach" && ObjectKind == TypeKind::Thread)
+    keepInBackground(deepValue(Object));
   // Anything else reads what it is given.
   if (Object)
     Result.Own.join(deepValue(Object));

@@ -310,6 +310,8 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
         V.Origins.clear();
         S->Places[P] = std::move(V);
       }
+    if (Arguments.size() > 1)
+      keepInBackground(deepValue(Arguments[1]));
     return Result;
   }
   case Api::RegisterBuffer:
@@ -318,6 +320,8 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
       Result.Own.Registered = registrationOf(Arguments[1]);
     }
     Result.Own.History = history::None;
+    if (Arguments.size() > 1)
+      keepInBackground(deepValue(Arguments[1]));
     return Result;
   case Api::Load: {
     E.Kind = EventKind::Load;
@@ -396,6 +400,10 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
       return Result;
     }
   }
+  if (Name == "set_default_dtype")
+    DefaultTypeChanges = true;
+  if (Name == "launch" && First)
+    keepInBackground(deepValue(First));
   if (Name == "requires_grad" && !torch::mayHoldTensor(Call->getType())) {
     // torch::requires_grad(), TensorOptions::requires_grad(bool).
     bool IsKnown = true;

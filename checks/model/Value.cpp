@@ -51,6 +51,8 @@ bool Value::join(const Value &Other) {
   Changed |= insert(Saved, Other.Saved);
   Changed |= DeviceFrom.join(Other.DeviceFrom);
   Changed |= insert(DecidedBy, Other.DecidedBy);
+  Changed |= insert(Loans, Other.Loans);
+  Changed |= insert(Dangling, Other.Dangling);
   return Changed;
 }
 
@@ -64,7 +66,8 @@ bool Value::operator==(const Value &Other) const {
          Origins == Other.Origins && Refs == Other.Refs &&
          ViewOf == Other.ViewOf && Memory == Other.Memory &&
          Saved == Other.Saved && DeviceFrom == Other.DeviceFrom &&
-         DecidedBy == Other.DecidedBy;
+         DecidedBy == Other.DecidedBy && Loans == Other.Loans &&
+         Dangling == Other.Dangling;
 }
 
 } // namespace torchtidy::model

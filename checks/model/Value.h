@@ -120,6 +120,8 @@ struct Value {
   /// The forward passes whose results decided what it is without a gradient: an
   /// index of max() or argmax(), a sample, the number of an item().
   OriginSet DecidedBy;
+  /// The memory of others (Origin::Loan) that it uses, and such that is gone.
+  OriginSet Loans, Dangling;
 
   static constexpr unsigned MaxOrigins = 64;
 

@@ -302,6 +302,11 @@ bool isIndex(QualType Type) {
   return Record && nameOf(Record) == "TensorIndex" && isLibTorch(Record);
 }
 
+bool isTensorOptions(QualType Type) {
+  const CXXRecordDecl *Record = strip(Type);
+  return Record && nameOf(Record) == "TensorOptions" && isLibTorch(Record);
+}
+
 const CXXRecordDecl *moduleClass(QualType Type) {
   for (unsigned I = 0; I < 3 && !Type.isNull(); ++I) {
     const CXXRecordDecl *Record = strip(Type);
@@ -477,6 +482,26 @@ static bool mayHold(QualType Type, unsigned Depth, RecordSet &Seen) {
     if (mayHold(Base.getType(), Depth + 1, Seen))
       return true;
   return false;
+}
+
+bool isWindow(QualType Type) {
+  if (Type.isNull() || Type->isPointerType() || Type->isReferenceType())
+    return true;
+  const CXXRecordDecl *Record = Type->getAsCXXRecordDecl();
+  return Record && llvm::StringSwitch<bool>(nameOf(Record))
+                       .Cases("ArrayRef", "OptionalArrayRef", true)
+                       .Cases("TensorAccessor", "basic_string_view", true)
+                       .Cases("span", "initializer_list", true)
+                       .Default(false);
+}
+
+bool mayBorrow(QualType Type) {
+  if (isWindow(Type) || Type->isDependentType())
+    return true;
+  const CXXRecordDecl *Record = Type->getAsCXXRecordDecl();
+  return Record &&
+         (Record->isLambda() || kindOf(Record) == TypeKind::Thread ||
+          kindOf(Record) == TypeKind::Callable || mayHoldTensor(Type));
 }
 
 bool mayHoldTensor(QualType Type) {

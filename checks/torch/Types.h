@@ -71,6 +71,7 @@ llvm::StringRef scalarName(llvm::StringRef Constant);
 bool isDevice(clang::QualType Type);
 /// torch::indexing::TensorIndex.
 bool isIndex(clang::QualType Type);
+bool isTensorOptions(clang::QualType Type);
 
 /// The class of a type through references and built-in pointers, or null.
 const clang::CXXRecordDecl *recordOf(clang::QualType Type);
@@ -99,6 +100,13 @@ bool isLibTorch(const clang::Decl *D);
 bool isStd(const clang::Decl *D);
 /// The name of a function of the standard library; empty for all others.
 llvm::StringRef stdName(const clang::FunctionDecl *F);
+
+/// Leads to memory of others and holds nothing: a pointer, a reference,
+/// ArrayRef, an accessor.
+bool isWindow(clang::QualType Type);
+/// Can lead to memory of others, or hold something that does: a pointer, a
+/// reference, ArrayRef, an accessor, and whatever may hold a tensor.
+bool mayBorrow(clang::QualType Type);
 
 } // namespace torchtidy::torch
 

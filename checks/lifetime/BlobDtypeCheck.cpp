@@ -1,0 +1,123 @@
+// Finds tensors that are laid over memory (from_blob) with a scalar type that
+// is not the one of the memory.
+#include "lifetime/BlobDtypeCheck.h"
+#include "model/Blobs.h"
+#include "model/Report.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/Lex/Lexer.h"
+
+namespace torchtidy::checks {
+
+using namespace clang;
+using namespace model;
+
+static std::string message(const MistypedBlob &Found, const std::string &Type,
+                           const std::string &Constant) {
+  const std::string Read = "'" + ("k" + Found.ReadAs).str() + "'";
+  std::string Result = "'from_blob' reads memory of '" + Type + "' as " + Read;
+  const bool IsElsewhere = Found.Memory.Name.empty();
+  if (!Found.IsSaid)
+    Result += IsElsewhere ? ", the default," : ", the default";
+  if (Found.Memory.Of == torch::Element::Container)
+    return Result + " but a '" + Type +
+           "' keeps its elements elsewhere: the values are meaningless; pass "
+           "the address of the elements";
+  if (Found.Memory.Of == torch::Element::Pointer)
+    return Result + " but it holds addresses: the values are meaningless; pass "
+                    "the address of the elements";
+  const unsigned Size = torch::scalarSize(Found.ReadAs);
+  Result += ": the values are wrong";
+  if (Size > Found.Memory.Size)
+    Result += " and " + std::to_string(Size / Found.Memory.Size) +
+              " times as many bytes are read as there are";
+  return Result + "; pass '" + Constant + "'";
+}
+
+/// The constant in an expression that says the scalar type; null where it is
+/// not written there, or more than once.
+static const Expr *writtenConstant(const Expr *E, llvm::StringRef Scalar) {
+  const Expr *Result = nullptr;
+  llvm::SmallVector<const Stmt *, 8> Work = {E};
+  while (!Work.empty()) {
+    const Stmt *Next = Work.pop_back_val();
+    if (!Next)
+      continue;
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(Next);
+        Ref && torch::isLibTorch(Ref->getDecl()) &&
+        Ref->getDecl()->getIdentifier() &&
+        torch::scalarName(Ref->getDecl()->getName()) == Scalar) {
+      if (Result)
+        return nullptr;
+      Result = Ref;
+    }
+    Work.append(Next->child_begin(), Next->child_end());
+  }
+  return Result;
+}
+
+static std::vector<FixItHint> fixes(const Program &Program,
+                                    const MistypedBlob &Found,
+                                    const std::string &Constant) {
+  const auto *Call = cast<CallExpr>(Found.Blob->Site);
+  if (Found.Memory.Name.empty() || Call->getBeginLoc().isMacroID() ||
+      Call->getRParenLoc().isMacroID())
+    return {};
+  const Expr *Options = blobOptions(Call);
+  if (!Options) {
+    // What follows the last argument that is written are the options.
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    for (unsigned I = 0; I < Call->getNumArgs(); ++I)
+      if (isa<CXXDefaultArgExpr>(Call->getArg(I)))
+        return torch::isTensorOptions(Callee->getParamDecl(I)->getType())
+                   ? std::vector<FixItHint>{FixItHint::CreateInsertion(
+                         Call->getRParenLoc(), ", " + Constant)}
+                   : std::vector<FixItHint>();
+    return {};
+  }
+  if (Found.IsSaid) {
+    const Expr *Written = writtenConstant(Options, Found.ReadAs);
+    if (!Written || Written->getBeginLoc().isMacroID() ||
+        Written->getEndLoc().isMacroID())
+      return {};
+    return {FixItHint::CreateReplacement(Written->getSourceRange(), Constant)};
+  }
+  // torch::TensorOptions().device(d)
+  if (!isa<CXXMemberCallExpr>(strip(Options)) ||
+      Options->getEndLoc().isMacroID())
+    return {};
+  return {FixItHint::CreateInsertion(
+      Lexer::getLocForEndOfToken(Options->getEndLoc(), 0,
+                                 Program.sourceManager(),
+                                 Program.context().getLangOpts()),
+      ".dtype(" + Constant + ")")};
+}
+
+static Finding describe(const Program &Program, const MistypedBlob &Found) {
+  const auto *Call = cast<CallExpr>(Found.Blob->Site);
+  const std::string Constant =
+      (StringRef(calleeText(Program, Call)).contains("at::") ? "at::k"
+                                                             : "torch::k") +
+      Found.Memory.Name.str();
+  PrintingPolicy Policy(Program.context().getLangOpts());
+  Policy.SuppressScope = true;
+  Finding Result;
+  Result.Location = Call->getBeginLoc();
+  Result.Range = Call->getSourceRange();
+  Result.Message = message(
+      Found,
+      Found.Pointee.getCanonicalType().getUnqualifiedType().getAsString(Policy),
+      Constant);
+  Result.Fixes = fixes(Program, Found, Constant);
+  Result.IterationSite = Call->getBeginLoc();
+  return Result;
+}
+
+std::vector<Finding> BlobDtypeCheck::analyze(Program &Program) {
+  std::vector<Finding> Findings;
+  for (const MistypedBlob &Found : mistypedBlobs(Program))
+    addUnlessKnown(Findings, describe(Program, Found));
+  return Findings;
+}
+
+} // namespace torchtidy::checks

@@ -1,0 +1,168 @@
+// Finds pointers, references and lists that lead into objects which are gone:
+// data and sizes of temporary tensors, ArrayRef over temporary lists, parts of
+// temporary results.
+#include "lifetime/DanglingDataCheck.h"
+#include "model/Edit.h"
+#include "model/Lifetime.h"
+#include "model/Report.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+
+namespace torchtidy::checks {
+
+using namespace clang;
+using namespace model;
+
+/// The expression that makes what is gone; null where it has a name.
+static const Expr *madeBy(const Outlived &Found) {
+  const PlaceTable &Places = Found.Way->places();
+  const PlaceId RootPlace = Places.rootOf(Found.Loan->Place);
+  if (Places.rootKind(RootPlace) != Root::Object ||
+      Found.End->Ends != EndKind::FullExpression)
+    return nullptr;
+  return Found.End->Site;
+}
+
+/// What happens to a pointer (Noun) that leads nowhere.
+static std::string use(const Outlived &Found, const std::string &Noun) {
+  if (Found.Touch)
+    return Noun + "is used afterwards";
+  const PlaceTable &Places = Found.Way->places();
+  const PlaceId RootPlace = Places.rootOf(*Found.Holder);
+  const std::string Name = Places.name(*Found.Holder);
+  if (Places.rootKind(RootPlace) == Root::Object)
+    return Noun + "is returned";
+  return Noun + "is kept" + (Name.empty() ? "" : " in '" + Name + "'");
+}
+
+static std::string message(const Program &Program, const Outlived &Found) {
+  const Expr *Site = Found.Loan->Site;
+  const std::string Owner = Found.Way->places().name(Found.Loan->Place);
+  if (isa<CXXConstructExpr>(Site)) {
+    if (madeBy(Found))
+      return "'ArrayRef' refers to a temporary list that ends with the "
+             "statement, and " +
+             use(Found, "") + "; use a 'std::vector'";
+    return "'ArrayRef' refers to '" + Owner + "', which " +
+           (Found.End->Ends == EndKind::Reallocation ? "is given other elements"
+                                                     : "ends with its scope") +
+           ", and " + use(Found, "") + "; use a 'std::vector'";
+  }
+  const auto *Call = cast<CallExpr>(Site);
+  const Expr *Object = objectOf(Call);
+  const std::string Name = "'" + calleeText(Program, Call) + "'";
+  if (!Object || !torch::isTensor(Object->getType()))
+    return Name +
+           " refers into a temporary result that ends with the statement, "
+           "and " +
+           use(Found, "") + "; give the result a name";
+  const bool IsPointer = Call->getType()->isPointerType();
+  const std::string Use = use(Found, IsPointer ? "the pointer " : "the list ");
+  if (!madeBy(Found))
+    return Name + " of '" + Owner + "', which " +
+           (Found.End->Ends == EndKind::Reallocation ? "gets other memory"
+                                                     : "ends with its scope") +
+           ", and " + Use + "; take it anew, or keep the tensor";
+  return Name + " of a temporary tensor: " +
+         (IsPointer ? "its memory is freed" : "they are freed with it") +
+         " at the end of the statement, and " + Use +
+         "; give the tensor a name";
+}
+
+/// What is declared or assigned to by the statement around a call.
+static std::string nameOfResult(const Stmt *Statement) {
+  if (const auto *Loop = dyn_cast_or_null<CXXForRangeStmt>(Statement))
+    return Loop->getLoopVariable()->getNameAsString();
+  if (const auto *Declaration = dyn_cast_or_null<DeclStmt>(Statement)) {
+    const auto *V = Declaration->isSingleDecl()
+                        ? dyn_cast<VarDecl>(Declaration->getSingleDecl())
+                        : nullptr;
+    return V ? V->getNameAsString() : "";
+  }
+  const auto *E = dyn_cast_or_null<Expr>(Statement);
+  const auto *Assign =
+      E ? dyn_cast<BinaryOperator>(E->IgnoreImplicit()) : nullptr;
+  const auto *To =
+      Assign && Assign->isAssignmentOp()
+          ? dyn_cast<DeclRefExpr>(Assign->getLHS()->IgnoreParenImpCasts())
+          : nullptr;
+  return To ? To->getDecl()->getNameAsString() : "";
+}
+
+/// The temporary object gets a name of its own.
+static std::vector<FixItHint> nameIt(const Program &Program,
+                                     const Outlived &Found, const Expr *Made) {
+  const flow::ControlFlow *Flow = Found.Loan->In->Flow;
+  if (!Flow)
+    return {};
+  const std::string Result = nameOfResult(Flow->statement(Made));
+  const std::string Text = Program.text(Made);
+  if (Result.empty() || Text.empty())
+    return {};
+  const std::string Name = Result + "_owner";
+  std::vector<FixItHint> Fixes = insertBefore(
+      Program.context(), *Flow, Made, "auto " + Name + " = " + Text + ";");
+  const Stmt *Written = Made;
+  while (const auto *Paren = dyn_cast_or_null<ParenExpr>(Flow->parent(Written)))
+    Written = Paren;
+  if (Fixes.empty() || Written->getBeginLoc().isMacroID() ||
+      Written->getEndLoc().isMacroID())
+    return {};
+  Fixes.push_back(
+      FixItHint::CreateReplacement(Written->getSourceRange(), Name));
+  return Fixes;
+}
+
+/// A list of its own: std::vector in place of ArrayRef.
+static std::vector<FixItHint> ownList(const Outlived &Found) {
+  const flow::ControlFlow *Flow = Found.Loan->In->Flow;
+  const auto *Construct = cast<CXXConstructExpr>(Found.Loan->Site);
+  const auto *Declaration =
+      Flow ? dyn_cast_or_null<DeclStmt>(Flow->statement(Construct)) : nullptr;
+  if (!Declaration || !Declaration->isSingleDecl() || !madeBy(Found))
+    return {};
+  const auto *V = dyn_cast<VarDecl>(Declaration->getSingleDecl());
+  const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(
+      Construct->getConstructor()->getParent());
+  if (!V || !V->getTypeSourceInfo() || !Class)
+    return {};
+  const QualType Element = Class->getTemplateArgs()[0].getAsType();
+  const char *Name =
+      torch::isTensor(Element) ? "std::vector<torch::Tensor>"
+      : Element->isIntegerType() && Element->isSignedIntegerOrEnumerationType()
+          ? "std::vector<int64_t>"
+          : nullptr;
+  const TypeLoc Written =
+      V->getTypeSourceInfo()->getTypeLoc().getUnqualifiedLoc();
+  if (!Name || V->getType()->getContainedAutoType() ||
+      Written.getBeginLoc().isMacroID() || Written.getEndLoc().isMacroID())
+    return {};
+  return {FixItHint::CreateReplacement(Written.getSourceRange(), Name)};
+}
+
+static Finding describe(const Program &Program, const Outlived &Found) {
+  const Expr *Site = Found.Loan->Site;
+  Finding Result;
+  Result.Location = Site->getBeginLoc();
+  Result.Range = Site->getSourceRange();
+  Result.Message = message(Program, Found);
+  if (Found.Touch)
+    Result.Notes.push_back(
+        {Found.Touch->Site->getBeginLoc(), "it is used here"});
+  if (isa<CXXConstructExpr>(Site))
+    Result.Fixes = ownList(Found);
+  else if (const Expr *Made = madeBy(Found))
+    Result.Fixes = nameIt(Program, Found, Made);
+  Result.IterationSite = Site->getBeginLoc();
+  return Result;
+}
+
+std::vector<Finding> DanglingDataCheck::analyze(Program &Program) {
+  std::vector<Finding> Findings;
+  for (const Outlived &Found : outlivedWindows(Program))
+    addUnlessKnown(Findings, describe(Program, Found));
+  return Findings;
+}
+
+} // namespace torchtidy::checks

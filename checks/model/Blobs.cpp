@@ -1,0 +1,59 @@
+#include "model/Blobs.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+const Expr *blobOptions(const CallExpr *Call) {
+  for (const Expr *Argument : Call->arguments())
+    if (torch::isTensorOptions(Argument->getType()) &&
+        !isa<CXXDefaultArgExpr>(Argument))
+      return Argument;
+  return nullptr;
+}
+
+/// The type that the pointer has where somebody last said what it leads to:
+/// casts to void* and away from const say nothing.
+static QualType pointeeOf(const Expr *E) {
+  while (true) {
+    E = E->IgnoreParenImpCasts();
+    const auto *Cast = dyn_cast<ExplicitCastExpr>(E);
+    if (!Cast)
+      break;
+    if (!isa<CXXConstCastExpr>(Cast) && !Cast->getType()->isVoidPointerType())
+      break;
+    E = Cast->getSubExpr();
+  }
+  const QualType Type = E->getType();
+  if (Type.isNull() || Type->isDependentType())
+    return QualType();
+  if (const ArrayType *Array = Type->getAsArrayTypeUnsafe())
+    return Array->getElementType();
+  return Type->isPointerType() ? Type->getPointeeType() : QualType();
+}
+
+std::vector<MistypedBlob> mistypedBlobs(Program &Program) {
+  std::vector<MistypedBlob> Result;
+  bool HasOtherDefault = false;
+  for (const auto &Way : Program.executions())
+    HasOtherDefault |= Way->changesDefaultType();
+  for (const auto &Way : Program.executions())
+    for (const Event &E : Way->events()) {
+      if (E.Kind != EventKind::Borrow)
+        continue;
+      const std::optional<StringRef> ReadAs = E.Result.Scalar.get();
+      if (!ReadAs || (!E.ConvertsType && HasOtherDefault))
+        continue;
+      const QualType Pointee = pointeeOf(E.Operand);
+      const std::optional<torch::Element> Memory =
+          torch::elementOf(Pointee, Program.context());
+      if (Memory && !torch::fits(*Memory, *ReadAs, E.ConvertsType))
+        Result.push_back(
+            {Way.get(), &E, Pointee, *Memory, *ReadAs, E.ConvertsType});
+    }
+  return Result;
+}
+
+} // namespace torchtidy::model

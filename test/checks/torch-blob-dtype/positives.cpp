@@ -1,0 +1,154 @@
+// RUN: %check_torch %s torch-blob-dtype %t -still-warns
+//
+// Memory of one type, read as another: who has the pointer, how the type is said.
+
+#include <torch/torch.h>
+
+#include <array>
+#include <vector>
+
+using Samples = std::vector<double>;
+
+// ----- no type is said: float -----
+
+torch::Tensor plain(std::vector<int> &counts) {
+  return torch::from_blob(counts.data(), {4}).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'int' as 'kFloat', the default: the values are wrong; pass 'torch::kInt' [torch-blob-dtype]
+  // CHECK-FIXES: return torch::from_blob(counts.data(), {4}, torch::kInt).clone();
+}
+
+torch::Tensor through(Samples &samples) {
+  double *first = samples.data();
+  const int64_t n = static_cast<int64_t>(samples.size());
+  auto all = torch::from_blob(first, {n, 1}, {1, 1});
+  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: 'from_blob' reads memory of 'double' as 'kFloat', the default: the values are wrong; pass 'torch::kDouble'
+  // CHECK-FIXES: auto all = torch::from_blob(first, {n, 1}, {1, 1}, torch::kDouble);
+  return all.sum();
+}
+
+torch::Tensor bytes(const unsigned char *pixels) {
+  return torch::from_blob(const_cast<unsigned char *>(pixels), {8, 8}).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'unsigned char' as 'kFloat', the default: the values are wrong and 4 times as many bytes are read as there are; pass 'torch::kByte'
+  // CHECK-FIXES: return torch::from_blob(const_cast<unsigned char *>(pixels), {8, 8}, torch::kByte).clone();
+}
+
+torch::Tensor mask() {
+  static bool flags[4] = {true, false, true, true};
+  return at::from_blob(flags, 4);
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'bool' as 'kFloat', the default: the values are wrong and 4 times as many bytes are read as there are; pass 'at::kBool'
+  // CHECK-FIXES: return at::from_blob(flags, 4, at::kBool);
+}
+
+torch::Tensor owned(double *taken) {
+  return torch::from_blob(
+      taken, {16}, [](void *p) { delete[] static_cast<double *>(p); });
+  // CHECK-MESSAGES: :[[@LINE-2]]:10: warning: 'from_blob' reads memory of 'double' as 'kFloat', the default:
+  // CHECK-FIXES: taken, {16}, [](void *p) { delete[] static_cast<double *>(p); }, torch::kDouble);
+}
+
+// Options that say everything but the type.
+torch::Tensor options(std::vector<int64_t> &ids) {
+  return torch::from_blob(ids.data(), {4}, torch::TensorOptions().device(torch::kCPU)).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'long' as 'kFloat', the default: the values are wrong; pass 'torch::kLong'
+  // CHECK-FIXES: return torch::from_blob(ids.data(), {4}, torch::TensorOptions().device(torch::kCPU).dtype(torch::kLong)).clone();
+}
+
+// ----- another type is said -----
+
+torch::Tensor wider(std::vector<int> &ids) {
+  return torch::from_blob(ids.data(), {4}, torch::kInt64).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'int' as 'kLong': the values are wrong and 2 times as many bytes are read as there are; pass 'torch::kInt'
+  // CHECK-FIXES: return torch::from_blob(ids.data(), {4}, torch::kInt).clone();
+}
+
+torch::Tensor chained(std::vector<long> &ids) {
+  const auto options = torch::TensorOptions().dtype(torch::kInt32).device(torch::kCPU);
+  return torch::from_blob(&ids[0], {4}, options).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'long' as 'kInt': the values are wrong; pass 'torch::kLong'
+}
+
+torch::Tensor reset(std::vector<float> &xs) {
+  auto options = torch::dtype(torch::kFloat32);
+  options = options.dtype<double>();
+  return torch::from_blob(xs.data(), {4}, options).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'float' as 'kDouble': the values are wrong and 2 times as many bytes are read as there are; pass 'torch::kFloat'
+}
+
+torch::Tensor voided(std::array<double, 4> &xs) {
+  return torch::from_blob((void *)xs.data(), {4}, at::dtype(at::kFloat)).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'double' as 'kFloat': the values are wrong; pass 'torch::kDouble'
+  // CHECK-FIXES: return torch::from_blob((void *)xs.data(), {4}, at::dtype(torch::kDouble)).clone();
+}
+
+// ----- shapes of memory -----
+
+struct Point {
+  double x, y, z;
+};
+
+torch::Tensor points(std::vector<Point> &cloud) {
+  const auto n = static_cast<int64_t>(cloud.size());
+  return torch::from_blob(cloud.data(), {n, 3}, torch::kFloat32).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'Point' as 'kFloat': the values are wrong; pass 'torch::kDouble'
+  // CHECK-FIXES: return torch::from_blob(cloud.data(), {n, 3}, torch::kDouble).clone();
+}
+
+torch::Tensor matrix() {
+  static int table[2][3] = {{1, 2, 3}, {4, 5, 6}};
+  return torch::from_blob(table, {2, 3});
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'int[3]' as 'kFloat', the default: the values are wrong; pass 'torch::kInt'
+}
+
+torch::Tensor one(int64_t label) {
+  return torch::from_blob(&label, {1}, torch::kInt).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'long' as 'kInt': the values are wrong; pass 'torch::kLong'
+}
+
+enum class Kind : int { A, B };
+
+torch::Tensor enumerators(std::vector<Kind> &kinds) {
+  return torch::from_blob(kinds.data(), {2}).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'Kind' as 'kFloat', the default: the values are wrong; pass 'torch::kInt'
+}
+
+// The rows are elsewhere.
+torch::Tensor nested(std::vector<std::vector<float>> &rows) {
+  return torch::from_blob(rows.data(), {4, 4}).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'vector<float>' as 'kFloat', the default, but a 'vector<float>' keeps its elements elsewhere: the values are meaningless; pass the address of the elements
+}
+
+torch::Tensor itself(std::vector<float> &row) {
+  return torch::from_blob(&row, {4}).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'vector<float>' as 'kFloat', the default, but a
+}
+
+torch::Tensor addresses(std::vector<float *> &rows) {
+  return torch::from_blob(rows.data(), {4, 4}).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'float *' as 'kFloat', the default, but it holds addresses:
+}
+
+// ----- where the call stands -----
+
+template <class T> torch::Tensor wrap(std::vector<T> &xs) {
+  return torch::from_blob(xs.data(), {4}, torch::kFloat64).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'float' as 'kDouble'
+}
+torch::Tensor instance(std::vector<float> &xs) { return wrap(xs); }
+
+torch::Tensor fromType(std::vector<double> &xs, torch::ScalarType type) {
+  return torch::from_blob(xs.data(), {4}, type).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'double' as 'kInt':
+}
+torch::Tensor caller(std::vector<double> &xs) { return fromType(xs, torch::kInt); }
+
+class Reader {
+public:
+  torch::Tensor next() {
+    auto read = [this] { return torch::from_blob(buffer.data(), {4}); };
+    // CHECK-MESSAGES: :[[@LINE-1]]:33: warning: 'from_blob' reads memory of 'short' as 'kFloat', the default: the values are wrong and 2 times as many bytes are read as there are; pass 'torch::kShort'
+    return read().clone();
+  }
+
+private:
+  std::vector<short> buffer = std::vector<short>(4);
+};
