@@ -213,6 +213,10 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
   } else {
     for (const Expr *Argument : Arguments)
       D.Own.join(deepValue(Argument));
+    // vector(n, t)
+    if (Kind == TypeKind::Container && Arguments.size() >= 2 &&
+        Arguments[0]->getType()->isIntegerType())
+      fill(Construct, Target, Arguments[1], /*IsAppended=*/false);
   }
   if (!IsTemporary) {
     Clear();

@@ -53,6 +53,10 @@ enum class EventKind : uint8_t {
   /// The history of Result is left behind: detach(), item(), an operation under
   /// a guard.
   Discard,
+  /// Elements of a container become handles to one object: vector(n, t),
+  /// assign(n, t), push_back(t). Places: the containers. Result: what they
+  /// share; Operand: as it is written. How: Append where one is added.
+  Fill,
 };
 
 enum class StoreKind : uint8_t {

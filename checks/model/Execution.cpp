@@ -234,7 +234,7 @@ void Execution::print(llvm::raw_ostream &Out) const {
   static const char *const Names[] = {
       "forward",  "backward", "grad",    "step",    "zero-grad", "mode-change",
       "load",     "create",   "store",   "release", "escape",    "allocate",
-      "transfer", "write",    "combine", "inspect", "discard"};
+      "transfer", "write",    "combine", "inspect", "discard",   "fill"};
   const SourceManager &SM = Program.context().getSourceManager();
   Out << "execution of " << root().Function->getNameAsString() << ", "
       << Graph.graph().size() << " segments, " << Graph.frames().size()

@@ -336,6 +336,9 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
     writeEvent(Call, First);
     return denote(First);
   case Api::NoEffect:
+    // ModuleList, Sequential.
+    if (Object && First && calleeName(Call) == "push_back")
+      fill(Call, identity(Object), Arguments.back(), /*IsAppended=*/true);
     if (torch::isTensor(Call->getType()))
       Result.Own.History = history::None;
     return Result;
