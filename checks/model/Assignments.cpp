@@ -28,6 +28,22 @@ void Interpreter::append(const Expr *Site, const PlaceSet &Containers,
   storeEvent(Site, Containers, V, StoreKind::Append, Operand);
   for (PlaceId P : Containers)
     storeWeak(Places.element(P), V);
+  if (Elements.size() == 1)
+    fill(Site, Containers, Elements.front(), /*IsAppended=*/true);
+}
+
+void Interpreter::fill(const Expr *Site, const PlaceSet &Containers,
+                       const Expr *Element, bool IsAppended) {
+  if (!Record || !torch::mayHoldTensor(Element->getType()))
+    return;
+  Event E;
+  E.Kind = EventKind::Fill;
+  E.Site = Site;
+  E.Places = Containers;
+  E.Result = deepValue(Element);
+  E.Operand = Element;
+  E.How = IsAppended ? StoreKind::Append : StoreKind::Rebind;
+  emit(std::move(E));
 }
 
 const CallExpr *asTie(const Expr *E) {

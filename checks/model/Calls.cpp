@@ -249,6 +249,10 @@ void Interpreter::visitConstruct(const CXXConstructExpr *Construct) {
       D.Own.Dangling.clear();
     }
     lendToList(Construct, D.Own, IsTemporary);
+    // vector(n, t)
+    if (Kind == TypeKind::Container && Arguments.size() >= 2 &&
+        Arguments[0]->getType()->isIntegerType())
+      fill(Construct, Target, Arguments[1], /*IsAppended=*/false);
   }
   if (IsTemporary && Kind != TypeKind::Pointer)
     Temporaries.insert(Target.begin(), Target.end());

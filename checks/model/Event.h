@@ -74,6 +74,10 @@ enum class EventKind : uint8_t {
   Touch,
   /// When the way ends, what lives on (Places) uses memory that is gone.
   Hold,
+  /// Elements of a container become handles to one object: vector(n, t),
+  /// assign(n, t), push_back(t). Places: the containers. Result: what they
+  /// share; Operand: as it is written. How: Append where one is added.
+  Fill,
 };
 
 enum class EndKind : uint8_t {

@@ -242,10 +242,11 @@ static std::string describe(const PlaceTable &Places, const PlaceSet &Set) {
 
 void Execution::print(llvm::raw_ostream &Out) const {
   static const char *const Names[] = {
-      "forward",  "backward", "grad",    "step",    "zero-grad", "mode-change",
-      "load",     "create",   "store",   "release", "escape",    "allocate",
-      "transfer", "write",    "combine", "inspect", "discard",   "train",
-      "register", "replace",  "borrow",  "end",     "touch",     "hold"};
+      "forward",     "backward", "grad",     "step",     "zero-grad",
+      "mode-change", "load",     "create",   "store",    "release",
+      "escape",      "allocate", "transfer", "write",    "combine",
+      "inspect",     "discard",  "train",    "register", "replace",
+      "borrow",      "end",      "touch",    "hold",     "fill"};
   const SourceManager &SM = Program.context().getSourceManager();
   Out << "execution of " << root().Function->getNameAsString() << ", "
       << Graph.graph().size() << " segments, " << Graph.frames().size()

@@ -113,6 +113,9 @@ private:
               const clang::Expr *From);
   void append(const clang::Expr *Site, const PlaceSet &Containers,
               llvm::ArrayRef<const clang::Expr *> Elements);
+  /// Elements of containers become handles to what Element is.
+  void fill(const clang::Expr *Site, const PlaceSet &Containers,
+            const clang::Expr *Element, bool IsAppended);
   void enterGuard(PlaceId Guard, uint8_t Mode, bool IsInference = false);
   void restoreGuards(PlaceId P);
   void constructOptimizer(const clang::Expr *Site, PlaceId P,

@@ -8,11 +8,17 @@ namespace torchtidy::model {
 
 Program::Program(ASTContext &Context) : Context(Context) {}
 
+Code &Program::code() {
+  if (!User)
+    User = std::make_unique<Code>(Context);
+  return *User;
+}
+
 llvm::ArrayRef<std::unique_ptr<Execution>> Program::executions() {
   if (IsMade)
     return Executions;
   IsMade = true;
-  User = std::make_unique<Code>(Context);
+  (void)code();
   std::set<const FunctionDecl *> Covered;
   auto Run = [&](const FunctionDecl *Root) {
     if (!User->mentionsTorch(Root))

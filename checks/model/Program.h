@@ -28,6 +28,14 @@ public:
     return !LeftOut;
   }
 
+  /// The user's functions, as they are written.
+  Code &code();
+
+  /// What was not understood may hold whatever would matter.
+  bool hasErrors() const {
+    return Context.getDiagnostics().hasErrorOccurred();
+  }
+
   /// The source text of an expression, on one line.
   std::string text(const clang::Expr *E) const;
 

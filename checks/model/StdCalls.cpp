@@ -27,6 +27,8 @@ enum class Std {
   /// A reference to an element.
   Element,
   Append,
+  /// Several elements become one object: std::fill, std::array::fill.
+  Fill,
   Release,
   Clear,
   Nothing,
@@ -50,6 +52,7 @@ Std meaning(StringRef Name) {
       .Cases("insert", "insert_or_assign", "emplace", "try_emplace",
              Std::Append)
       .Cases("push", "append", "assign", Std::Append)
+      .Cases("fill", "fill_n", Std::Fill)
       .Case("clear", Std::Clear)
       .Cases("pop_back", "pop_front", "pop", "erase", "resize", Std::Release)
       .Cases("extract", "swap", "exchange", "reset", Std::Release)
@@ -217,9 +220,32 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
       }
       return Result;
     }
-    if (Object)
+    if (Object) {
       append(Call, receiver(Object), Arguments);
+      // assign(n, t), insert(position, n, t)
+      if (Arguments.size() >= 2 &&
+          Arguments[Arguments.size() - 2]->getType()->isIntegerType())
+        fill(Call, receiver(Object), Arguments.back(), /*IsAppended=*/false);
+    }
     return Result;
+  case Std::Fill: {
+    if (Arguments.empty())
+      return Result;
+    PlaceSet Elements;
+    if (Object)
+      for (PlaceId P : receiver(Object))
+        insert(Elements, Places.element(P));
+    else
+      Elements = denote(First).Own.Refs;
+    const Value V = deepValue(Arguments.back());
+    for (PlaceId P : Elements)
+      storeWeak(P, V);
+    PlaceSet Containers;
+    for (PlaceId P : Elements)
+      insert(Containers, Places.isRoot(P) ? P : Places.parent(P));
+    fill(Call, Containers, Arguments.back(), /*IsAppended=*/false);
+    return Result;
+  }
   case Std::Clear:
   case Std::Release:
     if (Object) {
@@ -240,6 +266,14 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
         for (PlaceId P : Released)
           if (!Places.isSummary(P))
             erase(P);
+      }
+      // resize(n, t)
+      if (Name == "resize" && Arguments.size() == 2 &&
+          torch::mayHoldTensor(Arguments[1]->getType())) {
+        const Value V = deepValue(Arguments[1]);
+        for (PlaceId P : Released)
+          storeWeak(Places.element(P), V);
+        fill(Call, Released, Arguments[1], /*IsAppended=*/false);
       }
       if (Name == "swap")
         for (const Expr *Argument : Arguments)

@@ -366,6 +366,9 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
       E.Kind = EventKind::Register;
       emit(std::move(E));
     }
+    // ModuleList, Sequential.
+    if (Object && First && calleeName(Call) == "push_back")
+      fill(Call, identity(Object), Arguments.back(), /*IsAppended=*/true);
     if (torch::isTensor(Call->getType()))
       Result.Own.History = history::None;
     return Result;

@@ -1,0 +1,28 @@
+// What control may meet behind a statement of a function.
+#ifndef TORCHTIDY_FLOW_AHEAD_H
+#define TORCHTIDY_FLOW_AHEAD_H
+
+#include "flow/ControlFlow.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace torchtidy::flow {
+
+enum class Met : uint8_t {
+  /// Of no interest: the path goes on.
+  Passed,
+  /// The path ends here.
+  Stop,
+  Found,
+};
+
+/// Asks Look of each element that control may meet behind From, in the order of
+/// the paths, until it says Found. Where a path ends with the function, and
+/// IsExitFound, that is found as well. False where nothing is, or where From is
+/// not in the control flow: unreachable code.
+bool mayMeet(const ControlFlow &Flow, const clang::Stmt *From,
+             llvm::function_ref<Met(const clang::CFGElement &)> Look,
+             bool IsExitFound = false);
+
+} // namespace torchtidy::flow
+
+#endif

@@ -1,0 +1,174 @@
+// Finds assignments to copies of tensor handles, which leave the tensor that
+// was meant as it is, and references into the vector that parameters() returns.
+#include "results/ParameterCopyCheck.h"
+#include "model/LostWrites.h"
+#include "model/Report.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+#include "clang/Lex/Lexer.h"
+
+namespace torchtidy::checks {
+
+using namespace model;
+
+static std::string quoted(const Program &Program, const clang::Expr *E) {
+  const std::string Text = Program.text(E->IgnoreImplicit());
+  return Text.empty() || Text.size() > 60 ? "" : "'" + Text + "'";
+}
+
+/// x = y becomes x.detach().copy_(y).
+static std::vector<clang::FixItHint> copyInto(const Program &Program,
+                                              const clang::CallExpr *Assign) {
+  const auto *Operator = llvm::cast<clang::CXXOperatorCallExpr>(Assign);
+  const clang::SourceManager &SM = Program.sourceManager();
+  const clang::LangOptions &Language = Program.context().getLangOpts();
+  const clang::Expr *From = Operator->getArg(1);
+  const clang::SourceLocation End =
+      clang::Lexer::getLocForEndOfToken(Operator->getEndLoc(), 0, SM, Language);
+  const clang::SourceLocation To = clang::Lexer::getLocForEndOfToken(
+      Operator->getArg(0)->getEndLoc(), 0, SM, Language);
+  if (!To.isFileID() || !From->getBeginLoc().isFileID() || !End.isFileID())
+    return {};
+  return {clang::FixItHint::CreateReplacement(
+              clang::CharSourceRange::getCharRange(To, From->getBeginLoc()),
+              ".detach().copy_("),
+          clang::FixItHint::CreateInsertion(End, ")")};
+}
+
+/// for (auto t : ...) becomes for (auto &t : ...).
+static std::vector<clang::FixItHint> byReference(const Program &Program,
+                                                 const LostWrite &Found) {
+  const clang::VarDecl *V = Found.Loop->getLoopVariable();
+  const clang::QualType Element =
+      Found.Loop->getLoopVariable()->getInit()
+          ? Found.Loop->getLoopVariable()->getInit()->getType()
+          : clang::QualType();
+  const auto Range = Found.Loop->getRangeInit();
+  if (llvm::isa<clang::DecompositionDecl>(V) || !V->getLocation().isFileID() ||
+      Element.isNull() || Element.isConstQualified() ||
+      V->getType().isConstQualified() || !Range->isLValue() ||
+      Range->getType().isConstQualified())
+    return {};
+  return {clang::FixItHint::CreateInsertion(V->getLocation(), "&")};
+}
+
+static Finding describe(const Program &Program, const LostWrite &Found) {
+  Finding Result;
+  const auto *Assign = llvm::cast<clang::CXXOperatorCallExpr>(Found.Assignment);
+  Result.Location = Assign->getBeginLoc();
+  Result.Range = Assign->getSourceRange();
+  Result.Cause = "lost-write";
+  const std::string Name =
+      Found.Variable ? "'" + Found.Variable->getNameAsString() + "'" : "";
+  const std::string Call = Found.Call ? quoted(Program, Found.Call) : "";
+  const std::string Returned =
+      "the temporary that " + (Call.empty() ? "the call" : Call) + " returns";
+  switch (Found.Of) {
+  case LostWrite::Temporary:
+    Result.Message =
+        "this replaces an element of " + Returned +
+        ", which is lost with it; " +
+        (Found.IsOfModule ? "the module keeps its tensor: write into it with "
+                            "'.detach().copy_(...)'"
+                          : "write into the element with '.copy_(...)', or "
+                            "keep what the call "
+                            "returns in a variable");
+    if (Found.IsOfModule)
+      Result.Fixes = copyInto(Program, Assign);
+    break;
+  case LostWrite::TemporaryRange:
+    Result.Message =
+        Name + " is an element of " + Returned +
+        ": assigning to it is lost with the loop; " +
+        (Found.IsOfModule ? "the module keeps its tensor: write into it with "
+                            "'.detach().copy_(...)'"
+                          : "write into the element with '.copy_(...)'");
+    if (Found.IsOfModule)
+      Result.Fixes = copyInto(Program, Assign);
+    break;
+  case LostWrite::Element: {
+    const std::string Range = quoted(Program, Found.Loop->getRangeInit());
+    Result.Message = Name +
+                     " is a copy of the element: assigning to it leaves " +
+                     (Range.empty() ? "the container" : Range) +
+                     " as it is; take it by reference";
+    Result.Fixes = byReference(Program, Found);
+    break;
+  }
+  case LostWrite::Parameter:
+    Result.Message =
+        "the parameter " + Name +
+        " is a copy of what the caller has: assigning to it changes nothing "
+        "there, and it is not read again; take it by reference, or return it";
+    Result.Notes.push_back(
+        {Found.Variable->getLocation(), "passed by value here"});
+    break;
+  case LostWrite::Copy: {
+    const std::string Source = quoted(Program, Found.Source);
+    const std::string Instead =
+        llvm::isa<clang::BindingDecl>(Found.Variable) ? "bind it by reference"
+        : Found.IsContainer ? "write into the elements with '.copy_(...)'"
+        : Source.empty()    ? "assign to that itself"
+                            : "assign to " + Source + " itself";
+    Result.Message =
+        (Found.IsContainer ? "assigning to the elements of "
+                           : "assigning to ") +
+        Name +
+        (Found.IsContainer ? " gives these handles other tensors and leaves "
+                           : " gives this handle another tensor and leaves ") +
+        (Source.empty() ? "what it was copied from" : Source) +
+        " as it is, and " + Name + " is not read again; " + Instead;
+    Result.Notes.push_back(
+        {Found.Variable->getLocation(), "the copy is made here"});
+    break;
+  }
+  }
+  return Result;
+}
+
+/// auto &w = net->parameters()[0] becomes a copy, which shares its data.
+static std::vector<clang::FixItHint> byValue(const KeptElement &Found) {
+  if (!Found.Variable || !Found.Variable->getTypeSourceInfo())
+    return {};
+  const clang::TypeLoc Type = Found.Variable->getTypeSourceInfo()->getTypeLoc();
+  const auto Reference = Type.getAs<clang::ReferenceTypeLoc>();
+  if (!Reference || !Reference.getSigilLoc().isFileID())
+    return {};
+  return {clang::FixItHint::CreateRemoval(Reference.getSigilLoc())};
+}
+
+static Finding describe(const Program &Program, const KeptElement &Found) {
+  Finding Result;
+  const std::string Call = quoted(Program, Found.Call);
+  const std::string Returned =
+      "the vector that " + (Call.empty() ? "this call" : Call) + " returns";
+  Result.Cause = "lost-write";
+  if (Found.Variable) {
+    Result.Location = Found.Variable->getLocation();
+    Result.Range = Found.Variable->getSourceRange();
+    Result.Message = "'" + Found.Variable->getNameAsString() + "' leads into " +
+                     Returned + ", which ends with this statement; " +
+                     (Found.Variable->getType()->isReferenceType()
+                          ? "copy the tensor, the copy shares its data"
+                          : "keep the vector in a variable");
+    Result.Fixes = byValue(Found);
+  } else {
+    Result.Location = Found.Taken->getBeginLoc();
+    Result.Range = Found.Taken->getSourceRange();
+    Result.Message = "this pointer leads into " + Returned +
+                     ", which ends with the loop; keep the tensor itself, or "
+                     "the vector in a variable";
+  }
+  return Result;
+}
+
+std::vector<Finding> ParameterCopyCheck::analyze(Program &Program) {
+  std::vector<Finding> Findings;
+  for (const LostWrite &Found : lostWrites(Program))
+    addUnlessKnown(Findings, describe(Program, Found));
+  for (const KeptElement &Found : keptElements(Program))
+    addUnlessKnown(Findings, describe(Program, Found));
+  return Findings;
+}
+
+} // namespace torchtidy::checks
