@@ -104,8 +104,12 @@ static std::vector<FixItHint> nameIt(const Program &Program,
   std::vector<FixItHint> Fixes = insertBefore(
       Program.context(), *Flow, Made, "auto " + Name + " = " + Text + ";");
   const Stmt *Written = Made;
-  while (const auto *Paren = dyn_cast_or_null<ParenExpr>(Flow->parent(Written)))
-    Written = Paren;
+  for (const Stmt *Around = Flow->parent(Made);
+       isa_and_nonnull<ParenExpr, FullExpr, CXXBindTemporaryExpr,
+                       MaterializeTemporaryExpr, ImplicitCastExpr>(Around);
+       Around = Flow->parent(Around))
+    if (isa<ParenExpr>(Around))
+      Written = Around;
   if (Fixes.empty() || Written->getBeginLoc().isMacroID() ||
       Written->getEndLoc().isMacroID())
     return {};

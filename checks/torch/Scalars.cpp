@@ -122,6 +122,10 @@ bool fits(const Element &Memory, StringRef Scalar, bool IsSaid) {
   const unsigned Size = scalarSize(Scalar);
   if (Size == 0)
     return true;
+  // The bytes of anything: from_blob(&config, {sizeof(config)}, kByte).
+  if (IsSaid && (Scalar == "Byte" || Scalar == "Char") &&
+      Memory.Of != Element::Container)
+    return true;
   const bool IsComplex = Scalar.starts_with("Complex");
   const bool IsFloating = Scalar == "Float" || Scalar == "Double" ||
                           Scalar == "Half" || Scalar == "BFloat16";

@@ -64,6 +64,13 @@ void buffers(cv::Mat &image, void *raw, std::byte *bytes, char *text, const char
   torch::from_blob((float *)image.data, {4}).sum();
 }
 
+// The bytes of anything.
+void bytesOf(std::vector<Colour> &colours, std::vector<double> &xs) {
+  const auto n = static_cast<int64_t>(colours.size() * sizeof(Colour));
+  torch::from_blob(colours.data(), {n}, torch::kUInt8).sum();
+  torch::from_blob(xs.data(), {32}, torch::dtype(torch::kByte)).sum();
+}
+
 // Structures of one type, and what complex numbers are made of.
 void structures(std::vector<Colour> &colours, std::vector<Pixel> &pixels,
                 std::vector<std::array<float, 3>> &rows, std::vector<Record> &records,

@@ -84,6 +84,7 @@ TEST_F(ScalarsTest, Fits) {
   EXPECT_FALSE(fits(*element("wide"), "ComplexFloat", true));
   EXPECT_TRUE(fits(*element("address"), "Long", true));
   EXPECT_FALSE(fits(*element("address"), "Float", false));
+  EXPECT_TRUE(fits(*element("point"), "Byte", true));
   EXPECT_FALSE(fits(*element("row"), "Byte", true));
   // Quantized types, and what comes with later versions.
   EXPECT_TRUE(fits(*element("wide"), "QInt8", true));
