@@ -121,7 +121,7 @@ private:
   void constructOptimizer(const clang::Expr *Site, PlaceId P,
                           llvm::ArrayRef<const clang::Expr *> Arguments);
 
-  // Registration.cpp's events: Registering.cpp.
+  // What modules register and optimizers are given: Registering.cpp.
   void train(const clang::Expr *Site, const PlaceSet &Optimizers,
              const clang::Expr *Given);
   void registered(const clang::CallExpr *Call, const clang::Expr *Object,
