@@ -5,16 +5,32 @@ using namespace clang;
 
 namespace torchtidy::flow {
 
+bool isElement(const ControlFlow &Flow, const Stmt *S) {
+  for (const CFGBlock *Block : Flow.cfg())
+    for (const CFGElement &Each : *Block) {
+      const std::optional<CFGStmt> Element = Each.getAs<CFGStmt>();
+      if (Element && Element->getStmt() == S)
+        return true;
+    }
+  return false;
+}
+
 bool mayMeet(const ControlFlow &Flow, const Stmt *From,
              llvm::function_ref<Met(const CFGElement &)> Look,
              bool IsExitFound) {
   const CFG &Graph = Flow.cfg();
   llvm::SmallPtrSet<const CFGBlock *, 16> Entered;
   llvm::SmallVector<const CFGBlock *, 16> Work;
+  // A branch that a constant rules out is followed as well: with another
+  // constant it is taken.
   auto Follow = [&](const CFGBlock *Block) {
-    for (const CFGBlock *Next : Block->succs())
+    for (const CFGBlock::AdjacentBlock &Edge : Block->succs()) {
+      const CFGBlock *Next = Edge.getReachableBlock()
+                                 ? Edge.getReachableBlock()
+                                 : Edge.getPossiblyUnreachableBlock();
       if (Next && Entered.insert(Next).second)
         Work.push_back(Next);
+    }
   };
   /// Whether something was found in Block from its element First on; where the
   /// path goes on behind it, its successors are noted.

@@ -23,6 +23,9 @@ bool mayMeet(const ControlFlow &Flow, const clang::Stmt *From,
              llvm::function_ref<Met(const clang::CFGElement &)> Look,
              bool IsExitFound = false);
 
+/// S is in the control flow; a part of a captured statement (OpenMP) is not.
+bool isElement(const ControlFlow &Flow, const clang::Stmt *S);
+
 } // namespace torchtidy::flow
 
 #endif

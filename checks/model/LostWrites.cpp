@@ -66,7 +66,8 @@ private:
     if (isReference(To->Variable))
       return Loop ? judgeRange(Result) : std::nullopt;
     if (!isOwn(To->Variable, Flow.function()) ||
-        To->Variable->hasAttr<UnusedAttr>() || isShared(To->Variable))
+        To->Variable->hasAttr<UnusedAttr>() || hasDestructor(To->Variable) ||
+        isShared(To->Variable))
       return std::nullopt;
     if (Loop) {
       Result.Of = LostWrite::Element;
@@ -142,10 +143,52 @@ private:
 
   bool isReadAfter(const ValueDecl *V, const Stmt *S,
                    const FieldDecl *Member) const {
+    if (!flow::isElement(Flow, S) || hasUnseenReads())
+      return true;
     const Readers Reading(Flow, V, Member);
+    // What throws behind S leads to the handlers.
+    for (const Stmt *Around = Flow.parent(S); Around;
+         Around = Flow.parent(Around))
+      if (const auto *Try = dyn_cast<CXXTryStmt>(Around))
+        for (unsigned I = 0; I < Try->getNumHandlers(); ++I)
+          if (containsRead(Try->getHandler(I), Reading))
+            return true;
     return flow::mayMeet(Flow, S, [&](const CFGElement &Element) {
       return Reading.look(Element);
     });
+  }
+
+  static bool containsRead(const Stmt *S, const Readers &Reading) {
+    return S && (Reading.reads(S) ||
+                 llvm::any_of(S->children(), [&](const Stmt *Child) {
+                   return containsRead(Child, Reading);
+                 }));
+  }
+
+  /// The control flow does not have all that is written: branches that an
+  /// instantiation has dropped, captured statements.
+  bool hasUnseenReads() const {
+    const auto Finds = [](const Stmt *S, const auto &Recurse) -> bool {
+      if (!S)
+        return false;
+      const auto *If = dyn_cast<IfStmt>(S);
+      if ((If && If->isConstexpr()) || isa<CapturedStmt>(S))
+        return true;
+      return llvm::any_of(S->children(), [&](const Stmt *Child) {
+        return Recurse(Child, Recurse);
+      });
+    };
+    return Finds(Flow.function()->getBody(), Finds);
+  }
+
+  /// Its destructor, which the user has written, may read a member.
+  static bool hasDestructor(const ValueDecl *V) {
+    const CXXRecordDecl *Record = torch::recordOf(V->getType());
+    if (!Record || !Record->hasDefinition() || torch::isStd(Record) ||
+        torch::isLibTorch(Record))
+      return false;
+    const CXXDestructorDecl *Destructor = Record->getDestructor();
+    return Destructor && Destructor->isUserProvided();
   }
 
   /// Somebody else has a reference or a pointer to V.

@@ -102,7 +102,7 @@ private:
   bool isUsedByName() const {
     const auto *Ref = dyn_cast<DeclRefExpr>(Element);
     if (!Ref)
-      return !isa<CallExpr, CXXConstructExpr, InitListExpr>(Element);
+      return !isMadeHere();
     if (!isOwn(Ref->getDecl(), Fill.In->Function))
       return true;
     const Readers Reading(*Fill.In->Flow, Ref->getDecl());
@@ -118,6 +118,17 @@ private:
                      IsOfFill(Met.castAs<CFGStmt>().getStmt())
                  ? flow::Met::Passed
                  : Read;
+    });
+  }
+
+  /// The shared object is made in the statement itself, so only the container
+  /// leads to it.
+  bool isMadeHere() const {
+    if (torch::moduleClass(Fill.Operand->getType()))
+      return isa<CallExpr, CXXConstructExpr, InitListExpr>(Element);
+    return llvm::all_of(Fill.Result.Memory, [&](OriginId Id) {
+      const Expr *Site = Way.origin(Id).Site;
+      return Site && Fill.In->Flow->isInside(Site, Fill.Site);
     });
   }
 
@@ -143,7 +154,7 @@ private:
     const OriginSet &Shared = Fill.Result.Memory;
     if (Shared.empty())
       return nullptr;
-    const bool HasName = !isa<CallExpr>(Element);
+    const bool HasName = !isMadeHere();
     for (const Event &E : Way.events()) {
       if (E.Kind != EventKind::Write || E.IsPointer ||
           E.Result.Memory.empty() || isHarmless(E) ||
@@ -227,8 +238,45 @@ private:
         isElementOf(Call->getArg(0), In, Container) &&
         (!Write || mayPrecede(Call, In, *Write)))
       return true;
+    if (const auto *Call = dyn_cast<CallExpr>(S);
+        Call && replacesElements(Call, Container) &&
+        (!Write || mayPrecede(Call, In, *Write)))
+      return true;
     return llvm::any_of(S->children(), [&](const Stmt *Child) {
       return assignsElement(Child, In, Container, Write);
+    });
+  }
+
+  /// v = ..., v.clear(), std::generate(v.begin(), ...).
+  bool replacesElements(const CallExpr *Call,
+                        const ValueDecl *Container) const {
+    if (Call == Fill.Site)
+      return false;
+    const auto IsContainer = [&](const Expr *E) {
+      const std::optional<Named> To = named(E);
+      return To && !To->IsElement &&
+             (To->Member ? To->Member == Container : To->Variable == Container);
+    };
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    if (!Callee || !torch::isStd(Callee))
+      return false;
+    const Expr *Object = objectOf(Call);
+    if (Object && Callee->getOverloadedOperator() == OO_Equal)
+      return IsContainer(Object) &&
+             !(Fill.In->Flow && Fill.In->Flow->isInside(Fill.Site, Call));
+    const StringRef Name = torch::stdName(Callee);
+    if (Object)
+      return (Name == "clear" || Name == "swap" || Name == "assign") &&
+             IsContainer(Object);
+    if (Name != "generate" && Name != "generate_n" && Name != "transform" &&
+        Name != "copy" && Name != "swap")
+      return false;
+    return llvm::any_of(Call->arguments(), [&](const Expr *Argument) {
+      const auto *Begin = dyn_cast<CallExpr>(stripCopies(Argument));
+      const Expr *Of = Begin ? objectOf(Begin) : Argument;
+      if (Begin && !Of && Begin->getNumArgs() == 1)
+        Of = Begin->getArg(0);
+      return Of && IsContainer(Of);
     });
   }
 

@@ -9,11 +9,15 @@ namespace torchtidy::checks {
 
 using namespace model;
 
-/// The container as its class or function knows it; empty where it has no name.
+/// The container as its class or function knows it.
 static std::string containerName(const SharedFill &Found) {
   const PlaceTable &Places = Found.Way->places();
   for (PlaceId P : Found.Fill->Places) {
-    std::string Name = Places.name(P);
+    while (!Places.isRoot(P) && Places.step(P).Of != Step::Field)
+      P = Places.parent(P);
+    const std::string Name =
+        Places.isRoot(P) ? Places.name(P)
+                         : Places.step(P).Member->getNameAsString();
     if (!Name.empty())
       return "'" + Name + "'";
   }

@@ -5,6 +5,8 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
+
 using torch::Tensor;
 using torch::nn::Linear;
 
@@ -89,6 +91,23 @@ void shared(const std::vector<Tensor> &xs) {
   for (size_t i = 0; i < xs.size(); ++i)
     views[i % 4] += xs[i];
   read(total);
+}
+
+// Views of a tensor that is written by its own name.
+void views(Tensor x) {
+  std::vector<Tensor> v(4, x.view(-1));
+  x.add_(1);
+  read(v[0]);
+}
+
+void generated(Tensor x) {
+  std::vector<Tensor> v(4, torch::zeros({8}));
+  std::generate(v.begin(), v.end(), [] { return torch::zeros({8}); });
+  v[0] += x;
+  std::vector<Tensor> w(4, torch::zeros({8}));
+  w = {torch::zeros({8}), torch::ones({8})};
+  w[0] += x;
+  read(v[0] + w[0]);
 }
 
 void givenAway(int64_t n) {

@@ -170,3 +170,30 @@ double script(torch::jit::Module &net) {
     all.push_back(*it);
   return all[0].sum().item<double>();
 }
+
+// Paths that a constant or an instantiation rules out, and handlers.
+constexpr bool isVerbose = false;
+void logged(Tensor x) {
+  x = use(x);
+  if (isVerbose)
+    std::cout << x << '\n';
+}
+template <bool IsVerbose> void loggedIf(Tensor x) {
+  x = use(x);
+  if constexpr (IsVerbose)
+    std::cout << x << '\n';
+}
+void callLogged(Tensor x) { loggedIf<false>(x); }
+void handled(Tensor x) {
+  try {
+    x = use(x);
+    use(torch::zeros({1}));
+  } catch (const c10::Error &) {
+    std::cout << x.sizes() << '\n';
+  }
+}
+struct Reporter {
+  Tensor last;
+  ~Reporter() { std::cout << last << '\n'; }
+};
+void reported(Reporter reporter, Tensor x) { reporter.last = x; }

@@ -1,6 +1,7 @@
 // Deep Q-learning without the game: a network is trained on values that its
-// target network gives, and the target is updated every few steps. Its weights
-// are standardised beforehand, and a penalty reads the first of them.
+// target network gives, and the target is updated every few steps. Sensors
+// are standardised beforehand, and in the end the bias of the last layer is
+// looked at.
 // --size: that many times as many steps.
 #include "measure.h"
 
@@ -31,6 +32,12 @@ double distance(const Net &a, const Net &b) {
   for (size_t i = 0; i < of_a.size(); ++i)
     sum += (of_a[i] - of_b[i]).square().sum().item<double>();
   return std::sqrt(sum) + 1e-9;
+}
+
+double greatest(const Net &net) {
+  const auto last = net.parameters().back();
+  const torch::Tensor bias = last;
+  return bias.abs().max().item<double>();
 }
 
 // Sensors with scales of their own; the mean and deviation of each is taken
@@ -70,6 +77,7 @@ int main(int argc, char **argv) {
     if (step % 10 == 9)
       update(target, local);
   }
+  measure::value("greatest-bias", greatest(local));
   measure::value("distance-to-target", distance(local, target));
   return measure::finish();
 }
