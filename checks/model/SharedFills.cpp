@@ -128,8 +128,15 @@ private:
       return isa<CallExpr, CXXConstructExpr, InitListExpr>(Element);
     return llvm::all_of(Fill.Result.Memory, [&](OriginId Id) {
       const Expr *Site = Way.origin(Id).Site;
-      return Site && Fill.In->Flow->isInside(Site, Fill.Site);
+      return Site && contains(Fill.Site, Site);
     });
+  }
+
+  /// The initializers of a constructor have no parents in its control flow.
+  static bool contains(const Stmt *S, const Stmt *Inner) {
+    return S && (S == Inner || llvm::any_of(S->children(), [&](const Stmt *C) {
+                   return contains(C, Inner);
+                 }));
   }
 
   bool isModuleWithParameters() const {
