@@ -50,7 +50,10 @@ public:
 };
 
 /// A tensor on the CPU that is taken to the CPU: on CUDA this would wait.
-void toCpu(const void *From, uint64_t Dtype, uint64_t Layout, uint64_t Device) {
+/// Inlined into a destructor, its cleanup would call std::terminate, and the
+/// probe would need the C++ library.
+__attribute__((noinline)) void toCpu(const void *From, uint64_t Dtype,
+                                     uint64_t Layout, uint64_t Device) {
   if (!Torch || !isRecording())
     return;
   bool IsIdle;
