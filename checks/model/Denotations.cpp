@@ -153,10 +153,16 @@ Denotation Interpreter::denote(const Expr *E) {
   }
   if (const auto *List = dyn_cast<CXXStdInitializerListExpr>(E))
     return denote(List->getSubExpr());
-  if (const auto *Assign = dyn_cast<BinaryOperator>(E))
-    if (Assign->getOpcode() == BO_Assign || Assign->getOpcode() == BO_Comma)
-      return denote(Assign->getOpcode() == BO_Comma ? Assign->getRHS()
-                                                    : Assign->getLHS());
+  if (const auto *Binary = dyn_cast<BinaryOperator>(E)) {
+    if (Binary->getOpcode() == BO_Assign || Binary->getOpcode() == BO_Comma)
+      return denote(Binary->getOpcode() == BO_Comma ? Binary->getRHS()
+                                                    : Binary->getLHS());
+    // A pointer into the same object.
+    if (Binary->isAdditiveOp() && E->getType()->isPointerType())
+      return denote(Binary->getLHS()->getType()->isPointerType()
+                        ? Binary->getLHS()
+                        : Binary->getRHS());
+  }
   auto It = Denotations.find({F->Id, E});
   if (It != Denotations.end())
     return It->second;

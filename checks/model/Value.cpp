@@ -27,14 +27,15 @@ static uint8_t baseOf(const Value &V) {
 
 bool Value::join(const Value &Other) {
   bool Changed = false;
-  const uint8_t Base = baseOf(*this) | baseOf(Other);
   auto JoinBits = [&](uint8_t &Mine, uint8_t Theirs) {
     Changed |= (Mine | Theirs) != Mine;
     Mine |= Theirs;
   };
-  JoinBits(History, Other.History);
   JoinBits(Mode, Other.Mode);
-  JoinBits(BaseHistory, Base);
+  const uint8_t Base = baseOf(*this), Both = Base | baseOf(Other);
+  Changed |= Base != Both;
+  BaseHistory = Both;
+  JoinBits(History, Other.History);
   JoinBits(Registered, Other.Registered);
   if (Other.ManyOrigins && !ManyOrigins)
     ManyOrigins = Changed = true;
@@ -57,7 +58,7 @@ bool Value::join(const Value &Other) {
 }
 
 bool Value::operator==(const Value &Other) const {
-  return History == Other.History && BaseHistory == Other.BaseHistory &&
+  return History == Other.History && baseOf(*this) == baseOf(Other) &&
          Registered == Other.Registered &&
          Mode == Other.Mode &&
          ManyOrigins == Other.ManyOrigins && OnDevice == Other.OnDevice &&

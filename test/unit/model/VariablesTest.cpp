@@ -57,7 +57,7 @@ void whole(Tensor x, Tensor y) { x = y; }
 void member(Batch b, Tensor y) { b.data = y; }
 void arrow(Batch *b, Tensor y) { b->data = y; }
 void element(Tensors v, Tensor y) { v[0] = y; }
-void at(Tensors &v, Tensor y) { v.at(0) = y; }
+void checked(Tensors &v, Tensor y) { v.at(0) = y; }
 void mapped(std::map<int, Tensor> m, Tensor y) { m[0] = y; }
 void throughIterator(Tensors v, Tensor y) { auto it = v.begin(); *it = y; }
 void throughPointer(std::shared_ptr<Batch> b, Tensor y) { b->data = y; }
@@ -100,7 +100,7 @@ TEST_F(Variables, NamesOfVariables) {
   EXPECT_EQ(Element.Variable->getName(), "v");
   EXPECT_TRUE(Element.IsElement);
   EXPECT_FALSE(Element.ThroughPointer);
-  EXPECT_TRUE(target("at").IsElement);
+  EXPECT_TRUE(target("checked").IsElement);
   EXPECT_FALSE(target("mapped").ThroughPointer);
   EXPECT_TRUE(target("throughIterator").ThroughPointer);
   EXPECT_TRUE(target("throughPointer").ThroughPointer);
