@@ -80,7 +80,7 @@ private:
     if (!To->isWhole())
       return std::nullopt;
     Result.Of = LostWrite::Copy;
-    Result.Source = copiedFrom(To->Variable);
+    Result.Source = copiedFrom(To->Variable, Assignment);
     return Result.Source ? std::optional<LostWrite>(Result) : std::nullopt;
   }
 
@@ -232,8 +232,18 @@ private:
     return Ref && Ref->getDecl() == V;
   }
 
+  /// What was copied is the function's own, no handle to a tensor of others,
+  /// and nobody reads it behind S: the value is not wanted in either place.
+  bool isOver(const Named &From, const Stmt *S) const {
+    return From.Variable && !From.ThroughPointer &&
+           !torch::isTensor(From.Variable->getType()) &&
+           isOwn(From.Variable, Flow.function()) &&
+           !isReference(From.Variable) && !isShared(From.Variable) &&
+           !isReadAfter(From.Variable, S, nullptr);
+  }
+
   /// The object whose tensor V is another handle to; null where V has its own.
-  const Expr *copiedFrom(const ValueDecl *V) const {
+  const Expr *copiedFrom(const ValueDecl *V, const Stmt *Assignment) const {
     if (const auto *Binding = dyn_cast<BindingDecl>(V)) {
       const auto *Whole =
           dyn_cast_or_null<VarDecl>(Binding->getDecomposedDecl());
@@ -261,7 +271,8 @@ private:
     // element, a member or a part is meant to lead there.
     const bool IsPart =
         From && (strip(Base) != strip(Init) || !From->isWhole());
-    return IsPart && !From->Temporary ? Init : nullptr;
+    return IsPart && !From->Temporary && !isOver(*From, Assignment) ? Init
+                                                                    : nullptr;
   }
 
   Program &User;
