@@ -3,7 +3,7 @@
 // --size: that many times as many samples, and layers.
 //
 // MEASURE process errors factor=10
-// MEASURE process missing-parameters more=1000 unfixed
+// MEASURE process missing-parameters more=500 unfixed
 #include "measure.h"
 
 #include <set>

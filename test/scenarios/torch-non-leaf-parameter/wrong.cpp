@@ -3,6 +3,7 @@
 // large films from small ones, with an optimizer that is given the gain later.
 // --size: that many times as many factorizations and networks.
 //
+// MEASURE process exceptions at=THROWS message="can't optimize a non-leaf Tensor"
 // MEASURE process exceptions more=2 grows=linear
 // MEASURE process steps_lost factor=10 grows=linear
 // MEASURE process gains_unchanged more=1 grows=linear
@@ -29,7 +30,7 @@ Outcome factorize(const torch::Tensor &target, int64_t rank) {
   try {
     auto taste = torch::randn({viewers, rank}, torch::requires_grad()) * 0.3;
     auto kind = torch::randn({films, rank}).requires_grad_() * 0.3;
-    torch::optim::Adam optimizer({taste, kind}, 0.05); // BAD
+    torch::optim::Adam optimizer({taste, kind}, 0.05); // BAD,THROWS
     for (; outcome.made < steps; ++outcome.made) {
       optimizer.zero_grad();
       const auto loss =

@@ -72,8 +72,11 @@ int main(int argc, char **argv) {
   target.to(device);
   torch::optim::Adam optimizer(local.parameters(), 1e-2);
   for (int64_t step = 0; step < 60 * measure::size(); ++step) {
-    const auto wanted =
-        target.forward(states).detach() * 0.9 + states.sum(1, true);
+    torch::Tensor wanted;
+    {
+      torch::NoGradGuard no_grad;
+      wanted = target.forward(states) * 0.9 + states.sum(1, true);
+    }
     const auto loss = torch::mse_loss(local.forward(states), wanted);
     optimizer.zero_grad();
     loss.backward();

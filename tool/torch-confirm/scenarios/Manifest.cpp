@@ -53,13 +53,21 @@ double toNumber(const std::string &Text) {
 /// Marks of lines and where they are.
 using Marks = std::map<std::string, std::set<unsigned>>;
 
+/// "BAD,READ"
+std::vector<std::string> namesIn(const std::string &Names) {
+  std::vector<std::string> Result;
+  std::istringstream List(Names);
+  for (std::string Name; std::getline(List, Name, ',');)
+    Result.push_back(Name);
+  return Result;
+}
+
 /// "BAD,READ": lines with any of these marks, of which each is there.
 Attribution toAttribution(const std::string &Stack, const std::string &Names,
                           const Marks &All) {
   Attribution Result;
   Result.Stack = Stack;
-  std::istringstream List(Names);
-  for (std::string Name; std::getline(List, Name, ',');) {
+  for (const std::string &Name : namesIn(Names)) {
     const auto It = All.find(Name);
     if (It == All.end())
       throw Unreadable{"no line is marked // " + Name};
@@ -196,7 +204,8 @@ Claim readClaim(const std::string &Statement, const Marks &All) {
 
 Manifest readManifest(const fs::path &Wrong) {
   static const std::string Begin = "// MEASURE ";
-  static const std::regex Mark(R"(// ([A-Z][A-Z0-9-]*)(:.*)?\s*$)");
+  static const std::regex Mark(
+      R"(// ([A-Z][A-Z0-9-]*(,[A-Z][A-Z0-9-]*)*)(:.*)?\s*$)");
   std::ifstream Stream = open(Wrong);
   Manifest Result;
   Marks All;
@@ -209,7 +218,8 @@ Manifest readManifest(const fs::path &Wrong) {
     if (Line.compare(0, Begin.size(), Begin) == 0)
       Statements.emplace_back(Count, Line.substr(Begin.size()));
     else if (std::regex_search(Line, Match, Mark))
-      All[Match[1]].insert(Count);
+      for (const std::string &Name : namesIn(Match[1]))
+        All[Name].insert(Count);
   }
   Result.Marked = All["BAD"];
   if (Result.Marked.empty())

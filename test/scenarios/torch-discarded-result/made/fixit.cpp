@@ -13,7 +13,7 @@ std::vector<torch::Tensor> record(const torch::Tensor &scene) {
   std::vector<torch::Tensor> frames;
   for (int64_t i = 0; i < 16 * measure::size(); ++i)
     frames.push_back(
-        (scene + torch::randn_like(scene) * 4).clamp(0, 255).to(torch::kUInt8));
+        at::normal(scene, 4.0).clamp(0, 255).to(torch::kUInt8));
   return frames;
 }
 
