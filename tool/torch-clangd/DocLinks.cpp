@@ -1,6 +1,5 @@
 #include "DocLinks.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
+#include "report/Uri.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -11,16 +10,6 @@ namespace torchtidy::tool {
 constexpr StringLiteral StockAddress =
     "https://clang.llvm.org/extra/clang-tidy/checks/torch/";
 constexpr StringLiteral Header = "Content-Length: ", HeaderEnd = "\r\n\r\n";
-
-static std::string fileUri(StringRef Path) {
-  std::string Result = "file://";
-  for (const unsigned char C : Path.bytes())
-    if (isAlnum(C) || StringRef("-._~/").contains(C))
-      Result += C;
-    else
-      Result += "%" + toHex(C);
-  return Result;
-}
 
 std::string DocLinks::linked(StringRef Message, StringRef PageFolder) {
   std::string Result;
@@ -36,7 +25,7 @@ std::string DocLinks::linked(StringRef Message, StringRef PageFolder) {
     Message.consume_front(".html");
     SmallString<128> Page(PageFolder);
     sys::path::append(Page, "torch-" + Check + ".md");
-    Result += fileUri(Page);
+    Result += "file://" + uriPath(Page);
   }
   return Result;
 }

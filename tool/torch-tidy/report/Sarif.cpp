@@ -2,7 +2,7 @@
 #include "Explain.h"
 #include "Registry.h"
 #include "report/Locations.h"
-#include "llvm/ADT/StringExtras.h"
+#include "report/Uri.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
 #include <tuple>
@@ -15,18 +15,6 @@ namespace torchtidy::tool {
 namespace {
 
 constexpr llvm::StringLiteral Base = "SRCROOT";
-
-/// A path as a part of a URI (RFC 3986).
-std::string uriPath(StringRef Path) {
-  std::string Result;
-  for (const unsigned char C : Path.bytes()) {
-    if (isAlnum(C) || StringRef("-._~/!$&'()*+,;=:@").contains(C))
-      Result += C;
-    else
-      Result += "%" + toHex(C);
-  }
-  return Result;
-}
 
 json::Object text(StringRef Words) {
   return json::Object{{"text", json::fixUTF8(Words)}};
