@@ -91,7 +91,7 @@ stronglyConnectedComponents(const Digraph &Graph) {
 }
 
 Dominators::Dominators(const Digraph &Graph, Node Entry)
-    : Immediate(Graph.size(), None), Order(Graph.size(), None), Entry(Entry) {
+    : Immediate(Graph.size(), None), Order(Graph.size(), None) {
   std::vector<Node> Sorted = reversePostOrder(Graph, Entry);
   for (unsigned I = 0; I < Sorted.size(); ++I)
     Order[Sorted[I]] = I;

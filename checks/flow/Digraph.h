@@ -54,7 +54,6 @@ private:
   static constexpr unsigned None = ~0u;
   std::vector<unsigned> Immediate;
   std::vector<unsigned> Order;
-  Digraph::Node Entry;
 };
 
 /// A cycle of the control flow: a `for`, `while`, `do`, `goto` loop, or a call

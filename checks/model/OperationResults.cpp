@@ -219,12 +219,12 @@ void Interpreter::tellOfMemory(const CallExpr *Call, const Operation *Op,
     // A tensor on the heap is held by whoever points to it.
     const PlaceSet Held = E.Places;
     if (Record)
-      for (const auto &[P, V] : S->Places)
+      for (const auto &Entry : S->Places)
         if (llvm::any_of(Held, [&](PlaceId Holder) {
               return Places.rootKind(Holder) == Root::Object &&
-                     llvm::is_contained(V.Refs, Places.rootOf(Holder));
+                     llvm::is_contained(Entry.second.Refs, Places.rootOf(Holder));
             }))
-          insert(E.Places, P);
+          insert(E.Places, Entry.first);
     E.Result = Result;
     emit(std::move(E));
     return;

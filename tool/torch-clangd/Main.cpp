@@ -30,54 +30,57 @@ static std::string &pageFolder() {
   return Folder;
 }
 
-extern "C" {
-
 using clang::clangd::TidyProviderRef;
 
-#define IS_FAST_TIDY_CHECK(Prefix)                                             \
-  Prefix##_ZN5clang6clangd15isFastTidyCheckEN4llvm9StringRefE
-#define PROVIDE_DEFAULT_CHECKS(Prefix)                                         \
-  Prefix##_ZN5clang6clangd20provideDefaultChecksEv
+// Linked with --wrap: calls of clangd's function go to Wrapped, and Original is what
+// they went to.
+#define WRAP(Symbol) __asm__("__wrap_" Symbol)
+#define ORIGINAL(Symbol) __asm__("__real_" Symbol)
 
-std::optional<bool> IS_FAST_TIDY_CHECK(__real_)(StringRef Check);
+#define IS_FAST_TIDY_CHECK "_ZN5clang6clangd15isFastTidyCheckEN4llvm9StringRefE"
+std::optional<bool> originalIsFast(StringRef Check) ORIGINAL(IS_FAST_TIDY_CHECK);
+std::optional<bool> wrappedIsFast(StringRef Check) WRAP(IS_FAST_TIDY_CHECK);
 /// clangd runs only checks that its authors have measured. Ours take a few
 /// milliseconds.
-std::optional<bool> IS_FAST_TIDY_CHECK(__wrap_)(StringRef Check) {
-  return torchtidy::findCheck(Check) ? true
-                                     : IS_FAST_TIDY_CHECK(__real_)(Check);
+std::optional<bool> wrappedIsFast(StringRef Check) {
+  return torchtidy::findCheck(Check) ? true : originalIsFast(Check);
 }
 
-TidyProviderRef PROVIDE_DEFAULT_CHECKS(__real_)();
+#define PROVIDE_DEFAULT_CHECKS "_ZN5clang6clangd20provideDefaultChecksEv"
+TidyProviderRef originalDefaultChecks() ORIGINAL(PROVIDE_DEFAULT_CHECKS);
+TidyProviderRef wrappedDefaultChecks() WRAP(PROVIDE_DEFAULT_CHECKS);
 /// The torch checks of the default level come first, as in torch-tidy: what
 /// .clang-tidy and .clangd say has the last word.
-TidyProviderRef PROVIDE_DEFAULT_CHECKS(__wrap_)() {
+TidyProviderRef wrappedDefaultChecks() {
   static const auto Provide = [](clang::tidy::ClangTidyOptions &Options,
                                  StringRef File) {
-    PROVIDE_DEFAULT_CHECKS(__real_)()(Options, File);
+    originalDefaultChecks()(Options, File);
     Options.Checks = torchtidy::checksUpToLevel(torchtidy::DefaultLevel) + "," +
                      Options.Checks.value_or("");
   };
   return Provide;
 }
 
-#define NEW_JSON_TRANSPORT(Prefix)                                             \
-  Prefix##_ZN5clang6clangd16newJSONTransportEP8_IO_FILERN4llvm11raw_ostreamEPS4_bNS0_15JSONStreamStyleE
-
-std::unique_ptr<clang::clangd::Transport>
-    NEW_JSON_TRANSPORT(__real_)(std::FILE *In, raw_ostream &Out,
-                                raw_ostream *InMirror, bool Pretty,
-                                clang::clangd::JSONStreamStyle Style);
-std::unique_ptr<clang::clangd::Transport>
-NEW_JSON_TRANSPORT(__wrap_)(std::FILE *In, raw_ostream &Out,
-                            raw_ostream *InMirror, bool Pretty,
-                            clang::clangd::JSONStreamStyle Style) {
+#define NEW_JSON_TRANSPORT                                                     \
+  "_ZN5clang6clangd16newJSONTransportEP8_IO_FILERN4llvm11raw_ostreamEPS4_bNS0" \
+  "_15JSONStreamStyleE"
+using TransportPtr = std::unique_ptr<clang::clangd::Transport>;
+TransportPtr originalTransport(std::FILE *In, raw_ostream &Out,
+                               raw_ostream *InMirror, bool Pretty,
+                               clang::clangd::JSONStreamStyle Style)
+    ORIGINAL(NEW_JSON_TRANSPORT);
+TransportPtr wrappedTransport(std::FILE *In, raw_ostream &Out,
+                              raw_ostream *InMirror, bool Pretty,
+                              clang::clangd::JSONStreamStyle Style)
+    WRAP(NEW_JSON_TRANSPORT);
+TransportPtr wrappedTransport(std::FILE *In, raw_ostream &Out,
+                              raw_ostream *InMirror, bool Pretty,
+                              clang::clangd::JSONStreamStyle Style) {
   // It lives as long as clangd's own stream.
   static torchtidy::tool::DocLinks Linked(Out, pageFolder());
   Linked.SetUnbuffered();
-  return NEW_JSON_TRANSPORT(__real_)(In, Linked, InMirror, Pretty, Style);
+  return originalTransport(In, Linked, InMirror, Pretty, Style);
 }
-
-} // extern "C"
 
 int main(int Argc, char *Argv[]) {
   static int Anchor;
