@@ -16,6 +16,8 @@
 import os
 import shlex
 import shutil
+import stat
+import tempfile
 
 import lit.formats
 
@@ -79,6 +81,14 @@ if pinned and os.path.isdir(os.path.join(os.path.dirname(site["torch_root"]), "t
     config.available_features.add("torchgen")
 if os.geteuid() != 0:
     config.available_features.add("not-root")
+elif shutil.which("debootstrap"):
+    # It has to make devices, which not every container may.
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            os.mknod(os.path.join(folder, "null"), stat.S_IFCHR | 0o666, os.makedev(1, 3))
+            config.available_features.add("debootstrap")
+        except OSError:
+            pass
 for program in ["git", "hyperfine", "nvim"]:
     if shutil.which(program):
         config.available_features.add(program)

@@ -9,7 +9,8 @@
 #   Clang19::clangd    clangd's libraries, on top of Clang19::tidy.
 #
 # With Clang19_STATIC all of LLVM is linked into the programs, which then run where
-# there is none. All of them get the same: the plugin needs none of it.
+# there is none; the plugin links none of it, as before. Z3, which LLVM's static
+# analyzer can use and its archives refer to, is left out: Clang19NoZ3.cpp.
 #
 # Debian: clang-tidy-19 libclang-19-dev llvm-19-dev llvm-19-tools clang-19.
 # Elsewhere: -DCMAKE_PREFIX_PATH=<LLVM 19>.
@@ -61,10 +62,23 @@ if(ClangTidy19_FOUND AND NOT TARGET Clang19::headers)
     file(GLOB Clang19_STATIC_LIBRARIES "${_llvm_lib}/libclang[A-Z]*.a")
     list(FILTER Clang19_STATIC_LIBRARIES EXCLUDE REGEX
       "/libclang(Tidy|Daemon|Doc|Pseudo|ChangeNamespace|Move|Query|Reorder|IncludeFixer|ApplyReplacements)[^/]*$")
-    llvm_map_components_to_libnames(_llvm_link support option targetparser
-      frontendopenmp frontendhlsl windowsdriver core asmparser all-targets)
+    file(GLOB _llvm_archives "${_llvm_lib}/libLLVM[A-Z]*.a")
     set(_clang_link "-Wl,--start-group;${Clang19_STATIC_LIBRARIES};-Wl,--end-group;-Wl,--gc-sections")
-    set(_llvm_link "${_llvm_link};-static-libstdc++;-static-libgcc")
+    set(_llvm_link "-Wl,--start-group;${_llvm_archives};-Wl,--end-group")
+    foreach(Library IN ITEMS z zstd)
+      find_library(Clang19_${Library}_ARCHIVE lib${Library}.a)
+      mark_as_advanced(Clang19_${Library}_ARCHIVE)
+      if(NOT Clang19_${Library}_ARCHIVE)
+        message(FATAL_ERROR "Clang19_STATIC needs lib${Library}.a. "
+          "Debian: apt-get install zlib1g-dev libzstd-dev")
+      endif()
+      list(APPEND _llvm_link "${Clang19_${Library}_ARCHIVE}")
+    endforeach()
+    list(APPEND _llvm_link dl m pthread -static-libstdc++ -static-libgcc)
+    # Before the archives: what is defined already is not taken from them.
+    add_library(Clang19NoZ3 OBJECT "${CMAKE_CURRENT_LIST_DIR}/Clang19NoZ3.cpp")
+    target_link_libraries(Clang19NoZ3 PRIVATE Clang19::headers)
+    list(PREPEND _clang_link "$<TARGET_OBJECTS:Clang19NoZ3>")
   elseif(TARGET LLVM)
     set(_llvm_link LLVM)
   else()

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Makes a new Debian 12 with python3, pip and the headers of C and C++ in it, and nothing
+# else: no compiler, no LLVM. Installs torch-tidy there from what tool/package has made,
+# and analyses the example application with it.
+#
+#   clean_root.sh FOLDER PACKAGES SOURCE LIBTORCH
+#
+# FOLDER/wheel.txt and FOLDER/archive.txt hold the findings, of the program that pip has
+# installed and of that in the archive.
+set -euo pipefail
+folder=$1 packages=$2 source=$3 libtorch=$4
+root=$folder/root
+
+# The mirror that this machine's own packages come from.
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 2>/dev/null |
+  sort -u | head -n 1)
+rm -rf "$root"
+mkdir -p "$folder"
+debootstrap --variant=minbase --include=python3,python3-pip,libstdc++-12-dev \
+  bookworm "$root" "$mirror" >"$folder/debootstrap.log" 2>&1 ||
+  { tail -n 20 "$folder/debootstrap.log"; exit 1; }
+
+inside() { chroot "$root" env -i PATH=/usr/local/bin:/usr/bin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"; }
+if inside sh -c 'command -v c++ clang clang-tidy gcc'; then
+  echo "the root has a compiler"
+  exit 1
+fi
+
+# Where pip puts LibTorch's wheel; headers are all that torch-tidy wants of it.
+torch=$root/usr/local/lib/python3.11/dist-packages/torch
+mkdir -p "$torch" "$root/packages" "$root/example"
+touch "$torch/__init__.py"
+cp -r "$libtorch/include" "$torch"
+cp "$packages"/torch_tidy-*.whl "$packages"/torch-tidy-*.tar.gz "$root/packages"
+cp -r "$source/test/apps/example/." "$root/example"
+
+inside sh -c 'pip install -q --no-index --break-system-packages --root-user-action=ignore /packages/*.whl'
+inside sh -c 'cd /example && torch-tidy --quiet .' >"$folder/wheel.txt" 2>"$folder/wheel-said.txt"
+inside torch-tidy --explain=torch-retained-graph | head -n 1
+inside torch-confirm --version
+inside sh -c 'cd /example && torch-clangd --check=charlm/trainer.cpp --log=error' >"$folder/clangd.txt" 2>&1 ||
+  { cat "$folder/clangd.txt"; exit 1; }
+inside pip uninstall -q -y --break-system-packages --root-user-action=ignore torch-tidy
+if inside sh -c 'command -v torch-tidy'; then
+  echo "pip leaves torch-tidy behind"
+  exit 1
+fi
+
+inside sh -c 'mkdir -p /opt/tidy && tar xzf /packages/*.tar.gz --strip-components=1 -C /opt/tidy'
+inside sh -c 'cd /example && /opt/tidy/bin/torch-tidy --quiet .' >"$folder/archive.txt" 2>"$folder/archive-said.txt"
+inside sh -c 'ls /opt/tidy /opt/tidy/lib'
