@@ -1,5 +1,6 @@
 // What a file shows of the members of a module: how each is made, whether it is
 // registered, and where it is used.
+#include "model/FreshModules.h"
 #include "model/Registration.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
@@ -22,7 +23,12 @@ struct Uses {
   const Expr *Assignment = nullptr;
   const Expr *Used = nullptr;
   /// What is put into it, where it is a Sequential or a container.
-  bool HoldsParameters = false, DependsOnMode = false;
+  ModuleContent Content;
+
+  void add(const ModuleContent &More) {
+    Content.HoldsParameters |= More.HoldsParameters;
+    Content.DependsOnMode |= More.DependsOnMode;
+  }
 };
 
 /// Between an expression and what is done with it nothing happens.
@@ -167,7 +173,7 @@ private:
     if (torch::isTensor(Field->getType())) {
       if (registers(Init))
         Found.IsAccountedFor = true;
-      else if (In && isa<CXXConstructorDecl>(In) && !isEmpty(Init)) {
+      else if (In && isa<CXXConstructorDecl>(In) && !isEmptyHandle(Init)) {
         Found.Made = Init;
         Found.Assignment = Assignment;
       }
@@ -175,94 +181,15 @@ private:
     }
     if (!torch::moduleClass(Field->getType()))
       return; // A container is filled element by element.
-    if (isEmpty(Init))
+    if (isEmptyHandle(Init))
       return;
-    if (!isFresh(Init)) {
+    if (!isFreshModule(Init)) {
       Found.IsAccountedFor = true;
       return;
     }
-    hold(Found, Init);
+    Found.add(contentOf(Init));
     Found.Made = Init;
     Found.Assignment = Assignment;
-  }
-
-  static bool registers(const Stmt *S) {
-    if (!S)
-      return false;
-    if (const auto *Call = dyn_cast<CallExpr>(S)) {
-      const Api Kind = torch::classify(Call).Kind;
-      if (Kind == Api::RegisterModule || Kind == Api::RegisterParameter ||
-          Kind == Api::RegisterBuffer || Kind == Api::Foreign)
-        return true;
-    }
-    return llvm::any_of(S->children(), registers);
-  }
-
-  /// A holder without a module, a tensor that is undefined.
-  static bool isEmpty(const Expr *E) {
-    E = stripCopies(E);
-    if (!E || isa<CXXNullPtrLiteralExpr, GNUNullExpr>(E))
-      return true;
-    if (const auto *List = dyn_cast<InitListExpr>(E))
-      return List->getNumInits() == 0;
-    const auto *Construct = dyn_cast<CXXConstructExpr>(E);
-    return Construct && Construct->getNumArgs() == 0 &&
-           torch::kindOf(Construct->getType()) != TypeKind::ModuleHolder;
-  }
-
-  /// A module that nobody else has.
-  static bool isFresh(const Expr *E) {
-    E = stripMoves(E);
-    if (const auto *Call = dyn_cast_or_null<CallExpr>(E)) {
-      const StringRef Name = torch::stdName(Call->getDirectCallee());
-      return Name == "make_shared" || Name == "make_unique";
-    }
-    const auto *Construct = dyn_cast_or_null<CXXConstructExpr>(E);
-    if (!Construct ||
-        torch::kindOf(Construct->getType()) != TypeKind::ModuleHolder)
-      return false;
-    return llvm::all_of(Construct->arguments(), [](const Expr *Argument) {
-      return !torch::moduleClass(Argument->getType()) || isFresh(Argument);
-    });
-  }
-
-  static const Expr *stripMoves(const Expr *E) {
-    E = strip(E);
-    while (E) {
-      const Expr *Inner = E;
-      if (const auto *Construct = dyn_cast<CXXConstructExpr>(E);
-          Construct && Construct->getNumArgs() == 1 &&
-          Construct->getConstructor()->isCopyOrMoveConstructor())
-        Inner = strip(Construct->getArg(0));
-      else if (const auto *Call = dyn_cast<CallExpr>(E);
-               Call && torch::stdName(Call->getDirectCallee()) == "move" &&
-               Call->getNumArgs() == 1)
-        Inner = strip(Call->getArg(0));
-      if (Inner == E)
-        break;
-      E = Inner;
-    }
-    return E;
-  }
-
-  /// What is put into the member, or what it is.
-  static void hold(Uses &Found, const Expr *Content) {
-    llvm::SmallVector<const Expr *, 4> Work = {Content};
-    while (!Work.empty()) {
-      const Expr *E = stripMoves(Work.pop_back_val());
-      if (!E)
-        continue;
-      if (const CXXRecordDecl *Class = torch::moduleClass(E->getType())) {
-        Found.HoldsParameters |=
-            torch::parametersOf(Class) == torch::Parameters::Some;
-        Found.DependsOnMode |=
-            torch::modeDependence(Class) == torch::Parameters::Some;
-      }
-      if (const auto *Construct = dyn_cast<CXXConstructExpr>(E))
-        Work.append(Construct->arg_begin(), Construct->arg_end());
-      if (const auto *List = dyn_cast<InitListExpr>(E))
-        Work.append(List->inits().begin(), List->inits().end());
-    }
   }
 
   std::optional<UnregisteredMember::Kind> kind(const FieldDecl *Field,
@@ -272,10 +199,10 @@ private:
         return UnregisteredMember::Parameter;
       return std::nullopt;
     }
-    if (Found.HoldsParameters)
+    if (Found.Content.HoldsParameters)
       return UnregisteredMember::Submodule;
     const auto *Class = cast<CXXRecordDecl>(Field->getParent());
-    if (Found.DependsOnMode && !AsksForMode.count(Class))
+    if (Found.Content.DependsOnMode && !AsksForMode.count(Class))
       return UnregisteredMember::ModeOnly;
     return std::nullopt;
   }
@@ -480,12 +407,12 @@ private:
     for (const Expr *Argument : argumentsOf(Call)) {
       if (!torch::moduleClass(Argument->getType()))
         continue;
-      if (!isFresh(Argument)) {
+      if (!isFreshModule(Argument)) {
         // What is registered is told by the call that registers it.
         Found.IsAccountedFor = true;
         continue;
       }
-      hold(Found, Argument);
+      Found.add(contentOf(Argument));
       if (!Found.Made)
         Found.Made = Call;
     }

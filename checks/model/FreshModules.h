@@ -1,0 +1,31 @@
+// Expressions that make a module, and what is in it.
+#ifndef TORCHTIDY_MODEL_FRESHMODULES_H
+#define TORCHTIDY_MODEL_FRESHMODULES_H
+
+#include "clang/AST/Expr.h"
+
+namespace torchtidy::model {
+
+/// Somewhere in S a module, a parameter or a buffer is registered, or something
+/// is called that may do so.
+bool registers(const clang::Stmt *S);
+
+/// A holder without a module, a tensor that is undefined.
+bool isEmptyHandle(const clang::Expr *E);
+
+/// A module that nobody else has.
+bool isFreshModule(const clang::Expr *E);
+
+struct ModuleContent {
+  bool HoldsParameters = false;
+  /// Of the modules without parameters: dropout.
+  bool DependsOnMode = false;
+};
+
+/// What is put into a member, or what it is: the module with all that it is
+/// made of.
+ModuleContent contentOf(const clang::Expr *Member);
+
+} // namespace torchtidy::model
+
+#endif
