@@ -17,6 +17,7 @@ import os
 import shlex
 import shutil
 import stat
+import subprocess
 import tempfile
 
 import lit.formats
@@ -82,12 +83,16 @@ if pinned and os.path.isdir(os.path.join(os.path.dirname(site["torch_root"]), "t
 if os.geteuid() != 0:
     config.available_features.add("not-root")
 elif shutil.which("debootstrap"):
-    # It has to make devices, which not every container may.
+    # It has to make devices and to mount, which not every container may.
     with tempfile.TemporaryDirectory() as folder:
         try:
             os.mknod(os.path.join(folder, "null"), stat.S_IFCHR | 0o666, os.makedev(1, 3))
+            os.mkdir(os.path.join(folder, "proc"))
+            subprocess.run(["mount", "-t", "proc", "proc", "proc"], cwd=folder,
+                           capture_output=True, check=True)
+            subprocess.run(["umount", "proc"], cwd=folder, check=True)
             config.available_features.add("debootstrap")
-        except OSError:
+        except (OSError, subprocess.CalledProcessError):
             pass
 for program in ["git", "hyperfine", "nvim"]:
     if shutil.which(program):

@@ -20,6 +20,10 @@ debootstrap --variant=minbase --include=python3,python3-pip,libstdc++-12-dev \
   bookworm "$root" "$mirror" >"$folder/debootstrap.log" 2>&1 ||
   { tail -n 20 "$folder/debootstrap.log"; exit 1; }
 
+# Programs find what lies beside them by /proc/self/exe.
+mount -t proc proc "$root/proc"
+trap 'umount "$root/proc"' EXIT
+
 inside() { chroot "$root" env -i PATH=/usr/local/bin:/usr/bin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"; }
 if inside sh -c 'command -v c++ clang clang-tidy gcc'; then
   echo "the root has a compiler"
@@ -38,8 +42,11 @@ inside sh -c 'pip install -q --no-index --break-system-packages --root-user-acti
 inside sh -c 'cd /example && torch-tidy --quiet .' >"$folder/wheel.txt" 2>"$folder/wheel-said.txt"
 inside torch-tidy --explain=torch-retained-graph | head -n 1
 inside torch-confirm --version
-inside sh -c 'cd /example && torch-clangd --check=charlm/trainer.cpp --log=error' >"$folder/clangd.txt" 2>&1 ||
-  { cat "$folder/clangd.txt"; exit 1; }
+cp -r "$root/example" "$root/edited"
+printf '%s\n' -std=c++17 -I. -isystem "${torch#"$root"}/include" \
+  -isystem "${torch#"$root"}/include/torch/csrc/api/include" >"$root/edited/compile_flags.txt"
+inside sh -c 'cd /edited && torch-clangd --check=charlm/trainer.cpp' \
+  >"$folder/clangd.txt" 2>&1 || { tail -n 20 "$folder/clangd.txt"; exit 1; }
 inside pip uninstall -q -y --break-system-packages --root-user-action=ignore torch-tidy
 if inside sh -c 'command -v torch-tidy'; then
   echo "pip leaves torch-tidy behind"

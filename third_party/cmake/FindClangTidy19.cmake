@@ -45,6 +45,13 @@ find_package_handle_standard_args(ClangTidy19
   VERSION_VAR LLVM_PACKAGE_VERSION
   REASON_FAILURE_MESSAGE "Debian: apt-get install libclang-19-dev clang-tidy-19")
 
+# Archives that need one another, as one flag: of flags that are alike, and several
+# groups have some, CMake keeps one.
+function(_clang19_group Result)
+  list(JOIN ARGN "," Joined)
+  set(${Result} "-Wl,--start-group,${Joined},--end-group" PARENT_SCOPE)
+endfunction()
+
 if(ClangTidy19_FOUND AND NOT TARGET Clang19::headers)
   add_library(Clang19::headers INTERFACE IMPORTED)
   separate_arguments(_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
@@ -62,9 +69,10 @@ if(ClangTidy19_FOUND AND NOT TARGET Clang19::headers)
     file(GLOB Clang19_STATIC_LIBRARIES "${_llvm_lib}/libclang[A-Z]*.a")
     list(FILTER Clang19_STATIC_LIBRARIES EXCLUDE REGEX
       "/libclang(Tidy|Daemon|Doc|Pseudo|ChangeNamespace|Move|Query|Reorder|IncludeFixer|ApplyReplacements)[^/]*$")
-    file(GLOB _llvm_archives "${_llvm_lib}/libLLVM[A-Z]*.a")
-    set(_clang_link "-Wl,--start-group;${Clang19_STATIC_LIBRARIES};-Wl,--end-group;-Wl,--gc-sections")
-    set(_llvm_link "-Wl,--start-group;${_llvm_archives};-Wl,--end-group")
+    file(GLOB _llvm_archives "${_llvm_lib}/libLLVM*.a")
+    _clang19_group(_clang_link ${Clang19_STATIC_LIBRARIES})
+    _clang19_group(_llvm_link ${_llvm_archives})
+    list(APPEND _llvm_link -Wl,--gc-sections)
     foreach(Library IN ITEMS z zstd)
       find_library(Clang19_${Library}_ARCHIVE lib${Library}.a)
       mark_as_advanced(Clang19_${Library}_ARCHIVE)
@@ -91,14 +99,17 @@ if(ClangTidy19_FOUND AND NOT TARGET Clang19::headers)
   add_library(Clang19::clang INTERFACE IMPORTED)
   set_target_properties(Clang19::clang PROPERTIES
     INTERFACE_LINK_LIBRARIES "Clang19::headers;${_clang_link};${_llvm_link}")
+  _clang19_group(_tidy_link "${Clang19_TIDY_LIBRARY}" ${Clang19_TIDY_MODULES}
+    "${_llvm_lib}/libclangTidyUtils.a" "${_llvm_lib}/libclangIncludeCleaner.a")
   add_library(Clang19::tidy INTERFACE IMPORTED)
   set_target_properties(Clang19::tidy PROPERTIES
-    INTERFACE_LINK_LIBRARIES
-    "-Wl,--start-group;${Clang19_TIDY_LIBRARY};${Clang19_TIDY_MODULES};${_llvm_lib}/libclangTidyUtils.a;${_llvm_lib}/libclangIncludeCleaner.a;-Wl,--end-group;Clang19::clang")
+    INTERFACE_LINK_LIBRARIES "${_tidy_link};Clang19::clang")
+  _clang19_group(_clangd_link "${_llvm_lib}/libclangdMain.a" "${_llvm_lib}/libclangDaemon.a"
+    "${_llvm_lib}/libclangdSupport.a" "${_llvm_lib}/libclangPseudo.a")
   add_library(Clang19::clangd INTERFACE IMPORTED)
   set_target_properties(Clang19::clangd PROPERTIES
     INTERFACE_LINK_LIBRARIES
-    "-Wl,--whole-archive;${_llvm_lib}/libclangDaemonTweaks.a;-Wl,--no-whole-archive;-Wl,--start-group;${_llvm_lib}/libclangdMain.a;${_llvm_lib}/libclangDaemon.a;${_llvm_lib}/libclangdSupport.a;${_llvm_lib}/libclangPseudo.a;-Wl,--end-group;Clang19::tidy")
+    "-Wl,--whole-archive,${_llvm_lib}/libclangDaemonTweaks.a,--no-whole-archive;${_clangd_link};Clang19::tidy")
 endif()
 mark_as_advanced(Clang19_INCLUDE_DIR Clang19_CPP_LIBRARY Clang19_TIDY_LIBRARY
   Clang19_CLANG Clang19_CLANG_TIDY Clang19_FILECHECK)

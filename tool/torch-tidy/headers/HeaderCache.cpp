@@ -120,12 +120,18 @@ bool isUnchanged(const json::Value &Described) {
 } // namespace
 
 std::string defaultCacheFolder() {
-  if (std::optional<std::string> Given =
-          sys::Process::GetEnv("TORCH_TIDY_CACHE"))
-    return *Given;
-  SmallString<256> Folder;
-  if (!sys::path::cache_directory(Folder))
-    return {};
+  // What is set to nothing counts as not set, as everywhere in shells.
+  const auto Variable = [](StringRef Name) {
+    return sys::Process::GetEnv(Name).value_or("");
+  };
+  if (std::string Given = Variable("TORCH_TIDY_CACHE"); !Given.empty())
+    return Given;
+  SmallString<256> Folder(Variable("XDG_CACHE_HOME"));
+  if (Folder.empty()) {
+    if (!sys::path::home_directory(Folder) || Folder.empty())
+      return {};
+    sys::path::append(Folder, ".cache");
+  }
   sys::path::append(Folder, "torch-tidy");
   return std::string(Folder);
 }
