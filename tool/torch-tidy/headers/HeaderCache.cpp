@@ -1,4 +1,5 @@
 #include "HeaderCache.h"
+#include "BuildId.h"
 #include "PrecompiledHeader.h"
 #include "clang/Basic/Version.h"
 #include "clang/Lex/HeaderSearchOptions.h"
@@ -7,6 +8,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -16,6 +18,7 @@
 #include "llvm/Support/xxhash.h"
 #include <chrono>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 using namespace clang;
 using namespace llvm;
@@ -24,7 +27,7 @@ namespace torchtidy::tool {
 namespace {
 
 /// Another number makes the entries of all earlier versions unreachable.
-constexpr unsigned Format = 3;
+constexpr unsigned Format = 4;
 
 std::string inFolder(StringRef Folder, StringRef Name) {
   SmallString<256> Result(Folder);
@@ -96,6 +99,16 @@ std::string hashOfFile(StringRef Path) {
   return Content ? hashText(xxh3_64bits((*Content)->getBuffer())) : "";
 }
 
+/// Any write to the file changes it, whatever is done to its times afterwards;
+/// so does a copy of it.
+std::string stampOf(const std::string &Path) {
+  struct stat Status;
+  if (::stat(Path.c_str(), &Status))
+    return {};
+  return formatv("{0}:{1}:{2}.{3}", Status.st_size, Status.st_ino,
+                 Status.st_ctim.tv_sec, Status.st_ctim.tv_nsec);
+}
+
 /// What will tell whether the file has changed: path, size, time, hash.
 json::Value describe(StringRef Path) {
   sys::fs::file_status Status;
@@ -140,7 +153,9 @@ HeaderCache::HeaderCache(HeaderCacheSettings Given)
     : Settings(std::move(Given)) {
   if (Settings.Folder.empty())
     return;
-  ProgramHash = hashOfFile(Settings.Executable);
+  ProgramHash = buildIdOfProgram();
+  if (ProgramHash.empty())
+    ProgramHash = hashOfFile(Settings.Executable);
   if (ProgramHash.empty())
     ProgramHash = Settings.Executable;
 }
@@ -201,9 +216,11 @@ std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
   // Without a name it is only known that there is none.
   if (!Name->empty()) {
     Result.Path = inFolder(Folder, *Name);
-    ErrorOr<std::unique_ptr<MemoryBuffer>> Content = map(Result.Path);
-    // Clang trusts what it reads.
-    if (!Content || hashText(xxh3_64bits((*Content)->getBuffer())) != *Hash)
+    // Clang trusts what it reads. Most of it is never read: hashing all of it
+    // would take longer than all else here.
+    const std::string Stamp = stampOf(Result.Path);
+    if (Stamp.empty() || (Stamp != Root->getString("stamp").value_or("") &&
+                          hashOfFile(Result.Path) != *Hash))
       return std::nullopt;
   }
   for (const json::Value &Include : *Files)
@@ -286,12 +303,14 @@ HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
   json::Array Written;
   for (const std::string &Include : Includes)
     Written.push_back(Include);
-  json::Value Root = json::Object{{"pch", Name},
-                                  {"hash", hashText(xxh3_64bits(Content))},
-                                  {"includes", std::move(Written)},
-                                  {"files", std::move(Files)},
-                                  {"unfit", Made.Failure},
-                                  {"inputs", std::move(Inputs)}};
+  json::Value Root =
+      json::Object{{"pch", Name},
+                   {"hash", hashText(xxh3_64bits(Content))},
+                   {"stamp", Name.empty() ? "" : stampOf(Output)},
+                   {"includes", std::move(Written)},
+                   {"files", std::move(Files)},
+                   {"unfit", Made.Failure},
+                   {"inputs", std::move(Inputs)}};
   std::string Json;
   raw_string_ostream(Json) << Root << '\n';
   const std::string Index = inFolder(Folder, "entry.json");
