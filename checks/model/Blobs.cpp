@@ -14,6 +14,34 @@ const Expr *blobOptions(const CallExpr *Call) {
   return nullptr;
 }
 
+/// Its memory is of a type that only the run knows: it hands the same memory
+/// out as whatever is asked for (cv::Mat::ptr<T>()).
+static bool isOfAnyType(const CXXRecordDecl *Class) {
+  return Class && llvm::any_of(Class->decls(), [](const Decl *D) {
+           const auto *Template = dyn_cast<FunctionTemplateDecl>(D);
+           if (!Template)
+             return false;
+           const QualType Type = Template->getTemplatedDecl()->getReturnType();
+           const QualType Pointee = Type->getPointeeType();
+           return !Pointee.isNull() && Pointee->isTemplateTypeParmType();
+         });
+}
+
+/// The class whose member the pointer is, or that has returned it.
+static const CXXRecordDecl *giverOf(const Expr *E) {
+  const Decl *From = nullptr;
+  if (const auto *Member = dyn_cast<MemberExpr>(E))
+    From = Member->getMemberDecl();
+  else if (const auto *Call = dyn_cast<CXXMemberCallExpr>(E))
+    From = Call->getMethodDecl();
+  else if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+    if (const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+        V && V->isLocalVarDecl() && V->getInit() &&
+        V->getType()->isPointerType())
+      return giverOf(V->getInit()->IgnoreParenImpCasts());
+  return From ? dyn_cast<CXXRecordDecl>(From->getDeclContext()) : nullptr;
+}
+
 /// The type that the pointer has where somebody last said what it leads to:
 /// casts to void* and away from const say nothing.
 static QualType pointeeOf(const Expr *E) {
@@ -27,6 +55,9 @@ static QualType pointeeOf(const Expr *E) {
     E = Cast->getSubExpr();
   }
   const QualType Type = E->getType();
+  if (!Type.isNull() && Type->isPointerType() &&
+      Type->getPointeeType()->isCharType() && isOfAnyType(giverOf(E)))
+    return QualType();
   if (Type.isNull() || Type->isDependentType())
     return QualType();
   if (const ArrayType *Array = Type->getAsArrayTypeUnsafe())

@@ -27,7 +27,8 @@ import sys
 from pathlib import Path
 
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
-MARKER = re.compile(r"// BAD(?:: *(?P<checks>[\w, -]+?))?\s*$")
+# Other marks, behind a comma, are for torch-confirm: docs/scenarios.md.
+MARKER = re.compile(r"// BAD(?:,[A-Z]+)*(?:: *(?P<checks>[\w, -]+?))?\s*$")
 DIAGNOSTIC = re.compile(
     r"^(?P<path>/[^:\n]+):(?P<line>\d+):(?P<column>\d+): "
     r"(?P<kind>warning|error|fatal error): (?P<text>.*?)(?: \[(?P<checks>[\w.,-]+)\])?$",
@@ -79,7 +80,7 @@ def analyse(command, database, files, options=()):
     words = [*command, "-p", str(database), *options, *map(str, files)]
     run = subprocess.run(words, capture_output=True, text=True,
                          timeout=TIMEOUT_SECONDS)
-    findings, problems, seen = {}, [], set()
+    findings, problems, seen, spots = {}, [], set(), set()
     for match in DIAGNOSTIC.finditer(run.stdout):
         # A header is analysed with each file that includes it.
         if match[0] in seen:
@@ -90,6 +91,12 @@ def analyse(command, database, files, options=()):
             problems.append(match[0])
             continue
         place = Path(match["path"]).resolve(), int(match["line"])
+        # Two things on a line are two findings, one thing is one.
+        for name in names:
+            spot = *place, match["column"], name
+            if spot in spots:
+                problems.append(f"{place[0]}:{place[1]}: {name} is found twice")
+            spots.add(spot)
         findings.setdefault(place, []).extend(names)
     if run.returncode != 0:
         problems.append(f"exit code {run.returncode}: {shlex.join(words)}\n"
@@ -110,9 +117,6 @@ def compare(expected, findings, known):
             if check in marked or awaits_its_check(marked, known):
                 continue
             yield f"{place[0]}:{place[1]}: {check} is found and not marked"
-        for check in sorted(set(checks)):
-            if checks.count(check) > 1:
-                yield f"{place[0]}:{place[1]}: {check} is found {checks.count(check)} times"
     for place, checks in sorted(expected.items()):
         for check in sorted(checks & known):
             if check not in findings.get(place, []):

@@ -12,6 +12,7 @@
 namespace cv {
 struct Mat {
   unsigned char *data;
+  unsigned char *row(int row) { return data + row; }
   template <class T> T *ptr(int row = 0) { return reinterpret_cast<T *>(data) + row; }
 };
 } // namespace cv
@@ -55,6 +56,11 @@ void buffers(cv::Mat &image, void *raw, std::byte *bytes, char *text, const char
   torch::from_blob(image.data, {8, 8, 3}, torch::kByte).sum();
   torch::from_blob(image.data, {8, 8, 3}, torch::kFloat).sum();
   torch::from_blob(image.ptr<float>(), {8, 8, 3}).sum();
+  // What it was converted to before, only the run knows.
+  torch::from_blob(image.data, {8, 8, 3}).sum();
+  const unsigned char *pixels = image.data;
+  torch::from_blob(const_cast<unsigned char *>(pixels), {8, 8, 3}).sum();
+  torch::from_blob(image.row(0), {8, 3}).sum();
   torch::from_blob(raw, {4}, torch::kLong).sum();
   torch::from_blob(raw, {4}).sum();
   torch::from_blob(bytes, {4}, torch::kDouble).sum();

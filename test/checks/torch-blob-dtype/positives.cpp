@@ -32,6 +32,17 @@ torch::Tensor bytes(const unsigned char *pixels) {
   // CHECK-FIXES: return torch::from_blob(const_cast<unsigned char *>(pixels), {8, 8}, torch::kByte).clone();
 }
 
+// A class that has bytes only: what it gives is no memory of anything.
+struct Picture {
+  unsigned char *pixels;
+  int at(int place) const { return pixels[place]; }
+};
+torch::Tensor picture(Picture &shown) {
+  return torch::from_blob(shown.pixels, {8, 8}).clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'unsigned char' as 'kFloat', the default: the values are wrong and 4 times as many bytes are read as there are; pass 'torch::kByte'
+  // CHECK-FIXES: return torch::from_blob(shown.pixels, {8, 8}, torch::kByte).clone();
+}
+
 torch::Tensor mask() {
   static bool flags[4] = {true, false, true, true};
   return at::from_blob(flags, 4);
