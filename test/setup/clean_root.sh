@@ -40,7 +40,8 @@ cp -r "$source/test/apps/example/." "$root/example"
 
 inside sh -c 'pip install -q --no-index --break-system-packages --root-user-action=ignore /packages/*.whl'
 inside sh -c 'cd /example && torch-tidy --quiet .' >"$folder/wheel.txt" 2>"$folder/wheel-said.txt"
-inside torch-tidy --explain=torch-retained-graph | head -n 1
+inside torch-tidy --explain=torch-retained-graph >"$folder/page.txt"
+head -n 1 "$folder/page.txt"
 inside torch-confirm --version
 cp -r "$root/example" "$root/edited"
 printf '%s\n' -std=c++17 -I. -isystem "${torch#"$root"}/include" \
