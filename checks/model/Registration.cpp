@@ -1,5 +1,7 @@
 #include "model/Registration.h"
 #include "torch/Types.h"
+#include "clang/AST/ParentMapContext.h"
+#include "clang/AST/StmtCXX.h"
 
 using namespace clang;
 using torchtidy::torch::Api;
@@ -39,6 +41,21 @@ static bool leads(const Execution &Way, const Event &From, const Event &To) {
       .has_value();
 }
 
+/// In the block of a try statement of its function: the exception is expected
+/// there.
+static bool isTried(const Expr *Site, ASTContext &Context) {
+  DynTypedNode Node = DynTypedNode::create(*Site);
+  while (true) {
+    const DynTypedNodeList Parents = Context.getParents(Node);
+    if (Parents.empty() || Parents[0].get<FunctionDecl>())
+      return false;
+    const auto *Try = Parents[0].get<CXXTryStmt>();
+    if (Try && Node.get<Stmt>() == Try->getTryBlock())
+      return true;
+    Node = Parents[0];
+  }
+}
+
 std::vector<RepeatedName> repeatedNames(Program &Program) {
   std::vector<RepeatedName> Result;
   for (const auto &Way : Program.executions()) {
@@ -66,7 +83,7 @@ std::vector<RepeatedName> repeatedNames(Program &Program) {
                 Way->outlives(Again->Input.Refs.front(), *Around);
             IsRepeated |= Outlives && *Outlives;
           }
-        if (IsRepeated) {
+        if (IsRepeated && !isTried(Again->Site, Program.context())) {
           Result.push_back({Way.get(), First, Again, *literalName(*Again)});
           break;
         }

@@ -84,3 +84,14 @@ void many() {
     net->register_module("extra", nn::Linear(4, 4));
   }
 }
+
+// A test wants the exception.
+void expected() {
+  Base base;
+  nn::Sequential net;
+  net->register_module("extra", nn::Linear(4, 4));
+  try {
+    net->register_module("extra", nn::Linear(4, 4));
+  } catch (const c10::Error &) {
+  }
+}
