@@ -29,16 +29,21 @@ static bool isOfAnyType(const CXXRecordDecl *Class) {
 
 /// The class whose member the pointer is, or that has returned it.
 static const CXXRecordDecl *giverOf(const Expr *E) {
+  const VarDecl *Last = nullptr;
+  while (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+    const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+    // Of `char *p = p;` nothing is known.
+    if (!V || V == Last || !V->isLocalVarDecl() || !V->getInit() ||
+        !V->getType()->isPointerType())
+      return nullptr;
+    Last = V;
+    E = V->getInit()->IgnoreParenImpCasts();
+  }
   const Decl *From = nullptr;
   if (const auto *Member = dyn_cast<MemberExpr>(E))
     From = Member->getMemberDecl();
   else if (const auto *Call = dyn_cast<CXXMemberCallExpr>(E))
     From = Call->getMethodDecl();
-  else if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
-    if (const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
-        V && V->isLocalVarDecl() && V->getInit() &&
-        V->getType()->isPointerType())
-      return giverOf(V->getInit()->IgnoreParenImpCasts());
   return From ? dyn_cast<CXXRecordDecl>(From->getDeclContext()) : nullptr;
 }
 
@@ -55,10 +60,10 @@ static QualType pointeeOf(const Expr *E) {
     E = Cast->getSubExpr();
   }
   const QualType Type = E->getType();
-  if (!Type.isNull() && Type->isPointerType() &&
-      Type->getPointeeType()->isCharType() && isOfAnyType(giverOf(E)))
-    return QualType();
   if (Type.isNull() || Type->isDependentType())
+    return QualType();
+  if (Type->isPointerType() && Type->getPointeeType()->isCharType() &&
+      isOfAnyType(giverOf(E)))
     return QualType();
   if (const ArrayType *Array = Type->getAsArrayTypeUnsafe())
     return Array->getElementType();

@@ -1,6 +1,7 @@
 // What expressions denote: the objects that they name, or the value that they
 // have.
 #include "model/Interpreter.h"
+#include "torch/Names.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -42,8 +43,7 @@ PlaceSet Interpreter::thisObject() {
 PlaceSet Interpreter::temporary(const Expr *E, const Denotation &D) {
   PlaceId P = Places.root(Root::Object, F->Id, strip(E));
   store(P, D.Own);
-  if (strip(E)->isPRValue() &&
-      torch::kindOf(E->getType()) != TypeKind::Pointer)
+  if (strip(E)->isPRValue() && torch::kindOf(E->getType()) != TypeKind::Pointer)
     Temporaries.insert(P);
   return {P};
 }
@@ -76,7 +76,7 @@ Denotation Interpreter::denote(const Expr *E) {
     }
     if (Ref->getType()->isEnumeralType() || torch::isLibTorch(D)) {
       // torch::kCUDA, torch::kFloat.
-      StringRef Name = D->getIdentifier() ? D->getName() : StringRef();
+      StringRef Name = torch::nameOf(D);
       if (Name == "kCPU" || Name == "CPU")
         Result.Own.OnDevice = Known<Device>(Device::CPU);
       else if (Name == "kCUDA" || Name == "CUDA")

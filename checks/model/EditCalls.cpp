@@ -1,6 +1,7 @@
 // Changes that wrap an expression into a call, or move one to its end.
 #include "model/Edit.h"
 #include "model/Supergraph.h"
+#include "torch/Names.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/Basic/SourceManager.h"
@@ -42,8 +43,7 @@ static void collectWishes(const ASTContext &Context, const Stmt *S,
     return;
   const auto *Call = dyn_cast<CallExpr>(S);
   const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
-  const StringRef Name =
-      Callee && Callee->getIdentifier() ? Callee->getName() : StringRef();
+  const StringRef Name = torch::nameOf(Callee);
   if (const auto *Member = dyn_cast_or_null<CXXMemberCallExpr>(Call);
       Member && (Name == "requires_grad_" || Name == "set_requires_grad" ||
                  (Name == "requires_grad" && Call->getNumArgs() > 0))) {

@@ -1,4 +1,5 @@
 #include "model/LoanTypes.h"
+#include "torch/Names.h"
 #include "torch/Types.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -6,10 +7,6 @@ using namespace clang;
 using torchtidy::torch::TypeKind;
 
 namespace torchtidy::model {
-
-static StringRef nameOf(const NamedDecl *D) {
-  return D && D->getIdentifier() ? D->getName() : StringRef();
-}
 
 const CXXRecordDecl *classOf(QualType Type) {
   if (Type.isNull())
@@ -30,21 +27,23 @@ bool isMatrix(QualType Type) {
   const CXXRecordDecl *Record = classOf(Type);
   const auto *In =
       Record ? dyn_cast<NamespaceDecl>(Record->getDeclContext()) : nullptr;
-  return nameOf(In) == "Eigen" &&
-         (nameOf(Record) == "Matrix" || nameOf(Record) == "Array");
+  return torch::nameOf(In) == "Eigen" && (torch::nameOf(Record) == "Matrix" ||
+                                          torch::nameOf(Record) == "Array");
 }
 
 bool isWindow(QualType Type) {
-  return llvm::StringSwitch<bool>(nameOf(classOf(Type)))
+  return llvm::StringSwitch<bool>(torch::nameOf(classOf(Type)))
       .Cases("basic_string_view", "span", "initializer_list", true)
       .Cases("ArrayRef", "MutableArrayRef", "reference_wrapper", true)
       .Default(false);
 }
 
-bool isUnique(QualType Type) { return nameOf(classOf(Type)) == "unique_ptr"; }
+bool isUnique(QualType Type) {
+  return torch::nameOf(classOf(Type)) == "unique_ptr";
+}
 
 bool isContiguous(QualType Type) {
-  return llvm::StringSwitch<bool>(nameOf(classOf(Type)))
+  return llvm::StringSwitch<bool>(torch::nameOf(classOf(Type)))
       .Cases("vector", "basic_string", "SmallVector", "SmallVectorImpl", true)
       .Default(false);
 }

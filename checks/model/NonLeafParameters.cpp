@@ -1,15 +1,10 @@
 #include "model/NonLeafParameters.h"
+#include "torch/Names.h"
 #include "torch/Types.h"
 
 using namespace clang;
 
 namespace torchtidy::model {
-
-static StringRef calleeName(const Expr *Site) {
-  const auto *Call = dyn_cast_or_null<CallExpr>(Site);
-  const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
-  return Callee && Callee->getIdentifier() ? Callee->getName() : StringRef();
-}
 
 static const Origin *builder(const Execution &Way, const Value &V) {
   for (OriginId Id : V.Origins)
@@ -55,12 +50,12 @@ std::vector<NonLeafParameter> nonLeafParameters(const Execution &Way) {
       continue;
     const Origin *Made = builder(Way, E.Result);
     if (E.Kind == EventKind::Train)
-      Result.push_back({calleeName(E.Site) == "add_parameters"
+      Result.push_back({torch::calleeName(E.Site) == "add_parameters"
                             ? NonLeafParameter::Ignored
                             : NonLeafParameter::Throws,
                         &E, E.Operand, Made});
     else if (E.Kind == EventKind::Register &&
-             calleeName(E.Site) == "register_parameter")
+             torch::calleeName(E.Site) == "register_parameter")
       Result.push_back({NonLeafParameter::Registered, &E, E.Operand, Made});
     else if (E.Kind == EventKind::Store && E.Places.size() == 1 &&
              (E.How == StoreKind::Rebind || E.How == StoreKind::Accumulate)) {

@@ -222,7 +222,8 @@ void Interpreter::tellOfMemory(const CallExpr *Call, const Operation *Op,
       for (const auto &Entry : S->Places)
         if (llvm::any_of(Held, [&](PlaceId Holder) {
               return Places.rootKind(Holder) == Root::Object &&
-                     llvm::is_contained(Entry.second.Refs, Places.rootOf(Holder));
+                     llvm::is_contained(Entry.second.Refs,
+                                        Places.rootOf(Holder));
             }))
           insert(E.Places, Entry.first);
     E.Result = Result;

@@ -1,6 +1,7 @@
 // Tensors over foreign memory, and the scalar type that options say.
 #include "model/Blobs.h"
 #include "model/Interpreter.h"
+#include "torch/Names.h"
 #include "torch/Scalars.h"
 #include "torch/Types.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -27,10 +28,8 @@ Known<StringRef> Interpreter::scalarOfOptions(const Expr *E,
     const QualType Type = stripCopies(Construct->getArg(0))->getType();
     const auto *Enum = Type->getAs<EnumType>();
     const CXXRecordDecl *Record = torch::recordOf(Type);
-    const StringRef Name = Enum ? Enum->getDecl()->getName()
-                           : Record && Record->getIdentifier()
-                               ? Record->getName()
-                               : StringRef();
+    const StringRef Name =
+        Enum ? Enum->getDecl()->getName() : torch::nameOf(Record);
     if (Name == "Device" || Name == "DeviceType" || Name == "Layout" ||
         Name == "MemoryFormat")
       return Default;

@@ -1,6 +1,6 @@
 #include "model/Registration.h"
+#include "torch/Names.h"
 #include "torch/Types.h"
-#include "clang/AST/ParentMapContext.h"
 #include "clang/AST/StmtCXX.h"
 
 using namespace clang;
@@ -8,12 +8,6 @@ using torchtidy::torch::Api;
 using torchtidy::torch::TypeKind;
 
 namespace torchtidy::model {
-
-static StringRef calleeName(const Expr *Site) {
-  const auto *Call = dyn_cast_or_null<CallExpr>(Site);
-  const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
-  return Callee && Callee->getIdentifier() ? Callee->getName() : StringRef();
-}
 
 /// The name that a registration is given, where it is a literal.
 static std::optional<StringRef> literalName(const Event &E) {
@@ -27,7 +21,7 @@ static std::optional<StringRef> literalName(const Event &E) {
 }
 
 static bool isRegistration(const Event &E) {
-  const StringRef Name = calleeName(E.Site);
+  const StringRef Name = torch::calleeName(E.Site);
   return E.Kind == EventKind::Register &&
          (Name == "register_module" || Name == "register_parameter" ||
           Name == "register_buffer");
@@ -43,17 +37,15 @@ static bool leads(const Execution &Way, const Event &From, const Event &To) {
 
 /// In the block of a try statement of its function: the exception is expected
 /// there.
-static bool isTried(const Expr *Site, ASTContext &Context) {
-  DynTypedNode Node = DynTypedNode::create(*Site);
-  while (true) {
-    const DynTypedNodeList Parents = Context.getParents(Node);
-    if (Parents.empty() || Parents[0].get<FunctionDecl>())
-      return false;
-    const auto *Try = Parents[0].get<CXXTryStmt>();
-    if (Try && Node.get<Stmt>() == Try->getTryBlock())
+static bool isTried(const Event &E) {
+  const Stmt *Inner = E.Site;
+  while (const Stmt *Around = E.In->Flow->parent(Inner)) {
+    const auto *Try = dyn_cast<CXXTryStmt>(Around);
+    if (Try && Inner == Try->getTryBlock())
       return true;
-    Node = Parents[0];
+    Inner = Around;
   }
+  return false;
 }
 
 std::vector<RepeatedName> repeatedNames(Program &Program) {
@@ -63,7 +55,7 @@ std::vector<RepeatedName> repeatedNames(Program &Program) {
     bool IsUnregistered = false;
     for (const Event &E : Way->events()) {
       IsUnregistered |= E.Kind == EventKind::Register &&
-                        calleeName(E.Site) == "unregister_module";
+                        torch::calleeName(E.Site) == "unregister_module";
       if (isRegistration(E) && literalName(E) && E.Input.Refs.size() == 1)
         Known.push_back(&E);
     }
@@ -71,7 +63,7 @@ std::vector<RepeatedName> repeatedNames(Program &Program) {
       continue;
     for (const Event *Again : Known)
       for (const Event *First : Known) {
-        if (calleeName(First->Site) != calleeName(Again->Site) ||
+        if (torch::calleeName(First->Site) != torch::calleeName(Again->Site) ||
             *literalName(*First) != *literalName(*Again) ||
             First->Input.Refs != Again->Input.Refs)
           continue;
@@ -83,7 +75,7 @@ std::vector<RepeatedName> repeatedNames(Program &Program) {
                 Way->outlives(Again->Input.Refs.front(), *Around);
             IsRepeated |= Outlives && *Outlives;
           }
-        if (IsRepeated && !isTried(Again->Site, Program.context())) {
+        if (IsRepeated && !isTried(*Again)) {
           Result.push_back({Way.get(), First, Again, *literalName(*Again)});
           break;
         }

@@ -1,4 +1,5 @@
 #include "model/Supergraph.h"
+#include "torch/Names.h"
 #include "torch/Types.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -284,7 +285,7 @@ void Supergraph::resolveCall(const Frame *F, const CallExpr *Call,
   }
   if (!torch::isStd(Callee) && !torch::isLibTorch(Callee))
     return;
-  StringRef Name = Callee->getIdentifier() ? Callee->getName() : StringRef();
+  StringRef Name = torch::nameOf(Callee);
   if (Name == "make_shared" || Name == "make_unique") {
     // The constructor of the user's class: by the number of its parameters.
     QualType Made = torch::pointee(Call->getType());

@@ -1,6 +1,7 @@
 // The meaning of LibTorch's calls other than tensor operations: modules,
 // optimizers, autograd.
 #include "model/Interpreter.h"
+#include "torch/Names.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -8,11 +9,6 @@ using torchtidy::torch::Api;
 using torchtidy::torch::TypeKind;
 
 namespace torchtidy::model {
-
-static StringRef calleeName(const CallExpr *Call) {
-  const FunctionDecl *Callee = Call->getDirectCallee();
-  return Callee && Callee->getIdentifier() ? Callee->getName() : StringRef();
-}
 
 /// A slot that is registered without a tensor in it is filled by hand.
 static uint8_t registrationOf(const Expr *What) {
@@ -362,12 +358,12 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
     writeEvent(Call, First);
     return denote(First);
   case Api::NoEffect:
-    if (calleeName(Call) == "unregister_module") {
+    if (torch::calleeName(Call) == "unregister_module") {
       E.Kind = EventKind::Register;
       emit(std::move(E));
     }
     // ModuleList, Sequential.
-    if (Object && First && calleeName(Call) == "push_back")
+    if (Object && First && torch::calleeName(Call) == "push_back")
       fill(Call, identity(Object), Arguments.back(), /*IsAppended=*/true);
     if (torch::isTensor(Call->getType()))
       Result.Own.History = history::None;
@@ -377,7 +373,7 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
   }
 
   // Any other function of LibTorch: reads its arguments, keeps nothing.
-  StringRef Name = calleeName(Call);
+  StringRef Name = torch::calleeName(Call);
   if (Object && Name == "reset" && torch::isTensor(Object->getType())) {
     PlaceSet Target = identity(Object);
     if (isGradient(Target))

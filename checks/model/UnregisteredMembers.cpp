@@ -2,6 +2,7 @@
 // registered, and where it is used.
 #include "model/FreshModules.h"
 #include "model/Registration.h"
+#include "torch/Names.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -39,10 +40,6 @@ bool isTransparent(const Stmt *S) {
 
 bool isOneOf(StringRef Name, std::initializer_list<StringRef> Names) {
   return llvm::is_contained(Names, Name);
-}
-
-StringRef nameOf(const NamedDecl *D) {
-  return D && D->getIdentifier() ? D->getName() : StringRef();
 }
 
 class MemberQuery {
@@ -109,7 +106,7 @@ private:
   void collectForward(const CXXRecordDecl *Class) {
     llvm::SmallVector<const FunctionDecl *, 8> Work;
     for (const CXXMethodDecl *Method : Class->methods())
-      if (nameOf(Method) == "forward")
+      if (torch::nameOf(Method) == "forward")
         if (const FunctionDecl *F = Source.functions().definition(Method))
           Work.push_back(F);
     while (!Work.empty()) {
@@ -155,7 +152,7 @@ private:
           Members[Field].IsAccountedFor = true;
     }
     if (const auto *Call = dyn_cast<CXXMemberCallExpr>(S);
-        Call && nameOf(Call->getMethodDecl()) == "is_training" &&
+        Call && torch::nameOf(Call->getMethodDecl()) == "is_training" &&
         isa_and_nonnull<CXXMethodDecl>(In))
       AsksForMode.insert(cast<CXXMethodDecl>(In)->getParent());
     Ancestors.push_back(S);
@@ -355,7 +352,7 @@ private:
         break;
       }
     }
-    const StringRef Name = nameOf(Callee);
+    const StringRef Name = torch::nameOf(Callee);
     if (isa_and_nonnull<CXXConversionDecl>(Callee))
       return Done;
     if (torch::isTensor(Field->getType())) {

@@ -1,4 +1,5 @@
 #include "torch/Types.h"
+#include "torch/Names.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/Basic/SourceManager.h"
@@ -13,12 +14,8 @@ static StringRef outermostNamespace(const Decl *D) {
   StringRef Name;
   for (const DeclContext *C = D->getDeclContext(); C; C = C->getParent())
     if (const auto *N = dyn_cast<NamespaceDecl>(C))
-      Name = N->getIdentifier() ? N->getName() : StringRef();
+      Name = nameOf(N);
   return Name;
-}
-
-static StringRef nameOf(const NamedDecl *D) {
-  return D->getIdentifier() ? D->getName() : StringRef();
 }
 
 bool isLibraryPath(StringRef Path) {

@@ -1,7 +1,7 @@
 // torch-clangd: clangd 19 with the torch checks built in.
 //
 // clangd has no place where checks could be added from outside. They are linked
-// in, as in torch-tidy, and four functions of clangd are replaced at link time
+// in, as in torch-tidy, and three functions of clangd are replaced at link time
 // (-Wl,--wrap, see CMakeLists.txt), by the names that the compiler has given
 // them.
 #include "Clangd.h"

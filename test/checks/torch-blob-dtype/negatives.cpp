@@ -61,6 +61,9 @@ void buffers(cv::Mat &image, void *raw, std::byte *bytes, char *text, const char
   const unsigned char *pixels = image.data;
   torch::from_blob(const_cast<unsigned char *>(pixels), {8, 8, 3}).sum();
   torch::from_blob(image.row(0), {8, 3}).sum();
+  // No crash: it leads to itself.
+  unsigned char *none = none;
+  torch::from_blob(none, {8, 3}, torch::kByte).sum();
   torch::from_blob(raw, {4}, torch::kLong).sum();
   torch::from_blob(raw, {4}).sum();
   torch::from_blob(bytes, {4}, torch::kDouble).sum();
