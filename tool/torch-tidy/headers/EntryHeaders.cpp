@@ -76,9 +76,11 @@ private:
     if (!Umbrellas.empty()) {
       // LibTorch's headers mean the same in any order; with the largest first,
       // sources that have them in different orders share it.
-      std::stable_partition(
-          Umbrellas.begin(), Umbrellas.end(),
-          [](StringRef Text) { return Text.trim("<>\"") == "torch/torch.h"; });
+      const auto Largest = llvm::find_if(Umbrellas, [](StringRef Text) {
+        return Text.trim("<>\"") == "torch/torch.h";
+      });
+      if (Largest != Umbrellas.end())
+        std::rotate(Umbrellas.begin(), Largest, Largest + 1);
       Found.LibTorch = std::move(Umbrellas);
     } else if (!All.empty()) {
       Found.LibTorch = {All.front()};
