@@ -97,3 +97,6 @@ elif shutil.which("debootstrap"):
 for program in ["git", "hyperfine", "nvim"]:
     if shutil.which(program):
         config.available_features.add(program)
+for framework, header in [("doctest", "doctest/doctest.h"), ("catch2", "catch2/catch.hpp")]:
+    if os.path.exists(os.path.join("/usr/include", header)):
+        config.available_features.add(framework)

@@ -66,7 +66,7 @@ static Finding describe(const Program &Program, const UnusedGraph &Unused,
 std::vector<Finding> MissingNoGradCheck::analyze(Program &Program) {
   std::vector<Finding> Findings;
   std::set<const clang::Stmt *> GuardedScopes;
-  for (const auto &Way : Program.executions())
+  for (const Execution *Way : Program.executionsBesideTests())
     for (const UnusedGraph &Unused : unusedGraphs(*Way))
       if (Strict || !Unused.IsStrictOnly)
         addUnlessKnown(Findings, describe(Program, Unused, GuardedScopes));

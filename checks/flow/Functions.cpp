@@ -34,9 +34,11 @@ public:
     if (const auto *F = dyn_cast<FunctionDecl>(D))
       return visitFunction(F);
     if (const auto *V = dyn_cast<VarDecl>(D)) {
-      // A global initialised by a lambda.
-      if (const Expr *Init = V->getInit())
+      if (const Expr *Init = V->getInit()) {
+        Owner.Globals.push_back(V);
+        // It may be a lambda.
         visitBody(Init);
+      }
       return;
     }
     if (const auto *Friend = dyn_cast<FriendDecl>(D))

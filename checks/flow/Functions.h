@@ -30,6 +30,9 @@ public:
   /// or it is library code.
   const clang::FunctionDecl *definition(const clang::FunctionDecl *F) const;
 
+  /// Variables of namespace scope and static members that have an initializer.
+  llvm::ArrayRef<const clang::VarDecl *> globals() const { return Globals; }
+
   /// The lambda whose call operator F is, or null.
   const clang::LambdaExpr *lambda(const clang::FunctionDecl *F) const {
     return Lambdas.lookup(F);
@@ -43,6 +46,7 @@ private:
   clang::ASTContext &Context;
   LibraryPath IsLibrary;
   std::vector<const clang::FunctionDecl *> Functions;
+  std::vector<const clang::VarDecl *> Globals;
   llvm::DenseMap<const clang::FunctionDecl *, const clang::LambdaExpr *>
       Lambdas;
   mutable llvm::DenseMap<clang::FileID, bool> UserFiles;

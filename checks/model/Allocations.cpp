@@ -261,7 +261,7 @@ private:
 
 std::vector<RepeatedAllocation> repeatedAllocations(Program &Program) {
   std::vector<RepeatedAllocation> Result;
-  for (const auto &Way : Program.executions()) {
+  for (const Execution *Way : Program.executionsBesideTests()) {
     Invariance Loops(*Way);
     for (const Event &E : Way->events())
       if (E.Kind == EventKind::Allocate)

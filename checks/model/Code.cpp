@@ -44,7 +44,7 @@ private:
 
 Code::Code(ASTContext &Context)
     : Context(Context), Functions(Context, torch::isLibraryPath),
-      Calls(Functions) {
+      Calls(Functions), Tests(Functions) {
   // Callees first, so one pass does it but for recursion, whose members are
   // given the benefit of a second.
   for (unsigned Pass = 0; Pass < 2; ++Pass)

@@ -48,6 +48,14 @@ llvm::ArrayRef<std::unique_ptr<Execution>> Program::executions() {
   return Executions;
 }
 
+std::vector<const Execution *> Program::executionsBesideTests() {
+  std::vector<const Execution *> Result;
+  for (const auto &Way : executions())
+    if (!code().tests().contains(Way->root().Function))
+      Result.push_back(Way.get());
+  return Result;
+}
+
 std::string Program::text(const Expr *E) const {
   if (!E)
     return "";

@@ -22,6 +22,8 @@ public:
   /// and what no other way leads to. Those that met a bound are left out. Made
   /// when first asked for.
   llvm::ArrayRef<std::unique_ptr<Execution>> executions();
+  /// Those whose cost somebody bears: all but those that begin in a test.
+  std::vector<const Execution *> executionsBesideTests();
   /// No way was left out, and no function that has no control flow.
   bool isComplete() {
     (void)executions();

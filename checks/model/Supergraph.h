@@ -7,6 +7,7 @@
 #include "flow/CallGraph.h"
 #include "flow/ControlFlow.h"
 #include "flow/Functions.h"
+#include "flow/Tests.h"
 #include "llvm/ADT/DenseSet.h"
 #include <memory>
 #include <set>
@@ -21,6 +22,7 @@ public:
   clang::ASTContext &context() const { return Context; }
   const flow::UserFunctions &functions() const { return Functions; }
   const flow::CallGraph &calls() const { return Calls; }
+  const flow::Tests &tests() const { return Tests; }
   /// Null where there is no graph to be had.
   const flow::ControlFlow *controlFlow(const clang::FunctionDecl *F);
   /// A summary, made bottom-up: F, or something that it calls, mentions
@@ -36,6 +38,7 @@ private:
   clang::ASTContext &Context;
   flow::UserFunctions Functions;
   flow::CallGraph Calls;
+  flow::Tests Tests;
   llvm::DenseSet<const clang::FunctionDecl *> TorchFunctions;
   llvm::DenseMap<const clang::FunctionDecl *,
                  std::unique_ptr<flow::ControlFlow>>

@@ -266,7 +266,7 @@ std::vector<RepeatedTransfer> repeatedTransfers(Program &Program) {
   if (Program.executions().empty())
     return Result;
   RegisteredMembers Registered(Program.executions().front()->code());
-  for (const auto &Way : Program.executions()) {
+  for (const Execution *Way : Program.executionsBesideTests()) {
     Invariance Loops(*Way);
     for (const Event &E : Way->events())
       if (E.Kind == EventKind::Transfer)

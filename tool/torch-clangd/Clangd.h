@@ -5,12 +5,17 @@
 #define TORCHTIDY_TOOL_CLANGD_H
 
 #include "clang-tidy/ClangTidyOptions.h"
+#include "clang/Basic/Diagnostic.h"
+#include "clang/Frontend/CompilerInvocation.h"
 #include "llvm/ADT/FunctionExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace clang::clangd {
 
@@ -26,6 +31,35 @@ public:
   virtual ~Transport() = default;
 };
 enum JSONStreamStyle { Standard, Delimited };
+
+struct ParseInputs;
+
+/// How long clangd waits after an edit for a further one before it begins with
+/// the file: as long as the last builds took, times RebuildRatio, within Min
+/// and Max.
+struct DebouncePolicy {
+  using clock = std::chrono::steady_clock;
+  clock::duration Min, Max;
+  float RebuildRatio;
+};
+
+class GlobalCompilationDatabase;
+class ParsingCallbacks {
+public:
+  virtual ~ParsingCallbacks() = default;
+};
+
+class TUScheduler {
+public:
+  /// The first members of clangd's structure. It is taken by reference only and
+  /// never copied here.
+  struct Options {
+    unsigned AsyncThreadsCount;
+    bool StorePreamblesInMemory;
+    DebouncePolicy UpdateDebounce;
+    Options(const Options &) = delete;
+  };
+};
 
 } // namespace clang::clangd
 

@@ -1,7 +1,7 @@
 // torch-clangd: clangd 19 with the torch checks built in.
 //
 // clangd has no place where checks could be added from outside. They are linked
-// in, as in torch-tidy, and three functions of clangd are replaced at link time
+// in, as in torch-tidy, and some functions of clangd are replaced at link time
 // (-Wl,--wrap, see CMakeLists.txt), by the names that the compiler has given
 // them.
 #include "Clangd.h"
@@ -32,13 +32,14 @@ static std::string &pageFolder() {
 
 using clang::clangd::TidyProviderRef;
 
-// Linked with --wrap: calls of clangd's function go to Wrapped, and Original is what
-// they went to.
+// Linked with --wrap: calls of clangd's function go to Wrapped, and Original is
+// what they went to.
 #define WRAP(Symbol) __asm__("__wrap_" Symbol)
 #define ORIGINAL(Symbol) __asm__("__real_" Symbol)
 
 #define IS_FAST_TIDY_CHECK "_ZN5clang6clangd15isFastTidyCheckEN4llvm9StringRefE"
-std::optional<bool> originalIsFast(StringRef Check) ORIGINAL(IS_FAST_TIDY_CHECK);
+std::optional<bool> originalIsFast(StringRef Check)
+    ORIGINAL(IS_FAST_TIDY_CHECK);
 std::optional<bool> wrappedIsFast(StringRef Check) WRAP(IS_FAST_TIDY_CHECK);
 /// clangd runs only checks that its authors have measured. Ours take a few
 /// milliseconds.
@@ -80,6 +81,59 @@ TransportPtr wrappedTransport(std::FILE *In, raw_ostream &Out,
   static torchtidy::tool::DocLinks Linked(Out, pageFolder());
   Linked.SetUnbuffered();
   return originalTransport(In, Linked, InMirror, Pretty, Style);
+}
+
+#define BUILD_COMPILER_INVOCATION                                              \
+  "_ZN5clang6clangd23buildCompilerInvocationERKNS0_11ParseInputsERNS_"         \
+  "18DiagnosticConsumerEPSt6vectorINSt7__cxx1112basic_stringIcSt11char_"       \
+  "traitsIcESaIcEEESaISC_EE"
+using InvocationPtr = std::unique_ptr<clang::CompilerInvocation>;
+InvocationPtr originalInvocation(const clang::clangd::ParseInputs &Inputs,
+                                 clang::DiagnosticConsumer &Diagnostics,
+                                 std::vector<std::string> *Arguments)
+    ORIGINAL(BUILD_COMPILER_INVOCATION);
+InvocationPtr wrappedInvocation(const clang::clangd::ParseInputs &Inputs,
+                                clang::DiagnosticConsumer &Diagnostics,
+                                std::vector<std::string> *Arguments)
+    WRAP(BUILD_COMPILER_INVOCATION);
+/// What the headers instantiate is instantiated with them, once, and not after
+/// every edit: with LibTorch's that is half of the work.
+InvocationPtr wrappedInvocation(const clang::clangd::ParseInputs &Inputs,
+                                clang::DiagnosticConsumer &Diagnostics,
+                                std::vector<std::string> *Arguments) {
+  InvocationPtr Result = originalInvocation(Inputs, Diagnostics, Arguments);
+  if (Result)
+    Result->getLangOpts().PCHInstantiateTemplates = true;
+  return Result;
+}
+
+#define NEW_TU_SCHEDULER                                                       \
+  "_ZN5clang6clangd11TUSchedulerC1ERKNS0_25GlobalCompilationDatabaseERKNS1_"   \
+  "7OptionsESt10unique_ptrINS0_16ParsingCallbacksESt14default_deleteIS9_EE"
+using clang::clangd::TUScheduler;
+using CallbacksPtr = std::unique_ptr<clang::clangd::ParsingCallbacks>;
+void originalScheduler(TUScheduler *This,
+                       const clang::clangd::GlobalCompilationDatabase &Commands,
+                       const TUScheduler::Options &Options,
+                       CallbacksPtr Callbacks) ORIGINAL(NEW_TU_SCHEDULER);
+void wrappedScheduler(TUScheduler *This,
+                      const clang::clangd::GlobalCompilationDatabase &Commands,
+                      const TUScheduler::Options &Options,
+                      CallbacksPtr Callbacks) WRAP(NEW_TU_SCHEDULER);
+/// clangd waits after an edit as long as a build takes. A fifth of a second of
+/// work is begun at once: what comes while it is done is done after it.
+void wrappedScheduler(TUScheduler *This,
+                      const clang::clangd::GlobalCompilationDatabase &Commands,
+                      const TUScheduler::Options &Options,
+                      CallbacksPtr Callbacks) {
+  // The caller's options are an object of its own that is not constant.
+  auto &Policy =
+      const_cast<clang::clangd::DebouncePolicy &>(Options.UpdateDebounce);
+  using namespace std::chrono_literals;
+  // Nothing else is overwritten should clangd's structure be another one.
+  if (Policy.Min == 50ms && Policy.Max == 500ms && Policy.RebuildRatio == 1)
+    Policy.Max = Policy.Min;
+  originalScheduler(This, Commands, Options, std::move(Callbacks));
 }
 
 int main(int Argc, char *Argv[]) {

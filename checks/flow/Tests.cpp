@@ -1,0 +1,99 @@
+#include "flow/Tests.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+
+using namespace clang;
+
+namespace torchtidy::flow {
+
+static StringRef outermostNamespace(const Decl *D) {
+  const NamespaceDecl *Outermost = nullptr;
+  for (const DeclContext *C = D->getDeclContext(); C; C = C->getParent())
+    if (const auto *N = dyn_cast<NamespaceDecl>(C))
+      Outermost = N;
+  return Outermost && Outermost->getIdentifier() ? Outermost->getName()
+                                                 : StringRef();
+}
+
+static bool isOfFramework(const Decl *D) {
+  const StringRef Name = outermostNamespace(D);
+  return Name == "Catch" || Name == "doctest" ||
+         (Name == "boost" &&
+          StringRef(cast<NamedDecl>(D)->getQualifiedNameAsString())
+              .starts_with("boost::unit_test::"));
+}
+
+namespace {
+
+/// The functions that an initializer hands to a test framework: as they are, or
+/// in a boost::function and the like.
+class Registrations : public RecursiveASTVisitor<Registrations> {
+  using Base = RecursiveASTVisitor<Registrations>;
+
+public:
+  explicit Registrations(llvm::DenseSet<const FunctionDecl *> &Result)
+      : Result(Result) {}
+
+  bool TraverseStmt(Stmt *S) {
+    const auto *E = dyn_cast_or_null<Expr>(S);
+    const Decl *Callee = nullptr;
+    if (const auto *Call = dyn_cast_or_null<CallExpr>(E))
+      Callee = Call->getCalleeDecl();
+    else if (const auto *Construct = dyn_cast_or_null<CXXConstructExpr>(E))
+      Callee = Construct->getConstructor();
+    const bool IsRegistration = Callee && isOfFramework(Callee);
+    Depth += IsRegistration;
+    Base::TraverseStmt(S);
+    Depth -= IsRegistration;
+    return true;
+  }
+  bool VisitDeclRefExpr(DeclRefExpr *Ref) {
+    if (const auto *F = dyn_cast<FunctionDecl>(Ref->getDecl()); F && Depth)
+      Result.insert(F->getCanonicalDecl());
+    return true;
+  }
+
+private:
+  llvm::DenseSet<const FunctionDecl *> &Result;
+  unsigned Depth = 0;
+};
+
+} // namespace
+
+static bool isGoogleTest(const CXXRecordDecl *Class) {
+  return Class->getIdentifier() && Class->getName() == "Test" &&
+         outermostNamespace(Class) == "testing";
+}
+
+static bool derivesFromGoogleTest(const CXXRecordDecl *Class) {
+  bool Result = false;
+  if (Class->hasDefinition())
+    (void)Class->forallBases([&](const CXXRecordDecl *Base) {
+      Result |= isGoogleTest(Base);
+      return true;
+    });
+  return Result;
+}
+
+Tests::Tests(const UserFunctions &Functions) {
+  Registrations Found(Registered);
+  for (const VarDecl *Global : Functions.globals())
+    Found.TraverseStmt(const_cast<Expr *>(Global->getInit()));
+}
+
+bool Tests::contains(const FunctionDecl *F) const {
+  for (const DeclContext *C = F; C; C = C->getLexicalParent()) {
+    if (const auto *Around = dyn_cast<FunctionDecl>(C);
+        Around && Registered.count(Around->getCanonicalDecl()))
+      return true;
+    // A method that is defined outside of its class.
+    const auto *Method = dyn_cast<CXXMethodDecl>(C);
+    const auto *Class =
+        Method ? Method->getParent() : dyn_cast<CXXRecordDecl>(C);
+    if (Class && derivesFromGoogleTest(Class))
+      return true;
+  }
+  return false;
+}
+
+} // namespace torchtidy::flow
