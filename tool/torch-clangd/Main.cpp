@@ -120,8 +120,8 @@ void wrappedScheduler(TUScheduler *This,
                       const clang::clangd::GlobalCompilationDatabase &Commands,
                       const TUScheduler::Options &Options,
                       CallbacksPtr Callbacks) WRAP(NEW_TU_SCHEDULER);
-/// clangd waits after an edit as long as a build takes. A fifth of a second of
-/// work is begun at once: what comes while it is done is done after it.
+/// clangd waits after an edit as long as a build takes. A quarter of a second of
+/// work is begun at once: of the edits that come meanwhile the last is next.
 void wrappedScheduler(TUScheduler *This,
                       const clang::clangd::GlobalCompilationDatabase &Commands,
                       const TUScheduler::Options &Options,
@@ -132,7 +132,7 @@ void wrappedScheduler(TUScheduler *This,
   using namespace std::chrono_literals;
   // Nothing else is overwritten should clangd's structure be another one.
   if (Policy.Min == 50ms && Policy.Max == 500ms && Policy.RebuildRatio == 1)
-    Policy.Max = Policy.Min;
+    Policy.Min = Policy.Max = 10ms;
   originalScheduler(This, Commands, Options, std::move(Callbacks));
 }
 
