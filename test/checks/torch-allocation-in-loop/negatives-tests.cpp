@@ -2,8 +2,9 @@
 //
 // What a test allocates is of no concern.
 
-#include <gtest/gtest.h>
 #include <torch/torch.h>
+
+#include <gtest/gtest.h>
 
 static float sumOfSteps(int64_t steps) {
   float sum = 0;

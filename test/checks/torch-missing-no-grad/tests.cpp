@@ -3,10 +3,10 @@
 // A test runs once, on a small input: what it records for nobody is of no
 // concern. The same helper in a program that people run is.
 
-#include <gtest/gtest.h>
 #include <torch/torch.h>
 
 #include <functional>
+#include <gtest/gtest.h>
 
 using torch::Tensor;
 using torch::nn::Linear;

@@ -2,8 +2,9 @@
 //
 // What a test copies is of no concern.
 
-#include <gtest/gtest.h>
 #include <torch/torch.h>
+
+#include <gtest/gtest.h>
 
 using torch::Tensor;
 
