@@ -1,19 +1,11 @@
 #include "flow/Tests.h"
+#include "flow/Names.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 
 using namespace clang;
 
 namespace torchtidy::flow {
-
-static StringRef outermostNamespace(const Decl *D) {
-  const NamespaceDecl *Outermost = nullptr;
-  for (const DeclContext *C = D->getDeclContext(); C; C = C->getParent())
-    if (const auto *N = dyn_cast<NamespaceDecl>(C))
-      Outermost = N;
-  return Outermost && Outermost->getIdentifier() ? Outermost->getName()
-                                                 : StringRef();
-}
 
 static bool isOfFramework(const Decl *D) {
   const StringRef Name = outermostNamespace(D);
@@ -61,8 +53,7 @@ private:
 } // namespace
 
 static bool isGoogleTest(const CXXRecordDecl *Class) {
-  return Class->getIdentifier() && Class->getName() == "Test" &&
-         outermostNamespace(Class) == "testing";
+  return nameOf(Class) == "Test" && outermostNamespace(Class) == "testing";
 }
 
 static bool derivesFromGoogleTest(const CXXRecordDecl *Class) {

@@ -1,7 +1,7 @@
 // What expressions denote: the objects that they name, or the value that they
 // have.
+#include "flow/Names.h"
 #include "model/Interpreter.h"
-#include "torch/Names.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -76,7 +76,7 @@ Denotation Interpreter::denote(const Expr *E) {
     }
     if (Ref->getType()->isEnumeralType() || torch::isLibTorch(D)) {
       // torch::kCUDA, torch::kFloat.
-      StringRef Name = torch::nameOf(D);
+      StringRef Name = flow::nameOf(D);
       if (Name == "kCPU" || Name == "CPU")
         Result.Own.OnDevice = Known<Device>(Device::CPU);
       else if (Name == "kCUDA" || Name == "CUDA")

@@ -1,7 +1,7 @@
 // Changes that wrap an expression into a call, or move one to its end.
+#include "flow/Names.h"
 #include "model/Edit.h"
 #include "model/Supergraph.h"
-#include "torch/Names.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/Basic/SourceManager.h"
@@ -43,7 +43,7 @@ static void collectWishes(const ASTContext &Context, const Stmt *S,
     return;
   const auto *Call = dyn_cast<CallExpr>(S);
   const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
-  const StringRef Name = torch::nameOf(Callee);
+  const StringRef Name = flow::nameOf(Callee);
   if (const auto *Member = dyn_cast_or_null<CXXMemberCallExpr>(Call);
       Member && (Name == "requires_grad_" || Name == "set_requires_grad" ||
                  (Name == "requires_grad" && Call->getNumArgs() > 0))) {

@@ -1,6 +1,6 @@
 #include "model/Effects.h"
+#include "flow/Names.h"
 #include "model/Variables.h"
-#include "torch/Names.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -80,7 +80,7 @@ bool Effects::isHarmlessCall(const CallExpr *Call, const FunctionDecl *In) {
                                : isLocal(Object, In);
     // A free function that gets nothing to write to: std::move, std::get,
     // torch::cuda::is_available.
-    const StringRef Name = torch::nameOf(Callee);
+    const StringRef Name = flow::nameOf(Callee);
     // Of iterators, in the header of a loop.
     if (torch::isStd(Callee))
       return Callee->getOverloadedOperator() == OO_ExclaimEqual ||
@@ -133,7 +133,7 @@ bool Effects::isHarmless(const Stmt *S, const FunctionDecl *In) {
 
 /// Functions of clocks, and of synchronisation with a device, by their names.
 static bool isMeasurement(const FunctionDecl *Callee) {
-  const StringRef Name = torch::nameOf(Callee);
+  const StringRef Name = flow::nameOf(Callee);
   // Google Benchmark's loop over its state.
   for (const DeclContext *C = Callee->getDeclContext(); C; C = C->getParent())
     if (const auto *In = dyn_cast<NamespaceDecl>(C);

@@ -1,6 +1,6 @@
 #include "model/Invariance.h"
+#include "flow/Names.h"
 #include "torch/Api.h"
-#include "torch/Names.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -134,7 +134,7 @@ bool Invariance::isInvariantCall(const CallExpr *Call, const Frame *F,
   };
   if (!Callee)
     return false;
-  const StringRef Name = torch::nameOf(Callee);
+  const StringRef Name = flow::nameOf(Callee);
   if (torch::isLibTorch(Callee)) {
     const torch::Call Kind = torch::classify(Call);
     if (Object && torch::isTensor(Object->getType()) && isPropertyName(Name)) {

@@ -1,5 +1,5 @@
 #include "model/LoanTypes.h"
-#include "torch/Names.h"
+#include "flow/Names.h"
 #include "torch/Types.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -27,23 +27,23 @@ bool isMatrix(QualType Type) {
   const CXXRecordDecl *Record = classOf(Type);
   const auto *In =
       Record ? dyn_cast<NamespaceDecl>(Record->getDeclContext()) : nullptr;
-  return torch::nameOf(In) == "Eigen" && (torch::nameOf(Record) == "Matrix" ||
-                                          torch::nameOf(Record) == "Array");
+  return flow::nameOf(In) == "Eigen" &&
+         (flow::nameOf(Record) == "Matrix" || flow::nameOf(Record) == "Array");
 }
 
 bool isWindow(QualType Type) {
-  return llvm::StringSwitch<bool>(torch::nameOf(classOf(Type)))
+  return llvm::StringSwitch<bool>(flow::nameOf(classOf(Type)))
       .Cases("basic_string_view", "span", "initializer_list", true)
       .Cases("ArrayRef", "MutableArrayRef", "reference_wrapper", true)
       .Default(false);
 }
 
 bool isUnique(QualType Type) {
-  return torch::nameOf(classOf(Type)) == "unique_ptr";
+  return flow::nameOf(classOf(Type)) == "unique_ptr";
 }
 
 bool isContiguous(QualType Type) {
-  return llvm::StringSwitch<bool>(torch::nameOf(classOf(Type)))
+  return llvm::StringSwitch<bool>(flow::nameOf(classOf(Type)))
       .Cases("vector", "basic_string", "SmallVector", "SmallVectorImpl", true)
       .Default(false);
 }

@@ -1,7 +1,7 @@
 // Memory that one object owns and another uses: who lends it, and who uses it.
+#include "flow/Names.h"
 #include "model/Interpreter.h"
 #include "model/LoanTypes.h"
-#include "torch/Names.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 
@@ -71,7 +71,7 @@ PlaceSet Interpreter::lenders(const Expr *Pointer) {
       Member && !Member->isArrow()) {
     Base = Member->getBase();
   } else if (const auto *Call = dyn_cast<CXXMemberCallExpr>(E)) {
-    const StringRef Name = torch::nameOf(Call->getMethodDecl());
+    const StringRef Name = flow::nameOf(Call->getMethodDecl());
     if (Name == "data" || Name == "ptr")
       Base = Call->getImplicitObjectArgument();
   }
@@ -104,7 +104,7 @@ static bool isFreshExpression(const Expr *E, const CXXRecordDecl *Class) {
     if (!Callee)
       return false;
     if (isa<CXXMethodDecl>(Callee) && !cast<CXXMethodDecl>(Callee)->isStatic())
-      return torch::nameOf(Callee) == "clone";
+      return flow::nameOf(Callee) == "clone";
     const NamespaceDecl *Library = outermost(Class);
     if (!Library || outermost(Callee) != Library)
       return false;
@@ -162,7 +162,7 @@ void Interpreter::shareArguments(const FunctionDecl *Callee, const Expr *Object,
     Share(Argument);
   // cv::Mat part = whole(area)
   if (Object && Callee && isHandleToMemory(Callee->getReturnType()) &&
-      torch::nameOf(Callee) != "clone")
+      flow::nameOf(Callee) != "clone")
     giveUp(denote(Object).Objects);
 }
 
@@ -240,7 +240,7 @@ bool Interpreter::keepsMemory(const torch::Operation &Op, const CallExpr *Call,
     const Expr *Argument = Arguments[I];
     if (isa<CXXDefaultArgExpr>(Argument) || I >= Callee->getNumParams())
       continue;
-    const StringRef Parameter = torch::nameOf(Callee->getParamDecl(I));
+    const StringRef Parameter = flow::nameOf(Callee->getParamDecl(I));
     if (Parameter == "copy") {
       bool IsKnown = true;
       if (literalBool(Argument, false, IsKnown) || !IsKnown)
@@ -282,7 +282,7 @@ void Interpreter::touch(const Expr *Site, const Value &V) {
 void Interpreter::touchOperands(const CallExpr *Call, const torch::Call &Kind,
                                 const Expr *Object,
                                 llvm::ArrayRef<const Expr *> Arguments) {
-  const StringRef Name = torch::nameOf(Call->getDirectCallee());
+  const StringRef Name = flow::nameOf(Call->getDirectCallee());
   bool ReadsObject = false, ReadsArguments = true;
   switch (Kind.Kind) {
   case Api::Operation:

@@ -1,6 +1,6 @@
 #include "model/LostWrites.h"
+#include "flow/Names.h"
 #include "model/Variables.h"
-#include "torch/Names.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -19,7 +19,7 @@ const CallExpr *asParameterVector(const CallExpr *Call) {
   if (!Callee || Call->isGLValue() || !torch::isLibTorch(Callee))
     return nullptr;
   const auto *Method = dyn_cast<CXXMethodDecl>(Callee);
-  const StringRef Name = torch::nameOf(Callee);
+  const StringRef Name = flow::nameOf(Callee);
   const CXXRecordDecl *Record = torch::recordOf(Call->getType());
   return Method && (Name == "parameters" || Name == "buffers") && Record &&
                  torch::isStd(Record)
@@ -87,7 +87,7 @@ private:
   /// parameters(), buffers() and the same with names.
   static bool isOfModule(const CallExpr *Call) {
     const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
-    const StringRef Name = torch::nameOf(Callee);
+    const StringRef Name = flow::nameOf(Callee);
     return Callee && torch::isLibTorch(Callee) &&
            (Name == "parameters" || Name == "buffers" ||
             Name == "named_parameters" || Name == "named_buffers");

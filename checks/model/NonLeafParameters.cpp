@@ -1,5 +1,5 @@
 #include "model/NonLeafParameters.h"
-#include "torch/Names.h"
+#include "flow/Names.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -50,12 +50,12 @@ std::vector<NonLeafParameter> nonLeafParameters(const Execution &Way) {
       continue;
     const Origin *Made = builder(Way, E.Result);
     if (E.Kind == EventKind::Train)
-      Result.push_back({torch::calleeName(E.Site) == "add_parameters"
+      Result.push_back({flow::calleeName(E.Site) == "add_parameters"
                             ? NonLeafParameter::Ignored
                             : NonLeafParameter::Throws,
                         &E, E.Operand, Made});
     else if (E.Kind == EventKind::Register &&
-             torch::calleeName(E.Site) == "register_parameter")
+             flow::calleeName(E.Site) == "register_parameter")
       Result.push_back({NonLeafParameter::Registered, &E, E.Operand, Made});
     else if (E.Kind == EventKind::Store && E.Places.size() == 1 &&
              (E.How == StoreKind::Rebind || E.How == StoreKind::Accumulate)) {

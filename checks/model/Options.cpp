@@ -1,7 +1,7 @@
 // Tensors over foreign memory, and the scalar type that options say.
+#include "flow/Names.h"
 #include "model/Blobs.h"
 #include "model/Interpreter.h"
-#include "torch/Names.h"
 #include "torch/Scalars.h"
 #include "torch/Types.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -29,7 +29,7 @@ Known<StringRef> Interpreter::scalarOfOptions(const Expr *E,
     const auto *Enum = Type->getAs<EnumType>();
     const CXXRecordDecl *Record = torch::recordOf(Type);
     const StringRef Name =
-        Enum ? Enum->getDecl()->getName() : torch::nameOf(Record);
+        Enum ? Enum->getDecl()->getName() : flow::nameOf(Record);
     if (Name == "Device" || Name == "DeviceType" || Name == "Layout" ||
         Name == "MemoryFormat")
       return Default;

@@ -1,5 +1,5 @@
 #include "model/Registration.h"
-#include "torch/Names.h"
+#include "flow/Names.h"
 #include "torch/Types.h"
 #include "clang/AST/StmtCXX.h"
 
@@ -21,7 +21,7 @@ static std::optional<StringRef> literalName(const Event &E) {
 }
 
 static bool isRegistration(const Event &E) {
-  const StringRef Name = torch::calleeName(E.Site);
+  const StringRef Name = flow::calleeName(E.Site);
   return E.Kind == EventKind::Register &&
          (Name == "register_module" || Name == "register_parameter" ||
           Name == "register_buffer");
@@ -55,7 +55,7 @@ std::vector<RepeatedName> repeatedNames(Program &Program) {
     bool IsUnregistered = false;
     for (const Event &E : Way->events()) {
       IsUnregistered |= E.Kind == EventKind::Register &&
-                        torch::calleeName(E.Site) == "unregister_module";
+                        flow::calleeName(E.Site) == "unregister_module";
       if (isRegistration(E) && literalName(E) && E.Input.Refs.size() == 1)
         Known.push_back(&E);
     }
@@ -63,7 +63,7 @@ std::vector<RepeatedName> repeatedNames(Program &Program) {
       continue;
     for (const Event *Again : Known)
       for (const Event *First : Known) {
-        if (torch::calleeName(First->Site) != torch::calleeName(Again->Site) ||
+        if (flow::calleeName(First->Site) != flow::calleeName(Again->Site) ||
             *literalName(*First) != *literalName(*Again) ||
             First->Input.Refs != Again->Input.Refs)
           continue;

@@ -1,7 +1,7 @@
 // The standard library (and LibTorch's own containers) where tensors pass
 // through it.
+#include "flow/Names.h"
 #include "model/Interpreter.h"
-#include "torch/Names.h"
 #include "torch/Types.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -78,7 +78,7 @@ Denotation Interpreter::stdCall(const CallExpr *Call, const Expr *Object,
   const FunctionDecl *Callee = Call->getDirectCallee();
   const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
   OverloadedOperatorKind Op = Operator ? Operator->getOperator() : OO_None;
-  StringRef Name = torch::nameOf(Callee);
+  StringRef Name = flow::nameOf(Callee);
   const Expr *First = Arguments.empty() ? nullptr : Arguments.front();
   Std What = meaning(Name);
   if (Op == OO_Star || Op == OO_Arrow)

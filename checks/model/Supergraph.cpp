@@ -1,5 +1,5 @@
 #include "model/Supergraph.h"
-#include "torch/Names.h"
+#include "flow/Names.h"
 #include "torch/Types.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -285,7 +285,7 @@ void Supergraph::resolveCall(const Frame *F, const CallExpr *Call,
   }
   if (!torch::isStd(Callee) && !torch::isLibTorch(Callee))
     return;
-  StringRef Name = torch::nameOf(Callee);
+  StringRef Name = flow::nameOf(Callee);
   if (Name == "make_shared" || Name == "make_unique") {
     // The constructor of the user's class: by the number of its parameters.
     QualType Made = torch::pointee(Call->getType());

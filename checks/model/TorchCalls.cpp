@@ -1,7 +1,7 @@
 // The meaning of LibTorch's calls other than tensor operations: modules,
 // optimizers, autograd.
+#include "flow/Names.h"
 #include "model/Interpreter.h"
-#include "torch/Names.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -358,12 +358,12 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
     writeEvent(Call, First);
     return denote(First);
   case Api::NoEffect:
-    if (torch::calleeName(Call) == "unregister_module") {
+    if (flow::calleeName(Call) == "unregister_module") {
       E.Kind = EventKind::Register;
       emit(std::move(E));
     }
     // ModuleList, Sequential.
-    if (Object && First && torch::calleeName(Call) == "push_back")
+    if (Object && First && flow::calleeName(Call) == "push_back")
       fill(Call, identity(Object), Arguments.back(), /*IsAppended=*/true);
     if (torch::isTensor(Call->getType()))
       Result.Own.History = history::None;
@@ -373,7 +373,7 @@ Denotation Interpreter::torchCall(const CallExpr *Call, const torch::Call &Kind,
   }
 
   // Any other function of LibTorch: reads its arguments, keeps nothing.
-  StringRef Name = torch::calleeName(Call);
+  StringRef Name = flow::calleeName(Call);
   if (Object && Name == "reset" && torch::isTensor(Object->getType())) {
     PlaceSet Target = identity(Object);
     if (isGradient(Target))

@@ -1,8 +1,8 @@
 // What a file shows of the members of a module: how each is made, whether it is
 // registered, and where it is used.
+#include "flow/Names.h"
 #include "model/FreshModules.h"
 #include "model/Registration.h"
-#include "torch/Names.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -106,7 +106,7 @@ private:
   void collectForward(const CXXRecordDecl *Class) {
     llvm::SmallVector<const FunctionDecl *, 8> Work;
     for (const CXXMethodDecl *Method : Class->methods())
-      if (torch::nameOf(Method) == "forward")
+      if (flow::nameOf(Method) == "forward")
         if (const FunctionDecl *F = Source.functions().definition(Method))
           Work.push_back(F);
     while (!Work.empty()) {
@@ -152,7 +152,7 @@ private:
           Members[Field].IsAccountedFor = true;
     }
     if (const auto *Call = dyn_cast<CXXMemberCallExpr>(S);
-        Call && torch::nameOf(Call->getMethodDecl()) == "is_training" &&
+        Call && flow::nameOf(Call->getMethodDecl()) == "is_training" &&
         isa_and_nonnull<CXXMethodDecl>(In))
       AsksForMode.insert(cast<CXXMethodDecl>(In)->getParent());
     Ancestors.push_back(S);
@@ -352,7 +352,7 @@ private:
         break;
       }
     }
-    const StringRef Name = torch::nameOf(Callee);
+    const StringRef Name = flow::nameOf(Callee);
     if (isa_and_nonnull<CXXConversionDecl>(Callee))
       return Done;
     if (torch::isTensor(Field->getType())) {

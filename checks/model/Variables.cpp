@@ -1,5 +1,5 @@
 #include "model/Variables.h"
-#include "torch/Names.h"
+#include "flow/Names.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -19,7 +19,7 @@ static bool holdsItsElements(QualType Type) {
     return llvm::none_of(torch::tupleTypes(Type),
                          [](QualType Part) { return Part->isReferenceType(); });
   const CXXRecordDecl *Record = torch::recordOf(Type);
-  const StringRef Name = torch::nameOf(Record);
+  const StringRef Name = flow::nameOf(Record);
   return Kind == TypeKind::Container && Name != "List" && Name != "Dict" &&
          Name != "ArrayRef";
 }

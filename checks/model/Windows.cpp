@@ -1,7 +1,7 @@
 // Pointers, references and lists that lead into objects which an expression has
 // made: data_ptr() of a temporary tensor, an ArrayRef over a temporary list.
+#include "flow/Names.h"
 #include "model/Interpreter.h"
-#include "torch/Names.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -39,7 +39,7 @@ static bool isComputedIValue(const Expr *E) {
     if (torch::classify(Call).Kind == Api::ModuleForward)
       return isForward(Call);
     const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
-    const bool LeadsOn = torch::calleeName(Call).starts_with("to") ||
+    const bool LeadsOn = flow::calleeName(Call).starts_with("to") ||
                          (Operator && (Operator->getOperator() == OO_Arrow ||
                                        Operator->getOperator() == OO_Star));
     if (!LeadsOn || !Object)
@@ -59,7 +59,7 @@ bool Interpreter::isFreshStorage(const Expr *E) {
   if (isForward(Call))
     return true;
   // forward(x).toTensor()
-  if (torch::calleeName(Call) == "toTensor")
+  if (flow::calleeName(Call) == "toTensor")
     return objectOf(Call) && isComputedIValue(objectOf(Call));
   const torch::Call Kind = torch::classify(Call);
   if (Kind.Kind != Api::Operation || !Kind.Op || Kind.Op->Name == "from_blob")
@@ -125,7 +125,7 @@ void Interpreter::lendOfObject(const CallExpr *Call, Value &To) {
   const Expr *Object = objectOf(Call);
   if (!Object || Object->getType().isNull())
     return;
-  const StringRef Name = torch::calleeName(Call);
+  const StringRef Name = flow::calleeName(Call);
   if (torch::isTensor(Object->getType())) {
     const bool IsPointer = Name == "data_ptr" || Name == "const_data_ptr" ||
                            Name == "mutable_data_ptr";

@@ -1,5 +1,5 @@
 #include "torch/Scalars.h"
-#include "torch/Names.h"
+#include "flow/Names.h"
 #include "torch/Types.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclTemplate.h"
@@ -55,7 +55,7 @@ static std::optional<Element> complexOf(const CXXRecordDecl *Record,
 static std::optional<Element> inRecord(const CXXRecordDecl *Record,
                                        QualType Type,
                                        const ASTContext &Context) {
-  const StringRef Name = nameOf(Record);
+  const StringRef Name = flow::nameOf(Record);
   const bool IsLibrary = isStd(Record) || isLibTorch(Record);
   if (IsLibrary && Name == "complex")
     return complexOf(Record, Context);

@@ -1,5 +1,5 @@
 #include "torch/Types.h"
-#include "torch/Names.h"
+#include "flow/Names.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/Basic/SourceManager.h"
@@ -8,15 +8,6 @@
 using namespace clang;
 
 namespace torchtidy::torch {
-
-/// The outermost named namespace, empty at global scope.
-static StringRef outermostNamespace(const Decl *D) {
-  StringRef Name;
-  for (const DeclContext *C = D->getDeclContext(); C; C = C->getParent())
-    if (const auto *N = dyn_cast<NamespaceDecl>(C))
-      Name = nameOf(N);
-  return Name;
-}
 
 bool isLibraryPath(StringRef Path) {
   // Headers that were found through -I include have a path that is relative.
@@ -34,7 +25,7 @@ bool isLibraryPath(StringRef Path) {
 }
 
 bool isLibTorch(const Decl *D) {
-  StringRef Namespace = outermostNamespace(D);
+  StringRef Namespace = flow::outermostNamespace(D);
   if (Namespace != "at" && Namespace != "torch" && Namespace != "c10" &&
       Namespace != "caffe2")
     return false;
@@ -46,7 +37,7 @@ bool isLibTorch(const Decl *D) {
 }
 
 bool isStd(const Decl *D) {
-  StringRef Namespace = outermostNamespace(D);
+  StringRef Namespace = flow::outermostNamespace(D);
   // libstdc++ keeps the iterators of its containers in a namespace of its own.
   return Namespace == "std" || Namespace == "__gnu_cxx";
 }
@@ -95,7 +86,7 @@ static TypeKind kindOfStd(StringRef Name) {
 }
 
 static TypeKind kindOfLibTorch(const CXXRecordDecl *Record) {
-  StringRef Name = nameOf(Record);
+  StringRef Name = flow::nameOf(Record);
   TypeKind Kind =
       llvm::StringSwitch<TypeKind>(Name)
           .Cases("Tensor", "TensorBase", TypeKind::Tensor)
@@ -113,7 +104,7 @@ static TypeKind kindOfLibTorch(const CXXRecordDecl *Record) {
           .Default(TypeKind::Other);
   if (Name == "Module") {
     const auto *Namespace = dyn_cast<NamespaceDecl>(Record->getDeclContext());
-    StringRef In = Namespace ? nameOf(Namespace) : StringRef();
+    StringRef In = Namespace ? flow::nameOf(Namespace) : StringRef();
     return In == "jit"  ? TypeKind::ScriptModule
            : In == "nn" ? TypeKind::Module
                         : TypeKind::Other;
@@ -132,7 +123,7 @@ static TypeKind classify(const CXXRecordDecl *Record, RecordSet &Seen) {
     if (Kind != TypeKind::Other)
       return Kind;
   } else if (isStd(Record)) {
-    return kindOfStd(nameOf(Record));
+    return kindOfStd(flow::nameOf(Record));
   }
   const CXXRecordDecl *Definition = Record->getDefinition();
   if (!Definition)
@@ -194,7 +185,7 @@ static const CXXRecordDecl *findBase(const CXXRecordDecl *Record,
                                      StringRef Name, unsigned Depth = 0) {
   if (!Record || Depth > 8)
     return nullptr;
-  if (nameOf(Record) == Name)
+  if (flow::nameOf(Record) == Name)
     return Record;
   const CXXRecordDecl *Definition = Record->getDefinition();
   if (!Definition)
@@ -232,7 +223,7 @@ QualType elementType(QualType Type) {
   if (!Specialization)
     return QualType();
   const TemplateArgumentList &Arguments = Specialization->getTemplateArgs();
-  StringRef Name = nameOf(Record);
+  StringRef Name = flow::nameOf(Record);
   unsigned Index = Name.ends_with("map") || Name.ends_with("Dict") ? 1 : 0;
   if (Index >= Arguments.size() ||
       Arguments[Index].getKind() != TemplateArgument::Type)
@@ -248,7 +239,7 @@ llvm::SmallVector<QualType, 4> tupleTypes(QualType Type) {
   if (!Specialization || kindOf(Record) != TypeKind::Aggregate)
     return Result;
   const TemplateArgumentList &Arguments = Specialization->getTemplateArgs();
-  if (nameOf(Record) == "array") {
+  if (flow::nameOf(Record) == "array") {
     // Long ones are containers to us.
     if (Arguments.size() == 2 &&
         Arguments[1].getKind() == TemplateArgument::Integral &&
@@ -273,7 +264,7 @@ llvm::SmallVector<QualType, 4> tupleTypes(QualType Type) {
 
 bool isOptional(QualType Type) {
   const CXXRecordDecl *Record = strip(Type);
-  return Record && nameOf(Record) == "optional";
+  return Record && flow::nameOf(Record) == "optional";
 }
 
 StringRef scalarName(StringRef Constant) {
@@ -291,17 +282,18 @@ StringRef scalarName(StringRef Constant) {
 
 bool isDevice(QualType Type) {
   const CXXRecordDecl *Record = strip(Type);
-  return Record && nameOf(Record) == "Device" && isLibTorch(Record);
+  return Record && flow::nameOf(Record) == "Device" && isLibTorch(Record);
 }
 
 bool isIndex(QualType Type) {
   const CXXRecordDecl *Record = strip(Type);
-  return Record && nameOf(Record) == "TensorIndex" && isLibTorch(Record);
+  return Record && flow::nameOf(Record) == "TensorIndex" && isLibTorch(Record);
 }
 
 bool isTensorOptions(QualType Type) {
   const CXXRecordDecl *Record = strip(Type);
-  return Record && nameOf(Record) == "TensorOptions" && isLibTorch(Record);
+  return Record && flow::nameOf(Record) == "TensorOptions" &&
+         isLibTorch(Record);
 }
 
 const CXXRecordDecl *moduleClass(QualType Type) {
@@ -331,7 +323,7 @@ public:
     if (!Module)
       return Parameters::Unknown;
     if (isLibTorch(Module)) {
-      StringRef Name = nameOf(Module);
+      StringRef Name = flow::nameOf(Module);
       Name.consume_back("Impl");
       return OfLibrary(Name);
     }
@@ -455,7 +447,7 @@ static bool mayHold(QualType Type, unsigned Depth, RecordSet &Seen) {
     break;
   }
   if (isStd(Record)) {
-    StringRef Name = nameOf(Record);
+    StringRef Name = flow::nameOf(Record);
     if (Name == "any")
       return true;
     const auto *Specialization =
@@ -485,7 +477,7 @@ bool isWindow(QualType Type) {
   if (Type.isNull() || Type->isPointerType() || Type->isReferenceType())
     return true;
   const CXXRecordDecl *Record = Type->getAsCXXRecordDecl();
-  return Record && llvm::StringSwitch<bool>(nameOf(Record))
+  return Record && llvm::StringSwitch<bool>(flow::nameOf(Record))
                        .Cases("ArrayRef", "OptionalArrayRef", true)
                        .Cases("TensorAccessor", "basic_string_view", true)
                        .Cases("span", "initializer_list", true)

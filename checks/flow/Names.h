@@ -1,11 +1,11 @@
 // Names of declarations, for those who look them up.
-#ifndef TORCHTIDY_TORCH_NAMES_H
-#define TORCHTIDY_TORCH_NAMES_H
+#ifndef TORCHTIDY_FLOW_NAMES_H
+#define TORCHTIDY_FLOW_NAMES_H
 
 #include "clang/AST/Decl.h"
 #include "clang/AST/Expr.h"
 
-namespace torchtidy::torch {
+namespace torchtidy::flow {
 
 /// Empty for null, and for what has no plain name: operators, constructors,
 /// destructors, conversions.
@@ -20,6 +20,16 @@ inline llvm::StringRef calleeName(const clang::Expr *E) {
   return nameOf(Call ? Call->getDirectCallee() : nullptr);
 }
 
-} // namespace torchtidy::torch
+/// The name of the outermost namespace around D: empty at global scope, and
+/// where it has none.
+inline llvm::StringRef outermostNamespace(const clang::Decl *D) {
+  const clang::NamespaceDecl *Outermost = nullptr;
+  for (const auto *C = D->getDeclContext(); C; C = C->getParent())
+    if (const auto *N = llvm::dyn_cast<clang::NamespaceDecl>(C))
+      Outermost = N;
+  return nameOf(Outermost);
+}
+
+} // namespace torchtidy::flow
 
 #endif
