@@ -17,37 +17,47 @@ static bool isOfFramework(const Decl *D) {
 
 namespace {
 
-/// The functions that an initializer hands to a test framework: as they are, or
-/// in a boost::function and the like.
-class Registrations : public RecursiveASTVisitor<Registrations> {
-  using Base = RecursiveASTVisitor<Registrations>;
-
+class MentionedFunctions : public RecursiveASTVisitor<MentionedFunctions> {
 public:
-  explicit Registrations(llvm::DenseSet<const FunctionDecl *> &Result)
+  explicit MentionedFunctions(llvm::DenseSet<const FunctionDecl *> &Result)
       : Result(Result) {}
 
-  bool TraverseStmt(Stmt *S) {
-    const auto *E = dyn_cast_or_null<Expr>(S);
-    const Decl *Callee = nullptr;
-    if (const auto *Call = dyn_cast_or_null<CallExpr>(E))
-      Callee = Call->getCalleeDecl();
-    else if (const auto *Construct = dyn_cast_or_null<CXXConstructExpr>(E))
-      Callee = Construct->getConstructor();
-    const bool IsRegistration = Callee && isOfFramework(Callee);
-    Depth += IsRegistration;
-    Base::TraverseStmt(S);
-    Depth -= IsRegistration;
-    return true;
-  }
   bool VisitDeclRefExpr(DeclRefExpr *Ref) {
-    if (const auto *F = dyn_cast<FunctionDecl>(Ref->getDecl()); F && Depth)
+    if (const auto *F = dyn_cast<FunctionDecl>(Ref->getDecl()))
       Result.insert(F->getCanonicalDecl());
     return true;
   }
 
 private:
   llvm::DenseSet<const FunctionDecl *> &Result;
-  unsigned Depth = 0;
+};
+
+/// The functions that an initializer hands to a test framework: as they are, or
+/// in a boost::function and the like.
+class Registrations : public RecursiveASTVisitor<Registrations> {
+public:
+  explicit Registrations(llvm::DenseSet<const FunctionDecl *> &Result)
+      : Mentioned(Result) {}
+
+  bool VisitCallExpr(CallExpr *Call) {
+    if (const Decl *Callee = Call->getCalleeDecl();
+        Callee && isOfFramework(Callee))
+      add(Call->arguments());
+    return true;
+  }
+  bool VisitCXXConstructExpr(CXXConstructExpr *Construct) {
+    if (isOfFramework(Construct->getConstructor()))
+      add(Construct->arguments());
+    return true;
+  }
+
+private:
+  template <class Range> void add(Range Arguments) {
+    for (Expr *Argument : Arguments)
+      Mentioned.TraverseStmt(Argument);
+  }
+
+  MentionedFunctions Mentioned;
 };
 
 } // namespace
