@@ -48,8 +48,10 @@ protected:
                        llvm::StringRef Option, bool Value) const;
 
 private:
+  void leaveOutPrecompiled(clang::ASTContext &Context) const;
   void emit(const model::Finding &Finding);
 
+  clang::tidy::ClangTidyContext *Tidy;
   /// Shared by the checks of one translation unit: dies with the last of them.
   std::shared_ptr<model::Program> Model;
   std::shared_ptr<FindingPool> Pool;
