@@ -1,4 +1,5 @@
 #include "Doubts.h"
+#include "headers/Preceding.h"
 #include "headers/Uninstantiated.h"
 #include "clang/Basic/CharInfo.h"
 #include "clang/Basic/SourceManager.h"
@@ -185,13 +186,10 @@ void Doubts::watch(Preprocessor &PP) {
 }
 
 void Doubts::judge(ASTContext &Context, ArrayRef<Decl *> Scope) {
-  const SourceManager &SM = Context.getSourceManager();
-  for (Decl *D : Scope) {
-    const SourceLocation Location = SM.getExpansionLoc(D->getLocation());
-    if (Entered.isValid() && Location.isValid() && !D->isImplicit() &&
-        SM.isBeforeInTranslationUnit(Location, Entered))
-      return doubt("declarations stand before LibTorch's headers");
-  }
+  if (Entered.isValid())
+    if (const std::string First = findPreceding(Context, Scope, Entered);
+        !First.empty())
+      return doubt(First);
   if (const std::string Lacking = findUninstantiated(Context, Scope);
       !Lacking.empty())
     doubt(Lacking);

@@ -66,9 +66,11 @@ private:
         continue;
       }
       // Only what comes before LibTorch may enter it earlier.
-      if (!All.empty() || !Each.isQuoted())
+      if (!All.empty())
         continue;
-      if (std::string Next = resolve(Name, Path); !Next.empty())
+      if (std::string Next =
+              Each.isQuoted() ? resolve(Name, Path) : resolveInFolders(Name);
+          !Next.empty())
         visit(Next, Depth + 1);
       if (!Found.LibTorch.empty())
         return;
@@ -129,14 +131,17 @@ private:
   std::string resolve(StringRef Name, StringRef From) {
     SmallString<256> Path(sys::path::parent_path(From));
     sys::path::append(Path, Name);
-    if (FS.exists(Path))
-      return std::string(Path);
+    return FS.exists(Path) ? std::string(Path) : resolveInFolders(Name);
+  }
+
+  /// In those of the user.
+  std::string resolveInFolders(StringRef Name) {
     for (const HeaderSearchOptions::Entry &Folder : Search.UserEntries) {
       if (Folder.Group == frontend::ExternCSystem ||
           Folder.Group == frontend::CXXSystem ||
           Folder.Group == frontend::CSystem)
         continue;
-      Path = Folder.Path;
+      SmallString<256> Path(Folder.Path);
       sys::path::append(Path, Name);
       if (FS.exists(Path))
         return std::string(Path);

@@ -1,4 +1,5 @@
 #include "headers/Uninstantiated.h"
+#include "headers/Involvement.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -10,10 +11,13 @@ using namespace llvm;
 namespace torchtidy::tool {
 namespace {
 
-/// The classes that templates of the precompiled header are given.
+/// The classes that templates of the precompiled header are given, together
+/// with something that has to do with LibTorch.
 class Exposed : public RecursiveASTVisitor<Exposed> {
 public:
-  Exposed(ASTContext &Context, ArrayRef<Decl *> Scope) {
+  Exposed(ASTContext &Context, ArrayRef<Decl *> Scope,
+          const Involvement &Involved)
+      : Involved(Involved) {
     // Looking at one may load others.
     const auto &Types = Context.getTypes();
     for (size_t I = 0; I < Types.size(); ++I)
@@ -21,7 +25,7 @@ public:
         if (const auto *Class =
                 dyn_cast<ClassTemplateSpecializationDecl>(Record->getDecl()))
           if (Class->getSpecializedTemplate()->isFromASTFile())
-            add(Class->getTemplateArgs());
+            add(Class->getSpecializedTemplate(), Class->getTemplateArgs());
     for (Decl *D : Scope)
       TraverseDecl(D);
     while (!Waiting.empty())
@@ -57,10 +61,18 @@ private:
     if (const TemplateArgumentList *Arguments =
             Function->getTemplateSpecializationArgs();
         Template && Arguments && Template->isFromASTFile())
-      add(*Arguments);
+      add(Template, *Arguments);
   }
 
-  void add(const TemplateArgumentList &Arguments) {
+  /// LibTorch's templates may bring types of their own; others know those only
+  /// that they are given.
+  void add(const TemplateDecl *Template,
+           const TemplateArgumentList &Arguments) {
+    if (!Involved.of(Template) &&
+        llvm::none_of(Arguments.asArray(), [&](const TemplateArgument &Each) {
+          return Involved.of(Each);
+        }))
+      return;
     for (const TemplateArgument &Each : Arguments.asArray())
       add(Each);
   }
@@ -99,8 +111,12 @@ private:
 
   /// Whoever makes or copies an object does the same to its parts.
   void addParts(const CXXRecordDecl *Record) {
-    if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Record))
-      add(Class->getTemplateArgs());
+    if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Record)) {
+      add(Class->getSpecializedTemplate(), Class->getTemplateArgs());
+      // One of the library's own has no other parts of the user than those.
+      if (Class->getSpecializedTemplate()->isFromASTFile())
+        return;
+    }
     Record = Record->getDefinition();
     if (!Record)
       return;
@@ -110,13 +126,15 @@ private:
       add(Field->getType());
   }
 
+  const Involvement &Involved;
   SmallPtrSet<const CXXRecordDecl *, 32> Known;
   SmallVector<const CXXRecordDecl *, 32> Waiting;
 };
 
 class Uninstantiated : public RecursiveASTVisitor<Uninstantiated> {
 public:
-  explicit Uninstantiated(const Exposed &Library) : Library(Library) {}
+  Uninstantiated(const Exposed &Library, const Involvement &Involved)
+      : Library(Library), Involved(Involved) {}
   std::string Name;
 
   bool VisitLambdaExpr(LambdaExpr *Lambda) {
@@ -134,7 +152,7 @@ public:
     if (Method && !Method->getParent()->isDependentContext() &&
         Method->getParent()->getIdentifier())
       check(Template, Method->getParent(),
-            "the template '" + Method->getNameAsString() + "'");
+            "the template '" + Method->getQualifiedNameAsString() + "'");
     return Name.empty();
   }
 
@@ -143,13 +161,14 @@ public:
     for (const ClassTemplateSpecializationDecl *Used :
          Class->specializations()) {
       if (!Used->hasDefinition() || Used->isExplicitSpecialization() ||
-          !Library.contains(Used))
+          !Library.contains(Used) || !Involved.of(Used))
         continue;
       for (const CXXMethodDecl *Method : Used->methods()) {
         const FunctionDecl *Pattern = Method->getTemplateInstantiationPattern();
         if (Pattern && Pattern->doesThisDeclarationHaveABody() &&
             !Method->isImplicit() && !Method->doesThisDeclarationHaveABody())
-          Name = "the method '" + Method->getNameAsString() + "' of a template";
+          Name = "the method '" + Method->getQualifiedNameAsString() +
+                 "' of a template";
       }
     }
     return Name.empty();
@@ -168,13 +187,15 @@ private:
   }
 
   const Exposed &Library;
+  const Involvement &Involved;
 };
 
 } // namespace
 
 std::string findUninstantiated(ASTContext &Context, ArrayRef<Decl *> Scope) {
-  const Exposed Library(Context, Scope);
-  Uninstantiated Search(Library);
+  const Involvement Involved(Context, Scope);
+  const Exposed Library(Context, Scope, Involved);
+  Uninstantiated Search(Library, Involved);
   for (Decl *D : Scope) {
     Search.TraverseDecl(D);
     if (!Search.Name.empty())

@@ -1,0 +1,253 @@
+#include "headers/Involvement.h"
+#include "torch/Types.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace clang;
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+/// What counts as one: a class with its methods, any other function, a variable
+/// or an alias outside of functions. Null for what stands outside of all.
+const Decl *unitOf(const Decl *D) {
+  for (; D; D = cast_or_null<Decl>(D->getDeclContext())) {
+    if (isa<TranslationUnitDecl>(D))
+      return nullptr;
+    if (const auto *Template = dyn_cast<TemplateDecl>(D))
+      if (Template->getTemplatedDecl())
+        D = Template->getTemplatedDecl();
+    if (isa<CXXMethodDecl>(D))
+      continue;
+    if (isa<CXXRecordDecl, FunctionDecl>(D))
+      return D->getCanonicalDecl();
+    if (D->getDeclContext() && D->getDeclContext()->isFileContext())
+      return isa<NamespaceDecl>(D) ? nullptr : D->getCanonicalDecl();
+  }
+  return nullptr;
+}
+
+/// Calls See with the declarations that a type is made of.
+template <class Callback> void forEachDecl(QualType Type, Callback See);
+
+template <class Callback>
+void forEachDecl(const TemplateArgument &Argument, Callback See) {
+  switch (Argument.getKind()) {
+  case TemplateArgument::Type:
+    return forEachDecl(Argument.getAsType(), See);
+  case TemplateArgument::Declaration:
+    return See(Argument.getAsDecl());
+  case TemplateArgument::Template:
+  case TemplateArgument::TemplateExpansion:
+    if (const Decl *D =
+            Argument.getAsTemplateOrTemplatePattern().getAsTemplateDecl())
+      See(D);
+    return;
+  case TemplateArgument::Pack:
+    for (const TemplateArgument &Each : Argument.pack_elements())
+      forEachDecl(Each, See);
+    return;
+  default:
+    return;
+  }
+}
+
+template <class Callback> void forEachDecl(QualType Type, Callback See) {
+  if (Type.isNull())
+    return;
+  const class Type *T = Type.getTypePtr();
+  if (T->isBuiltinType())
+    return;
+  if (const auto *Function = T->getAs<FunctionProtoType>()) {
+    forEachDecl(Function->getReturnType(), See);
+    for (QualType Parameter : Function->param_types())
+      forEachDecl(Parameter, See);
+    return;
+  }
+  if (const auto *Member = T->getAs<MemberPointerType>()) {
+    forEachDecl(QualType(Member->getClass(), 0), See);
+    return forEachDecl(Member->getPointeeType(), See);
+  }
+  if (const QualType Pointee = T->getPointeeType(); !Pointee.isNull())
+    return forEachDecl(Pointee, See);
+  if (const ArrayType *Array = T->getAsArrayTypeUnsafe())
+    return forEachDecl(Array->getElementType(), See);
+  if (const TagDecl *Tag = T->getAsTagDecl()) {
+    See(Tag);
+    if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Tag))
+      for (const TemplateArgument &Each : Class->getTemplateArgs().asArray())
+        forEachDecl(Each, See);
+    return;
+  }
+  // In a template: what is known of it.
+  if (const auto *Dependent = T->getAs<TemplateSpecializationType>()) {
+    if (const Decl *D = Dependent->getTemplateName().getAsTemplateDecl())
+      See(D);
+    for (const TemplateArgument &Each : Dependent->template_arguments())
+      forEachDecl(Each, See);
+  } else if (const auto *Name = T->getAs<DependentNameType>()) {
+    if (const class Type *Prefix = Name->getQualifier()->getAsType())
+      forEachDecl(QualType(Prefix, 0), See);
+  }
+}
+
+} // namespace
+
+class Involvement::Collector : public RecursiveASTVisitor<Collector> {
+public:
+  explicit Collector(Involvement &Owner) : Owner(Owner) {}
+
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool shouldVisitImplicitCode() const { return true; }
+
+  bool TraverseDecl(Decl *D) {
+    if (!D || D->isFromASTFile())
+      return true;
+    const Decl *Outer = Now;
+    if (const Decl *Unit = unitOf(D))
+      Now = Unit;
+    if (Now != Outer && Now && Outer)
+      uses(Outer, Now); // a lambda, a local class
+    const bool Result = RecursiveASTVisitor::TraverseDecl(D);
+    Now = Outer;
+    return Result;
+  }
+
+  bool VisitFunctionDecl(FunctionDecl *F) {
+    if (const FunctionDecl *Pattern = F->getTemplateInstantiationPattern())
+      refer(Pattern);
+    if (const TemplateArgumentList *Arguments =
+            F->getTemplateSpecializationArgs())
+      for (const TemplateArgument &Each : Arguments->asArray())
+        forEachDecl(Each, [&](const Decl *D) { refer(D); });
+    if (!isa<CXXMethodDecl>(F))
+      for (const ParmVarDecl *Parameter : F->parameters())
+        forEachDecl(Parameter->getType(), [&](const Decl *D) {
+          if (!D->isFromASTFile())
+            uses(unitOf(D), Now);
+        });
+    return true;
+  }
+  bool VisitCXXRecordDecl(CXXRecordDecl *Record) {
+    if (const CXXRecordDecl *Pattern =
+            Record->getTemplateInstantiationPattern())
+      refer(Pattern);
+    if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Record))
+      for (const TemplateArgument &Each : Class->getTemplateArgs().asArray())
+        forEachDecl(Each, [&](const Decl *D) { refer(D); });
+    if (Record->hasDefinition())
+      for (const CXXBaseSpecifier &Base : Record->bases())
+        refer(Base.getType());
+    return true;
+  }
+  bool VisitValueDecl(ValueDecl *D) {
+    refer(D->getType());
+    return true;
+  }
+  bool VisitTypedefNameDecl(TypedefNameDecl *D) {
+    refer(D->getUnderlyingType());
+    return true;
+  }
+  bool VisitTypeLoc(TypeLoc Loc) {
+    refer(Loc.getType());
+    return true;
+  }
+  bool VisitExpr(Expr *E) {
+    refer(E->getType());
+    return true;
+  }
+  bool VisitDeclRefExpr(DeclRefExpr *E) {
+    refer(E->getDecl());
+    return true;
+  }
+  bool VisitMemberExpr(MemberExpr *E) {
+    refer(E->getMemberDecl());
+    return true;
+  }
+  bool VisitCXXConstructExpr(CXXConstructExpr *E) {
+    refer(E->getConstructor());
+    return true;
+  }
+  bool VisitOverloadExpr(OverloadExpr *E) {
+    // An operator of LibTorch takes something of LibTorch: what it is given
+    // says so too, and "a < b" in a template finds all that are in sight.
+    const bool IsOperator =
+        E->getName().getNameKind() == DeclarationName::CXXOperatorName;
+    for (const NamedDecl *D : E->decls())
+      if (!IsOperator || !D->isFromASTFile())
+        refer(D->getUnderlyingDecl());
+    return true;
+  }
+
+  void close() {
+    SmallVector<const Decl *> Waiting(Owner.Involved.begin(),
+                                      Owner.Involved.end());
+    while (!Waiting.empty())
+      for (const Decl *User : Users.lookup(Waiting.pop_back_val()))
+        if (Owner.Involved.insert(User).second)
+          Waiting.push_back(User);
+  }
+
+private:
+  void refer(QualType Type) {
+    if (Now && !Type.isNull() &&
+        Types.insert({Now, Type.getCanonicalType().getTypePtr()}).second)
+      forEachDecl(Type, [&](const Decl *D) { refer(D); });
+  }
+
+  void refer(const Decl *D) {
+    if (!Now || !D)
+      return;
+    if (D->isFromASTFile()) {
+      if (Owner.isOfLibTorch(D))
+        Owner.Involved.insert(Now);
+      return;
+    }
+    uses(Now, unitOf(D));
+  }
+
+  void uses(const Decl *User, const Decl *Used) {
+    if (User && Used && User != Used && Edges.insert({User, Used}).second)
+      Users[Used].push_back(User);
+  }
+
+  Involvement &Owner;
+  const Decl *Now = nullptr;
+  DenseSet<std::pair<const Decl *, const Type *>> Types;
+  DenseSet<std::pair<const Decl *, const Decl *>> Edges;
+  DenseMap<const Decl *, SmallVector<const Decl *, 4>> Users;
+};
+
+Involvement::Involvement(ASTContext &Context, ArrayRef<Decl *> Scope) {
+  Collector Collect(*this);
+  for (Decl *D : Scope)
+    Collect.TraverseDecl(D);
+  Collect.close();
+}
+
+bool Involvement::isOfLibTorch(const Decl *D) const {
+  auto [It, IsNew] = OfLibTorch.try_emplace(D->getCanonicalDecl(), false);
+  if (IsNew)
+    It->second = torch::isLibTorch(D);
+  return It->second;
+}
+
+bool Involvement::of(const Decl *D) const {
+  return D->isFromASTFile() ? isOfLibTorch(D) : Involved.contains(unitOf(D));
+}
+
+bool Involvement::of(QualType Type) const {
+  bool Result = false;
+  forEachDecl(Type, [&](const Decl *D) { Result |= of(D); });
+  return Result;
+}
+
+bool Involvement::of(const TemplateArgument &Argument) const {
+  bool Result = false;
+  forEachDecl(Argument, [&](const Decl *D) { Result |= of(D); });
+  return Result;
+}
+
+} // namespace torchtidy::tool
