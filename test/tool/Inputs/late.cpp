@@ -1,5 +1,6 @@
 #include <cassert>
 #include <cmath>
+#include <cstdarg>
 #include <immintrin.h>
 #include <limits.h>
 #include <functional>

@@ -1,8 +1,8 @@
 #include "Doubts.h"
 #include "headers/Preceding.h"
 #include "headers/Uninstantiated.h"
-#include "clang/Basic/CharInfo.h"
 #include "clang/Basic/SourceManager.h"
+#include "clang/Lex/Lexer.h"
 #include "clang/Lex/MacroInfo.h"
 #include "clang/Lex/Preprocessor.h"
 #include "llvm/ADT/DenseSet.h"
@@ -136,19 +136,23 @@ private:
     return llvm::any_of(Owner.Inputs, [&](const std::string &Path) {
       ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
           PP.getFileManager().getVirtualFileSystem().getBufferForFile(Path);
-      if (!Text)
-        return true;
-      StringRef Rest = (*Text)->getBuffer();
-      for (size_t At = Rest.find(Name); At != StringRef::npos;
-           At = Rest.find(Name, At + 1)) {
-        auto IsPart = [&](size_t I) {
-          return I < Rest.size() && isAsciiIdentifierContinue(Rest[I]);
-        };
-        if (!IsPart(At - 1) && !IsPart(At + Name.size()))
-          return true;
-      }
-      return false;
+      return !Text || isToken(Name, **Text);
     });
+  }
+
+  /// In a comment or a string it means nothing.
+  static bool isToken(StringRef Name, const MemoryBuffer &Text) {
+    if (!Text.getBuffer().contains(Name))
+      return false;
+    LangOptions Language;
+    Language.CPlusPlus = Language.CPlusPlus11 = Language.LineComment = true;
+    Lexer Raw(SourceLocation(), Language, Text.getBufferStart(),
+              Text.getBufferStart(), Text.getBufferEnd());
+    Token Next;
+    while (!Raw.LexFromRawLexer(Next))
+      if (Next.is(tok::raw_identifier) && Next.getRawIdentifier() == Name)
+        return true;
+    return Next.is(tok::raw_identifier) && Next.getRawIdentifier() == Name;
   }
 
   bool isSame(const MacroInfo *Before, const MacroInfo *Now) const {
