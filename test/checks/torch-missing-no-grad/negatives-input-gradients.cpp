@@ -93,3 +93,26 @@ int main(int argc, char **argv) {
   std::cout << throughHelper(net, x) << '\n';
   dream(net, x);
 }
+
+// Forces are the slope of an energy: the network differentiates itself in its forward
+// pass, which without a graph throws.
+struct PotentialImpl : torch::nn::Module {
+  PotentialImpl() { layer = register_module("layer", torch::nn::Linear(3, 1)); }
+  std::tuple<torch::Tensor, torch::Tensor> forward(torch::Tensor positions) {
+    positions.set_requires_grad(true);
+    auto energy = layer->forward(positions).sum();
+    auto slope = torch::autograd::grad({energy}, {positions}, {}, true, true)[0];
+    return {energy, -slope};
+  }
+  torch::nn::Linear layer{nullptr};
+};
+TORCH_MODULE(Potential);
+float forceError(Potential net, const std::vector<torch::Tensor> &atoms, torch::Tensor wanted) {
+  float total = 0;
+  net->eval();
+  for (size_t i = 0; i < atoms.size(); ++i) {
+    auto [energy, forces] = net->forward(atoms[i]);
+    total += torch::mse_loss(forces, wanted).item<float>();
+  }
+  return total;
+}
