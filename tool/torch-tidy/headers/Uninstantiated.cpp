@@ -4,6 +4,7 @@
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
+#include <vector>
 
 using namespace clang;
 using namespace llvm;
@@ -131,11 +132,17 @@ private:
   SmallVector<const CXXRecordDecl *, 32> Waiting;
 };
 
+/// The templates of the user that have no instantiation.
 class Uninstantiated : public RecursiveASTVisitor<Uninstantiated> {
 public:
-  Uninstantiated(const Exposed &Library, const Involvement &Involved)
-      : Library(Library), Involved(Involved) {}
-  std::string Name;
+  struct Template {
+    const CXXRecordDecl *Class;
+    std::string What;
+    /// Of a method that is no template itself, the class decides what it is
+    /// called with.
+    bool IsOfClass;
+  };
+  std::vector<Template> Found;
 
   bool VisitLambdaExpr(LambdaExpr *Lambda) {
     const FunctionTemplateDecl *Call =
@@ -144,7 +151,7 @@ public:
             : nullptr;
     if (Call && !Lambda->getLambdaClass()->isDependentContext())
       check(Call, Lambda->getLambdaClass(), "a generic lambda");
-    return Name.empty();
+    return true;
   }
 
   bool VisitFunctionTemplateDecl(FunctionTemplateDecl *Template) {
@@ -153,54 +160,54 @@ public:
         Method->getParent()->getIdentifier())
       check(Template, Method->getParent(),
             "the template '" + Method->getQualifiedNameAsString() + "'");
-    return Name.empty();
+    return true;
   }
 
   bool VisitClassTemplateDecl(ClassTemplateDecl *Class) {
     // Of a class that is used, each method that is written out in it.
     for (const ClassTemplateSpecializationDecl *Used :
          Class->specializations()) {
-      if (!Used->hasDefinition() || Used->isExplicitSpecialization() ||
-          !Library.contains(Used) || !Involved.of(Used))
+      if (!Used->hasDefinition() || Used->isExplicitSpecialization())
         continue;
       for (const CXXMethodDecl *Method : Used->methods()) {
         const FunctionDecl *Pattern = Method->getTemplateInstantiationPattern();
         if (Pattern && Pattern->doesThisDeclarationHaveABody() &&
             !Method->isImplicit() && !Method->doesThisDeclarationHaveABody())
-          Name = "the method '" + Method->getQualifiedNameAsString() +
-                 "' of a template";
+          Found.push_back({Used,
+                           "the method '" + Method->getQualifiedNameAsString() +
+                               "' of a template",
+                           true});
       }
     }
-    return Name.empty();
+    return true;
   }
 
 private:
   void check(const FunctionTemplateDecl *Template, const CXXRecordDecl *Class,
-             const std::string &What) {
-    if (!Library.contains(Class))
-      return;
+             std::string What) {
     for (const FunctionDecl *Instance : Template->specializations())
       if (Instance->hasBody())
         return;
     if (Template->getTemplatedDecl()->hasBody())
-      Name = What;
+      Found.push_back({Class, std::move(What), false});
   }
-
-  const Exposed &Library;
-  const Involvement &Involved;
 };
 
 } // namespace
 
 std::string findUninstantiated(ASTContext &Context, ArrayRef<Decl *> Scope) {
+  Uninstantiated Search;
+  for (Decl *D : Scope)
+    Search.TraverseDecl(D);
+  // Most sources have none, and need not be gone through again.
+  if (Search.Found.empty())
+    return {};
   const Involvement Involved(Context, Scope);
   const Exposed Library(Context, Scope, Involved);
-  Uninstantiated Search(Library, Involved);
-  for (Decl *D : Scope) {
-    Search.TraverseDecl(D);
-    if (!Search.Name.empty())
-      return Search.Name + " has no instantiation";
-  }
+  for (const Uninstantiated::Template &Each : Search.Found)
+    if (Library.contains(Each.Class) &&
+        (!Each.IsOfClass || Involved.of(Each.Class)))
+      return Each.What + " has no instantiation";
   return {};
 }
 
