@@ -1,8 +1,7 @@
 #include "TorchCheck.h"
+#include "EnabledChecks.h"
 #include "FindingListener.h"
 #include "Registry.h"
-#include "clang-tidy/ClangTidy.h"
-#include "clang-tidy/ClangTidyDiagnosticConsumer.h"
 #include "model/Program.h"
 #include "clang/ASTMatchers/ASTMatchFinder.h"
 #include "llvm/ADT/STLExtras.h"
@@ -114,19 +113,14 @@ void TorchCheck::onEndOfTranslationUnit() {
   Pool.reset();
 }
 
-/// MatchFinder, which has met the node of the unit, goes on to all others, and so
-/// reads back everything that a precompiled header declares: ten times the work of
-/// the checks. Other checks have a right to that; ours need no more of it.
+/// MatchFinder, which has met the node of the unit, goes on to all others, and
+/// so reads back everything that a precompiled header declares: ten times the
+/// work of the checks. Other checks have a right to that; ours need no more of
+/// it.
 void TorchCheck::leaveOutPrecompiled(ASTContext &Context) const {
   const std::vector<Decl *> Scope = Context.getTraversalScope();
   if (!Context.getExternalSource() || Scope.size() != 1 ||
-      !isa<TranslationUnitDecl>(Scope.front()))
-    return;
-  const bool AreAlone = llvm::all_of(
-      tidy::getCheckNames(Tidy->getOptions(),
-                          Tidy->canEnableAnalyzerAlphaCheckers()),
-      [](StringRef Name) { return findCheck(Name) != nullptr; });
-  if (!AreAlone)
+      !isa<TranslationUnitDecl>(Scope.front()) || !areTorchChecksAlone(*Tidy))
     return;
   std::vector<Decl *> Own;
   for (Decl *D : Context.getTranslationUnitDecl()->noload_decls())

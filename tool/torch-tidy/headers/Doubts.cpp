@@ -148,11 +148,13 @@ private:
     Language.CPlusPlus = Language.CPlusPlus11 = Language.LineComment = true;
     Lexer Raw(SourceLocation(), Language, Text.getBufferStart(),
               Text.getBufferStart(), Text.getBufferEnd());
-    Token Next;
-    while (!Raw.LexFromRawLexer(Next))
+    for (bool IsLast = false; !IsLast;) {
+      Token Next;
+      IsLast = Raw.LexFromRawLexer(Next);
       if (Next.is(tok::raw_identifier) && Next.getRawIdentifier() == Name)
         return true;
-    return Next.is(tok::raw_identifier) && Next.getRawIdentifier() == Name;
+    }
+    return false;
   }
 
   bool isSame(const MacroInfo *Before, const MacroInfo *Now) const {

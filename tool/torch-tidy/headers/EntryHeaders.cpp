@@ -134,7 +134,8 @@ private:
     return FS.exists(Path) ? std::string(Path) : resolveInFolders(Name);
   }
 
-  /// In those of the user.
+  /// In those of the user, among which -isystem counts: what a project fetches
+  /// for itself is given so.
   std::string resolveInFolders(StringRef Name) {
     for (const HeaderSearchOptions::Entry &Folder : Search.UserEntries) {
       if (Folder.Group == frontend::ExternCSystem ||

@@ -1,4 +1,5 @@
 #include "headers/Involvement.h"
+#include "headers/TypeParts.h"
 #include "torch/Types.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/RecursiveASTVisitor.h"
@@ -29,68 +30,16 @@ const Decl *unitOf(const Decl *D) {
   return nullptr;
 }
 
-/// Calls See with the declarations that a type is made of.
-template <class Callback> void forEachDecl(QualType Type, Callback See);
+using Callback = function_ref<void(const Decl *)>;
 
-template <class Callback>
-void forEachDecl(const TemplateArgument &Argument, Callback See) {
-  switch (Argument.getKind()) {
-  case TemplateArgument::Type:
-    return forEachDecl(Argument.getAsType(), See);
-  case TemplateArgument::Declaration:
-    return See(Argument.getAsDecl());
-  case TemplateArgument::Template:
-  case TemplateArgument::TemplateExpansion:
-    if (const Decl *D =
-            Argument.getAsTemplateOrTemplatePattern().getAsTemplateDecl())
-      See(D);
-    return;
-  case TemplateArgument::Pack:
-    for (const TemplateArgument &Each : Argument.pack_elements())
-      forEachDecl(Each, See);
-    return;
-  default:
-    return;
-  }
-}
-
-template <class Callback> void forEachDecl(QualType Type, Callback See) {
-  if (Type.isNull())
-    return;
-  const class Type *T = Type.getTypePtr();
-  if (T->isBuiltinType())
-    return;
-  if (const auto *Function = T->getAs<FunctionProtoType>()) {
-    forEachDecl(Function->getReturnType(), See);
-    for (QualType Parameter : Function->param_types())
-      forEachDecl(Parameter, See);
-    return;
-  }
-  if (const auto *Member = T->getAs<MemberPointerType>()) {
-    forEachDecl(QualType(Member->getClass(), 0), See);
-    return forEachDecl(Member->getPointeeType(), See);
-  }
-  if (const QualType Pointee = T->getPointeeType(); !Pointee.isNull())
-    return forEachDecl(Pointee, See);
-  if (const ArrayType *Array = T->getAsArrayTypeUnsafe())
-    return forEachDecl(Array->getElementType(), See);
-  if (const TagDecl *Tag = T->getAsTagDecl()) {
-    See(Tag);
-    if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Tag))
+/// With the arguments that a class template is given.
+template <class Thing> void forEachPart(const Thing &Whole, Callback See) {
+  forEachNamed(Whole, [&](const Decl *D) {
+    See(D);
+    if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(D))
       for (const TemplateArgument &Each : Class->getTemplateArgs().asArray())
-        forEachDecl(Each, See);
-    return;
-  }
-  // In a template: what is known of it.
-  if (const auto *Dependent = T->getAs<TemplateSpecializationType>()) {
-    if (const Decl *D = Dependent->getTemplateName().getAsTemplateDecl())
-      See(D);
-    for (const TemplateArgument &Each : Dependent->template_arguments())
-      forEachDecl(Each, See);
-  } else if (const auto *Name = T->getAs<DependentNameType>()) {
-    if (const class Type *Prefix = Name->getQualifier()->getAsType())
-      forEachDecl(QualType(Prefix, 0), See);
-  }
+        forEachPart(Each, See);
+  });
 }
 
 } // namespace
@@ -120,11 +69,10 @@ public:
       refer(Pattern);
     if (const TemplateArgumentList *Arguments =
             F->getTemplateSpecializationArgs())
-      for (const TemplateArgument &Each : Arguments->asArray())
-        forEachDecl(Each, [&](const Decl *D) { refer(D); });
+      refer(*Arguments);
     if (!isa<CXXMethodDecl>(F))
       for (const ParmVarDecl *Parameter : F->parameters())
-        forEachDecl(Parameter->getType(), [&](const Decl *D) {
+        forEachPart(Parameter->getType(), [&](const Decl *D) {
           if (!D->isFromASTFile())
             uses(unitOf(D), Now);
         });
@@ -135,8 +83,7 @@ public:
             Record->getTemplateInstantiationPattern())
       refer(Pattern);
     if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Record))
-      for (const TemplateArgument &Each : Class->getTemplateArgs().asArray())
-        forEachDecl(Each, [&](const Decl *D) { refer(D); });
+      refer(Class->getTemplateArgs());
     if (Record->hasDefinition())
       for (const CXXBaseSpecifier &Base : Record->bases())
         refer(Base.getType());
@@ -191,10 +138,15 @@ public:
   }
 
 private:
+  void refer(const TemplateArgumentList &Arguments) {
+    for (const TemplateArgument &Each : Arguments.asArray())
+      forEachPart(Each, [&](const Decl *D) { refer(D); });
+  }
+
   void refer(QualType Type) {
     if (Now && !Type.isNull() &&
         Types.insert({Now, Type.getCanonicalType().getTypePtr()}).second)
-      forEachDecl(Type, [&](const Decl *D) { refer(D); });
+      forEachPart(Type, [&](const Decl *D) { refer(D); });
   }
 
   void refer(const Decl *D) {
@@ -240,13 +192,13 @@ bool Involvement::of(const Decl *D) const {
 
 bool Involvement::of(QualType Type) const {
   bool Result = false;
-  forEachDecl(Type, [&](const Decl *D) { Result |= of(D); });
+  forEachPart(Type, [&](const Decl *D) { Result |= of(D); });
   return Result;
 }
 
 bool Involvement::of(const TemplateArgument &Argument) const {
   bool Result = false;
-  forEachDecl(Argument, [&](const Decl *D) { Result |= of(D); });
+  forEachPart(Argument, [&](const Decl *D) { Result |= of(D); });
   return Result;
 }
 

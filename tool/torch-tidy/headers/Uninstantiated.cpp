@@ -1,5 +1,6 @@
 #include "headers/Uninstantiated.h"
 #include "headers/Involvement.h"
+#include "headers/TypeParts.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -78,36 +79,13 @@ private:
       add(Each);
   }
 
-  void add(const TemplateArgument &Argument) {
-    if (Argument.getKind() == TemplateArgument::Type)
-      add(Argument.getAsType());
-    else if (Argument.getKind() == TemplateArgument::Pack)
-      for (const TemplateArgument &Each : Argument.pack_elements())
-        add(Each);
-  }
-
-  void add(QualType T) {
-    if (T.isNull())
-      return;
-    // References, pointers and arrays of it; functions that take or return it.
-    if (const auto *Function = T->getAs<FunctionProtoType>()) {
-      add(Function->getReturnType());
-      for (QualType Parameter : Function->param_types())
-        add(Parameter);
-      return;
-    }
-    if (const auto *Member = T->getAs<MemberPointerType>()) {
-      add(QualType(Member->getClass(), 0));
-      return add(Member->getPointeeType());
-    }
-    if (const QualType Pointee = T->getPointeeType(); !Pointee.isNull())
-      return add(Pointee);
-    if (const ArrayType *Array = T->getAsArrayTypeUnsafe())
-      return add(Array->getElementType());
-    if (const CXXRecordDecl *Record = T->getAsCXXRecordDecl();
-        Record && !Record->isFromASTFile() &&
-        Known.insert(Record->getCanonicalDecl()).second)
-      Waiting.push_back(Record);
+  template <class Thing> void add(const Thing &TypeOrArgument) {
+    forEachNamed(TypeOrArgument, [&](const Decl *D) {
+      if (const auto *Record = dyn_cast<CXXRecordDecl>(D);
+          Record && !Record->isFromASTFile() &&
+          Known.insert(Record->getCanonicalDecl()).second)
+        Waiting.push_back(Record);
+    });
   }
 
   /// Whoever makes or copies an object does the same to its parts.

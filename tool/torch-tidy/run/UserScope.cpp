@@ -1,13 +1,11 @@
 #include "run/UserScope.h"
-#include "Registry.h"
-#include "clang-tidy/ClangTidy.h"
+#include "EnabledChecks.h"
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"
 #include "torch/Types.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/MultiplexConsumer.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/STLExtras.h"
 
 using namespace clang;
 
@@ -72,12 +70,10 @@ private:
 } // namespace
 
 bool TorchOnly::operator()(const tidy::ClangTidyContext &Context) {
-  const tidy::ClangTidyOptions &Options = Context.getOptions();
-  auto [It, IsNew] = Answers.try_emplace(Options.Checks.value_or(""), false);
+  auto [It, IsNew] =
+      Answers.try_emplace(Context.getOptions().Checks.value_or(""), false);
   if (IsNew)
-    It->second = llvm::all_of(
-        tidy::getCheckNames(Options, Context.canEnableAnalyzerAlphaCheckers()),
-        [](StringRef Name) { return findCheck(Name) != nullptr; });
+    It->second = areTorchChecksAlone(Context);
   return It->second;
 }
 

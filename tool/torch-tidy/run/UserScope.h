@@ -16,9 +16,8 @@ class ClangTidyContext;
 
 namespace torchtidy::tool {
 
-/// Whether nothing but torch checks is enabled for the context's current file.
-/// Stock checks and clang-analyzer are not safe under a limited scope: with any
-/// of them the file is analysed as stock clang-tidy does it.
+/// areTorchChecksAlone, which asks every check there is for its name, once for
+/// each configuration.
 class TorchOnly {
 public:
   bool operator()(const clang::tidy::ClangTidyContext &Context);
