@@ -36,6 +36,9 @@ struct FileAnalysis::Attempt {
   std::string Reason;
   FunctionRanges Functions;
   FileResult Result;
+  /// What Clang counts, with what clang-tidy leaves out of its findings.
+  unsigned Warnings = 0, Errors = 0;
+  bool HasFailed = false;
 
   /// The first compile error; empty where there is none.
   std::string error() const {
@@ -57,6 +60,21 @@ struct FileAnalysis::Attempt {
     }
     const std::string Error = error();
     return Error.empty() ? "" : "it has compile errors (" + Error + ")";
+  }
+
+  /// As Clang and its tools end a file, on standard error.
+  void tellEnd(StringRef Source) const {
+    const auto Plural = [](unsigned Count) { return Count == 1 ? "" : "s"; };
+    if (Warnings)
+      errs() << Warnings << " warning" << Plural(Warnings);
+    if (Warnings && Errors)
+      errs() << " and ";
+    if (Errors)
+      errs() << Errors << " error" << Plural(Errors);
+    if (Warnings || Errors)
+      errs() << " generated.\n";
+    if (HasFailed)
+      errs() << "Error while processing " << Source << ".\n";
   }
 };
 
@@ -119,6 +137,9 @@ public:
                      DiagnosticConsumer *Consumer) override {
     // clang-tidy defines __clang_analyzer__, and code relies on it.
     Invocation->getPreprocessorOpts().SetUpStaticAnalyzer = true;
+    // Clang is not to tell how many warnings and errors there are: Attempt
+    // does, of the one that counts. Nothing else depends on it here.
+    Invocation->getDiagnosticOpts().ShowCarets = false;
     const auto &Inputs = Invocation->getFrontendOpts().Inputs;
     HasHeader = false;
     if (!Inputs.empty() && Inputs.front().isFile()) {
@@ -236,8 +257,11 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
   Tool.appendArgumentsAdjuster(configuredArguments(*Context));
   Tool.appendArgumentsAdjuster(tooling::getStripPluginsAdjuster());
   Tool.setDiagnosticConsumer(&Consumer);
+  Tool.setPrintErrorMessage(false);
   EvidenceCollector Evidences;
-  Tool.run(&Factory);
+  Now.HasFailed = Tool.run(&Factory) == 1;
+  Now.Warnings = Consumer.getNumWarnings();
+  Now.Errors = Consumer.getNumErrors();
 
   Now.Result.Findings = Consumer.take();
   Now.Result.Evidences = Evidences.take();
@@ -249,6 +273,13 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
   return Now;
 }
 
+FileResult FileAnalysis::runInFull(const std::string &Source,
+                                   JobControl &Control) {
+  Attempt Full = attempt(Source, nullptr, Control);
+  Full.tellEnd(Source);
+  return std::move(Full.Result);
+}
+
 FileResult FileAnalysis::run(const std::string &Source, bool Crashed,
                              JobControl &Control) {
   if (Crashed) {
@@ -256,7 +287,7 @@ FileResult FileAnalysis::run(const std::string &Source, bool Crashed,
         << Source
         << ": the analysis crashed with the precompiled header and is done "
            "again in full; please report it. --no-cache avoids it\n";
-    return attempt(Source, nullptr, Control).Result;
+    return runInFull(Source, Control);
   }
   const bool HasCache = !Settings.Cache.Folder.empty();
   Attempt First = attempt(Source, HasCache ? &Cache : nullptr, Control);
@@ -264,18 +295,20 @@ FileResult FileAnalysis::run(const std::string &Source, bool Crashed,
   if (First.WithHeader.empty()) {
     explain(Source, "parsed in full: " +
                         (HasCache ? First.Reason : std::string("no cache")));
+    First.tellEnd(Source);
     return std::move(First.Result);
   }
   const std::string Doubt = First.doubt();
   if (Doubt.empty()) {
     explain(Source, "parsed with " + First.WithHeader.front().Header.Path);
+    First.tellEnd(Source);
     return std::move(First.Result);
   }
   explain(Source, "parsed in full: " + Doubt);
   // The time begins anew.
   Control.resume();
   First = Attempt();
-  return attempt(Source, nullptr, Control).Result;
+  return runInFull(Source, Control);
 }
 
 } // namespace torchtidy::tool

@@ -50,6 +50,7 @@ private:
   void explain(const std::string &Source, const llvm::Twine &What) const;
   Attempt attempt(const std::string &Source, HeaderCache *Headers,
                   JobControl &Control);
+  FileResult runInFull(const std::string &Source, JobControl &Control);
 
   const ContextMaker &MakeContext;
   const clang::tooling::CompilationDatabase &Database;
