@@ -13,10 +13,28 @@ namespace torchtidy::model {
 
 namespace {
 
+/// The handle that the elements are copies of. Not stripCopies: in Block(n)
+/// that goes on to n, which a new module is made with.
+const Expr *originalHandle(const Expr *E) {
+  for (E = strip(E);;) {
+    const auto *Construct = dyn_cast<CXXConstructExpr>(E);
+    if (!Construct || Construct->getNumArgs() == 0 ||
+        !llvm::all_of(llvm::drop_begin(Construct->arguments()),
+                      llvm::IsaPred<CXXDefaultArgExpr>))
+      return E;
+    const Expr *From = strip(Construct->getArg(0));
+    if (torch::kindOf(From->getType()) == TypeKind::Other &&
+        !torch::moduleClass(From->getType()))
+      return E;
+    E = From;
+  }
+}
+
 class SharedFillQuery {
 public:
   SharedFillQuery(Program &User, const Execution &Way, const Event &Fill)
-      : User(User), Way(Way), Fill(Fill), Element(stripCopies(Fill.Operand)) {}
+      : User(User), Way(Way), Fill(Fill),
+        Element(originalHandle(Fill.Operand)) {}
 
   std::optional<SharedFill> run() {
     if (!Fill.In->Flow || isSingle() || isGivenAway())

@@ -129,3 +129,27 @@ void agents() {
   for (auto &agent : all)
     agent->to(torch::kCPU);
 }
+
+// Made with a value that has other uses: it is the module that is shared.
+struct BlockImpl : torch::nn::Module {
+  Linear inner{nullptr};
+  explicit BlockImpl(int64_t width) {
+    inner = register_module("inner", Linear(width, width));
+  }
+  Tensor forward(Tensor x) { return inner(x); }
+};
+TORCH_MODULE(Block);
+
+struct Stacked : torch::nn::Module {
+  std::vector<Block> blocks;
+  torch::nn::Sequential body;
+  Stacked(int64_t width, size_t depth) : blocks(depth, Block(width)) {
+    // CHECK-MESSAGES: :[[@LINE-1]]:56: warning: all elements of 'blocks' are handles to one module
+    Block each(width);
+    for (size_t i = 0; i < depth; ++i)
+      body->push_back(Block(each));
+    // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: all elements of 'body' are handles to one module
+    register_module("body", body);
+    register_module("head", Linear(width, width));
+  }
+};

@@ -144,3 +144,30 @@ struct Made : torch::nn::Module {
     register_module("twice", twice);
   }
 };
+
+// A module made with one value is a new one in each iteration.
+struct BlockImpl : torch::nn::Module {
+  Linear inner{nullptr};
+  explicit BlockImpl(size_t width) {
+    inner = register_module("inner", Linear(width, width));
+  }
+  Tensor forward(Tensor x) { return inner(x); }
+};
+TORCH_MODULE(Block);
+
+struct Stacked : torch::nn::Module {
+  torch::nn::Sequential body;
+  std::vector<Block> blocks;
+  Stacked(const size_t width, int64_t channels, size_t depth,
+          torch::nn::LinearOptions options) {
+    for (size_t i = 0; i < depth; ++i) {
+      body->push_back(Block(width));
+      body->push_back(torch::nn::BatchNorm2d(channels));
+      body->push_back(Linear(options));
+      blocks.push_back(Block(width));
+      blocks.emplace_back(width);
+      blocks.push_back(Block(std::make_shared<BlockImpl>(width)));
+    }
+    register_module("body", body);
+  }
+};
