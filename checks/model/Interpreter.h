@@ -131,6 +131,7 @@ private:
                     const PlaceSet &Targets, const clang::Expr *From,
                     const Value &V);
   bool mentions(const clang::Stmt *S, const PlaceSet &Targets);
+  bool readsTrained(const clang::Expr *From);
   uint8_t initiallyRegistered(PlaceId P);
 
   // Denotations.

@@ -174,6 +174,49 @@ bool Interpreter::mentions(const Stmt *S, const PlaceSet &Targets) {
   });
 }
 
+/// The function declares a guard: what it computes is to have no graph.
+static bool declaresGuard(const FunctionDecl *F) {
+  return holds(F->getBody(), [](const Stmt *Part) {
+    const auto *Declared = dyn_cast<DeclStmt>(Part);
+    return Declared && llvm::any_of(Declared->decls(), [](const Decl *D) {
+             const auto *V = dyn_cast<VarDecl>(D);
+             const TypeKind Kind =
+                 V ? torch::kindOf(V->getType()) : TypeKind::Other;
+             return Kind == TypeKind::NoGradGuard ||
+                    Kind == TypeKind::GradModeGuard;
+           });
+  });
+}
+
+/// One of the constructors registers it.
+static bool mayBeRegistered(const FieldDecl *Member,
+                            const flow::UserFunctions &Functions) {
+  const auto *Class = dyn_cast<CXXRecordDecl>(Member->getParent());
+  return Class && llvm::any_of(Class->ctors(), [&](const auto *Constructor) {
+           const FunctionDecl *Body = Functions.definition(Constructor);
+           return Body && holds(Body->getBody(), [&](const Stmt *S) {
+                    return registers(S, Member);
+                  });
+         });
+}
+
+/// Something in it requires a gradient, or is a member that the class
+/// registers, if not in the constructor that has been seen.
+bool Interpreter::readsTrained(const Expr *From) {
+  return holds(From, [&](const Stmt *Part) {
+    if (!isa<DeclRefExpr, MemberExpr>(Part))
+      return false;
+    if (const auto *Member = dyn_cast<MemberExpr>(Part))
+      if (const auto *Field = dyn_cast<FieldDecl>(Member->getMemberDecl());
+          Field && torch::isTensor(Field->getType()) &&
+          (Program.isRegistered(Field) ||
+           mayBeRegistered(Field, Program.functions())))
+        return true;
+    return llvm::any_of(denote(cast<Expr>(Part)).Objects,
+                        [&](PlaceId P) { return load(P).needsGrad(); });
+  });
+}
+
 void Interpreter::replaceEvent(const Expr *Site, const Expr *To,
                                const PlaceSet &Targets, const Expr *From,
                                const Value &V) {
@@ -192,11 +235,13 @@ void Interpreter::replaceEvent(const Expr *Site, const Expr *To,
     New |= load(Object).Registered;
   if (Held.Registered != registered::Yes || New != registered::No)
     return;
-  // A weight that is computed from others is trained through them.
+  // A weight that is computed from others is trained through them, be it that
+  // this caller has turned grad mode off.
   const bool IsTensor = torch::isTensor(To->getType());
   if (IsTensor && !mentions(From, Targets) &&
       ((V.History & history::Graph) ||
-       (V.mayHaveHistory() && Held.needsGrad())))
+       (V.mayHaveHistory() && Held.needsGrad()) ||
+       (Held.needsGrad() && !declaresGuard(F->Function) && readsTrained(From))))
     return;
   Event E;
   E.Kind = EventKind::Replace;

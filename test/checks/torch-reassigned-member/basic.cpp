@@ -76,3 +76,20 @@ void helpers() {
   bias = torch::ones({3});
   // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'bias' is bound to a tensor that is not registered
 }
+
+// The function itself wants no graph: the copy is not trained through anything.
+void take(torch::nn::Linear &target, torch::nn::Linear &online) {
+  torch::NoGradGuard no_grad;
+  target->weight = online->weight.clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'target->weight' is bound to a tensor that is not registered
+}
+void replace(torch::nn::Linear &layer) {
+  layer->weight = torch::randn({4, 4});
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'layer->weight' is bound to a tensor that is not registered
+}
+void initialize() {
+  torch::NoGradGuard no_grad;
+  torch::nn::Linear online(4, 4), target(4, 4);
+  replace(online);
+  take(target, online);
+}

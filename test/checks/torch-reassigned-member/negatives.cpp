@@ -95,3 +95,39 @@ void locals(torch::nn::Linear fc) {
   auto parameters = fc->named_parameters();
   parameters["weight"] = torch::ones({4});
 }
+
+// It has another constructor, too, which registers nothing.
+struct NormalizedLinearImpl : torch::nn::Module {
+  NormalizedLinearImpl() {}
+  explicit NormalizedLinearImpl(int64_t width) {
+    fc = torch::nn::Linear(width, width);
+    register_module("fc", fc);
+    v = register_parameter("v", fc->weight.detach().clone());
+    g = register_parameter("g", fc->weight.norm(2, {1}, true).detach().clone());
+  }
+  Tensor forward(const Tensor &x);
+  Tensor v, g;
+
+private:
+  torch::nn::Linear fc = nullptr;
+};
+TORCH_MODULE(NormalizedLinear);
+
+Tensor NormalizedLinearImpl::forward(const Tensor &x) {
+  Tensor norm;
+  norm = v.norm(2, {1}, true).clamp(1e-10);
+  fc->weight = g * v / norm;
+  return fc->forward(x);
+}
+
+Tensor one(torch::nn::ModuleList &layers, const Tensor &x) {
+  return layers[0]->as<NormalizedLinear>()->forward(x);
+}
+
+// Sampling turns grad mode off around all of it; training, elsewhere, does not.
+Tensor sample(NormalizedLinear &layer, Tensor x) {
+  torch::NoGradGuard no_grad;
+  for (int i = 0; i < 4; ++i)
+    x = layer->forward(x);
+  return x;
+}
