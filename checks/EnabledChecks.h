@@ -9,8 +9,8 @@ class ClangTidyContext;
 namespace torchtidy {
 
 /// Whether nothing but torch checks is enabled for the context's current file.
-/// Stock checks and clang-analyzer want to meet the whole translation unit:
-/// with any of them it is to be left as stock clang-tidy has it.
+/// Stock checks and clang-analyzer need the whole translation unit: with any of
+/// them it stays as stock clang-tidy has it.
 bool areTorchChecksAlone(const clang::tidy::ClangTidyContext &Context);
 
 } // namespace torchtidy

@@ -1,15 +1,17 @@
-// Findings on their way out, for programs that want more of them than a
+// Findings as they are emitted, for programs that want more of them than a
 // diagnostic carries: the loop, and the site that counts its iterations.
 #ifndef TORCHTIDY_FINDINGLISTENER_H
 #define TORCHTIDY_FINDINGLISTENER_H
 
-#include "model/Finding.h"
+#include "report/Finding.h"
+#include "clang/AST/Decl.h"
 #include "clang/Basic/SourceManager.h"
 
 namespace torchtidy {
 
 /// Hears of each finding that is reported on its thread, before NOLINT and the
-/// filters are applied. The last that was made listens.
+/// filters are applied, and of what was not looked at. The last that was made
+/// listens.
 class FindingListener {
 public:
   FindingListener();
@@ -20,7 +22,12 @@ public:
   virtual void found(const model::Finding &Finding,
                      const clang::SourceManager &SM) = 0;
 
-  /// Null where nobody listens.
+  /// Not all of the function was looked at, for its size: see
+  /// model::Program::Shortfall.
+  virtual void leftOut(const clang::FunctionDecl &Function,
+                       bool IsOfCallsOnly) {}
+
+  /// Null if there is no listener.
   static FindingListener *current();
 
 private:

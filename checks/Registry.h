@@ -28,7 +28,7 @@ llvm::ArrayRef<CheckInfo> registry();
 const CheckInfo *findCheck(llvm::StringRef Name);
 
 constexpr unsigned HighestLevel = 2;
-/// What runs when nobody asks for a level.
+/// What runs when no level is asked for.
 constexpr unsigned DefaultLevel = 1;
 
 /// The glob that enables exactly the torch checks up to Level, in the syntax of

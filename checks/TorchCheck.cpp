@@ -2,9 +2,10 @@
 #include "EnabledChecks.h"
 #include "FindingListener.h"
 #include "Registry.h"
-#include "model/Program.h"
+#include "report/Report.h"
 #include "clang/ASTMatchers/ASTMatchFinder.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cassert>
 #include <tuple>
 
 using namespace clang;
@@ -17,7 +18,9 @@ namespace torchtidy {
 /// wake the general one.
 class FindingPool {
 public:
-  void add(model::Finding Finding) { Findings.push_back(std::move(Finding)); }
+  void add(model::Finding Finding) {
+    model::addUnlessKnown(Findings, std::move(Finding));
+  }
 
   std::vector<model::Finding> take(StringRef Check, const SourceManager &SM) {
     std::vector<model::Finding> Result;
@@ -28,6 +31,15 @@ public:
       return SM.isBeforeInTranslationUnit(A.Location, B.Location);
     });
     return Result;
+  }
+
+  /// Tells once for all checks what the model has left out.
+  void tellShortfalls(const model::Program &Model) {
+    FindingListener *Listener = FindingListener::current();
+    if (Listener && !ShortfallsTold)
+      for (const auto &Each : Model.shortfalls())
+        Listener->leftOut(*Each.Function, Each.IsOfCallsOnly);
+    ShortfallsTold = true;
   }
 
 private:
@@ -55,6 +67,7 @@ private:
   }
 
   std::vector<model::Finding> Findings;
+  bool ShortfallsTold = false;
 };
 
 /// What the checks of one AST share. clangd builds several ASTs at once, each
@@ -97,26 +110,32 @@ void TorchCheck::check(const ast_matchers::MatchFinder::MatchResult &Result) {
   const CheckInfo *Info = findCheck(getID());
   for (model::Finding &Finding : analyze(*Model)) {
     Finding.Check = Info ? Info->Name : StringRef();
+    if (!Finding.Kind)
+      Finding.Kind = onlyKind(Finding.Check);
+    assert((!Info || (Finding.Kind &&
+                      StringRef(infoOf(*Finding.Kind).Check) == Info->Name)) &&
+           "a kind of another check, or none: see FindingKinds.def");
     Pool->add(std::move(Finding));
   }
 }
 
 void TorchCheck::onEndOfTranslationUnit() {
-  if (Model)
+  if (Model) {
+    Pool->tellShortfalls(*Model);
     for (const model::Finding &Finding :
          Pool->take(getID(), Model->sourceManager())) {
       if (FindingListener *Listener = FindingListener::current())
         Listener->found(Finding, Model->sourceManager());
       emit(Finding);
     }
+  }
   Model.reset();
   Pool.reset();
 }
 
-/// MatchFinder, which has met the node of the unit, goes on to all others, and
-/// so reads back everything that a precompiled header declares: ten times the
-/// work of the checks. Other checks have a right to that; ours need no more of
-/// it.
+/// After the node of the unit MatchFinder visits all others, and so reads back
+/// everything that a precompiled header declares, which takes ten times as long
+/// as the checks. Other checks need that; ours do not.
 void TorchCheck::leaveOutPrecompiled(ASTContext &Context) const {
   const std::vector<Decl *> Scope = Context.getTraversalScope();
   if (!Context.getExternalSource() || Scope.size() != 1 ||

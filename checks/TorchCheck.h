@@ -4,7 +4,7 @@
 #define TORCHTIDY_TORCHCHECK_H
 
 #include "clang-tidy/ClangTidyCheck.h"
-#include "model/Finding.h"
+#include "report/Finding.h"
 #include <memory>
 #include <vector>
 
@@ -32,12 +32,12 @@ public:
   }
 
   void registerMatchers(clang::ast_matchers::MatchFinder *Finder) final;
-  void
-  check(const clang::ast_matchers::MatchFinder::MatchResult &Result) final;
+  void check(const clang::ast_matchers::MatchFinder::MatchResult &Result) final;
   void onEndOfTranslationUnit() final;
 
 protected:
-  /// The check's question to the model. A finding's Check may be left empty.
+  /// The check's question to the model. A finding's Check may be left empty; of
+  /// several at one location, the first is kept.
   virtual std::vector<model::Finding> analyze(model::Program &Program) = 0;
 
   /// A yes-or-no option of .clang-tidy. OptionsView::get<bool> is not used: GCC

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Checks that the project is whole: every row of checks/Checks.def has its sources,
-page, tests and scenario pair, and nothing exists without a row.
+page, tests and scenario pair, and nothing exists without a row. Every kind of finding and
+role of a note in checks/FindingKinds.def is used, each kind by its own check, and
+torch-confirm judges by them, not by the words of a message.
 
 Prints a line for each thing tested; ends with 1 when one failed.
 """
@@ -8,6 +10,7 @@ Prints a line for each thing tested; ends with 1 when one failed.
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,9 +23,10 @@ SECTIONS = ["Why", "Example", "When it is quiet", "How to silence it", "Options"
             "Known limits", "Evidence"]
 
 
-def missing_parts(check):
-    for path in [check.source(".h"), check.source(".cpp"), check.page(),
-                 check.scenario() / "wrong.cpp", check.scenario() / "fixed.cpp",
+def missing_parts(check: registry.Check) -> Iterator[str]:
+    for path in [check.query(".h"), check.query(".cpp"), check.source(".h"),
+                 check.source(".cpp"), check.page(), check.scenario() / "wrong.cpp",
+                 check.scenario() / "fixed.cpp",
                  check.scenario() / "made/findings.json"]:
         if not (ROOT / path).is_file():
             yield f"{path} is missing"
@@ -34,10 +38,14 @@ def missing_parts(check):
         yield f"no test in {check.tests()} expects a finding"
 
 
-def unfinished_parts(check):
+def unfinished_parts(check: registry.Check) -> Iterator[str]:
     if check.evidence == "fixme":
         yield f"{registry.FILE}: choose the evidence of {check.name}"
-    places = [check.source(".h"), check.source(".cpp"), check.page()]
+    for kind in registry.read_kinds(ROOT)[0]:
+        if kind.check == check.name and UNFINISHED in kind.means:
+            yield f"{registry.KINDS}: the kind {kind.id} still says {UNFINISHED}"
+    places = [check.query(".h"), check.query(".cpp"), check.unit_test(),
+              check.source(".h"), check.source(".cpp"), check.page()]
     for folder in [check.tests(), check.scenario()]:
         if (ROOT / folder).is_dir():
             places += sorted(p.relative_to(ROOT) for p in (ROOT / folder).rglob("*"))
@@ -46,7 +54,7 @@ def unfinished_parts(check):
             yield f"{path} still says {UNFINISHED}"
 
 
-def page_sections(check):
+def page_sections(check: registry.Check) -> Iterator[str]:
     path = ROOT / check.page()
     if path.is_file():
         lines = path.read_text().splitlines()
@@ -57,7 +65,7 @@ def page_sections(check):
                 yield f"{check.page()} has no section '{section}'"
 
 
-def marked_scenarios(check):
+def marked_scenarios(check: registry.Check) -> Iterator[str]:
     """The harness and the tests find the mistake of a scenario by its mark."""
     for name, expected in [("wrong.cpp", True), ("fixed.cpp", False)]:
         path = ROOT / check.scenario() / name
@@ -70,7 +78,7 @@ def marked_scenarios(check):
         yield f"{path.relative_to(ROOT)} does not state what tells it from fixed.cpp"
 
 
-def order(checks):
+def order(checks: list[registry.Check]) -> Iterator[str]:
     if [c.order() for c in checks] != sorted(c.order() for c in checks):
         yield f"{registry.FILE}: sort the rows by level, then by name"
     for what, names in [("name", [c.name for c in checks]),
@@ -79,7 +87,98 @@ def order(checks):
             yield f"{registry.FILE}: two rows have the {what} {name}"
 
 
-def strays(checks):
+def sources_below(folder: str) -> list[Path]:
+    return [path for path in sorted((ROOT / folder).rglob("*"))
+            if path.suffix in [".h", ".cpp"] and path.name != "FindingKinds.h"]
+
+
+def uses(path: Path, enum: str) -> set[str]:
+    return set(re.findall(rf"\b{enum}::(\w+)", path.read_text()))
+
+
+def kind_rows(checks: list[registry.Check], kinds: list[registry.Kind],
+              roles: list[registry.Role]) -> Iterator[str]:
+    names = [check.name for check in checks]
+    for kind in kinds:
+        if kind.check not in names:
+            yield f"{registry.KINDS}: {kind.check} is no check"
+    for name in names:
+        if not any(kind.check == name for kind in kinds):
+            yield f"{registry.KINDS} has no row for {name}"
+    order = [names.index(kind.check) for kind in kinds if kind.check in names]
+    if order != sorted(order):
+        yield f"{registry.KINDS}: sort the rows as {registry.FILE} sorts the checks"
+    for what, words in [("enumerator", [row.id for row in kinds]),
+                        ("name", [f"{row.check} {row.name}" for row in kinds]),
+                        ("role", [row.id for row in roles] + [row.name for row in roles])]:
+        for word in sorted({word for word in words if words.count(word) > 1}):
+            yield f"{registry.KINDS}: two rows have the {what} {word}"
+
+
+def emitted_kinds(checks: list[registry.Check],
+                  kinds: list[registry.Kind]) -> Iterator[str]:
+    """A check reports its own kinds and no others; where it has several, all of them."""
+    owner = {kind.id: kind.check for kind in kinds}
+    met: dict[str, list[Path]] = {}
+    for path in sources_below("checks"):
+        for used in uses(path, "FindingKind"):
+            met.setdefault(used, []).append(path.relative_to(ROOT))
+    for check in checks:
+        own = {check.source(".h"), check.source(".cpp")}
+        rows = [kind.id for kind in kinds if kind.check == check.name]
+        for row in rows:
+            if len(rows) > 1 and not own & set(met.get(row, [])):
+                yield f"{check.source('.cpp')} never reports {row}, a row of {registry.KINDS}"
+        for used, paths in sorted(met.items()):
+            for path in sorted(own & set(paths)):
+                if owner.get(used) != check.name:
+                    yield f"{path} reports {used}, which is no kind of {check.name}"
+
+
+def judged_kinds(kinds: list[registry.Kind],
+                 roles: list[registry.Role]) -> Iterator[str]:
+    """What torch-confirm's rules name is what checks report."""
+    for enum, known in [("FindingKind", {kind.id for kind in kinds}),
+                        ("NoteRole", {role.id for role in roles})]:
+        for path in sources_below("tool/torch-confirm"):
+            for used in sorted(uses(path, enum) - known):
+                yield f"{path.relative_to(ROOT)} names {enum}::{used}: no check reports it"
+
+
+def used_roles(roles: list[registry.Role]) -> Iterator[str]:
+    met: set[str] = set()
+    met = met.union(*(uses(path, "NoteRole") for path in sources_below("checks")))
+    for role in roles:
+        if role.id not in met:
+            yield f"{registry.KINDS}: no note has the role {role.id}"
+
+
+# A message that is looked into or compared. (Of exceptions and statements the field has
+# another name.)
+LOOKS_AT_WORDS = [
+    re.compile(r"\.Message\s*\.\s*(?!c_str\b|size\b|empty\b)\w+\s*\("),
+    re.compile(r"\.Message\s*[=!<>]=|[=!]=\s*[\w.\[\]()>-]*\.Message\b"),
+    re.compile(r"\b\w*(has|contains|[wW]ith|match|search|find|compare|strstr)\w*\s*"
+               r"\(\s*[\w.\[\]()>-]*\.Message\b")]
+# Where verdicts are made, nothing reads the message of a finding or of a note.
+READS_WORDS = re.compile(r"\b(Finding|Note|F|N)s?(\.\w+\(\)|\[\w+\])*\.Message\b")
+VERDICTS = ["tool/torch-confirm/rules", "tool/torch-confirm/findings/Complete.cpp"]
+
+
+def judged_words() -> Iterator[str]:
+    for path in sources_below("tool/torch-confirm"):
+        name = path.relative_to(ROOT).as_posix()
+        if name.startswith("tool/torch-confirm/probe/"):
+            # It counts exceptions, and knows of no findings.
+            continue
+        patterns = LOOKS_AT_WORDS + [READS_WORDS] * name.startswith(tuple(VERDICTS))
+        text = path.read_text()
+        for found in (match for pattern in patterns for match in pattern.finditer(text)):
+            line = text.count("\n", 0, found.start()) + 1
+            yield f"{name}:{line} looks at the words of a message: {found.group()}"
+
+
+def strays(checks: list[registry.Check]) -> Iterator[str]:
     """Pages, tests, scenarios and sources that no row names."""
     names = {check.name for check in checks}
     for path in sorted((ROOT / "docs/checks").glob("*.md")):
@@ -89,13 +188,17 @@ def strays(checks):
         for path in sorted((ROOT / parent).glob("torch-*")):
             if path.name not in names:
                 yield f"{path.relative_to(ROOT)} is the folder of no check"
-    sources = {check.source(suffix) for check in checks for suffix in [".h", ".cpp"]}
-    for path in sorted((ROOT / "checks").glob("*/*Check.*")):
-        if path.suffix in [".h", ".cpp"] and path.relative_to(ROOT) not in sources:
-            yield f"{path.relative_to(ROOT)} is the source of no check"
+    sources = {source(suffix) for check in checks for suffix in [".h", ".cpp"]
+               for source in [check.source, check.query]}
+    families = {check.folder for check in checks}
+    for path in sources_below("checks"):
+        name = path.relative_to(ROOT)
+        if ((name.parts[1] in families or name.stem.endswith("Check"))
+                and len(name.parts) == 3 and name not in sources):
+            yield f"{name} is the source of no check"
 
 
-def sample():
+def sample() -> Iterator[str]:
     path = ROOT / "test/sample.txt"
     lines = [line for line in path.read_text().splitlines()
              if line and not line.startswith("#")]
@@ -106,17 +209,63 @@ def sample():
             yield f"test/sample.txt: {line} does not exist"
 
 
-def stale_index():
+# A name that is asked for in code: compared, looked up, or taken apart. What
+# stands between quotes and is no identifier ("->", "/include/") is no name.
+NAME = r'"[A-Za-z_]\w*(?:::\w+)*"'
+ASKS_FOR_A_NAME = [re.compile(pattern) for pattern in [
+    rf"[=!]=\s*(?:llvm::)?(?:StringRef\()?{NAME}", rf"{NAME}\)?\s*[=!]=",
+    rf"\.Cases?\(\s*{NAME}", rf"\.(?:StartsWith|EndsWith)\(\s*{NAME}",
+    rf"(?:starts_with|ends_with|contains|consume_front|consume_back|equals)\(\s*{NAME}",
+    rf"StringSet<>\s+\w+\s*=?\s*\{{\s*{NAME}", rf"is_contained\(\s*\{{\s*{NAME}",
+    rf"(?:isOneOf|isNamed|hasName)\([^()]*{NAME}"]]
+# Sources that ask for names of something else than LibTorch and std, or write
+# code rather than read it.
+NAMES_OF_OTHERS = {
+    "checks/TorchCheck.cpp": "the values of options",
+    "checks/flow/Tests.cpp": "test frameworks, known to no other file",
+    "checks/report/EditCalls.cpp": "fix-its: the text that they replace",
+    "checks/report/Report.cpp": "the kind of an array in a message",
+}
+
+
+def names_outside_torch() -> Iterator[str]:
+    """What a callee's or a type's name means is said in checks/torch, once."""
+    asking: set[str] = set()
+    for path in sorted((ROOT / "checks").rglob("*")):
+        name = str(path.relative_to(ROOT))
+        if path.suffix not in [".h", ".cpp"] or name.startswith(("checks/torch/", "checks/ast/")):
+            continue
+        text = re.sub(r"//.*", "", path.read_text())
+        for pattern in ASKS_FOR_A_NAME:
+            for match in pattern.finditer(text):
+                asking.add(name)
+                if name not in NAMES_OF_OTHERS:
+                    line = text.count("\n", 0, match.start()) + 1
+                    yield (f"{name}:{line}: {' '.join(match.group().split())}: "
+                           "ask a function of checks/torch for the meaning of a name")
+    for name in sorted(set(NAMES_OF_OTHERS) - asking):
+        yield f"test/completeness.py: {name} is no longer an exception"
+
+
+def stale_index() -> Iterator[str]:
     result = subprocess.run([sys.executable, str(ROOT / "tool/docs-index"), "--check"],
                             stderr=subprocess.PIPE, text=True)
     if result.returncode != 0:
         yield result.stderr.strip()
 
 
-def main():
+def main() -> int:
     checks = registry.read(ROOT)
+    kinds, roles = registry.read_kinds(ROOT)
+    tests: list[tuple[str, Iterator[str]]]
     tests = [("order of the rows", order(checks)), ("nothing without a row", strays(checks)),
-             ("sample of lit tests", sample()), ("documentation index", stale_index())]
+             ("kinds: rows", kind_rows(checks, kinds, roles)),
+             ("kinds: each check reports its own", emitted_kinds(checks, kinds)),
+             ("kinds: rules name those that are reported", judged_kinds(kinds, roles)),
+             ("kinds: roles of notes", used_roles(roles)),
+             ("kinds: no verdict by words", judged_words()),
+             ("sample of lit tests", sample()), ("documentation index", stale_index()),
+             ("names of LibTorch in checks/torch", names_outside_torch())]
     for check in checks:
         tests += [(f"{check.name}: parts", missing_parts(check)),
                   (f"{check.name}: finished", unfinished_parts(check)),
@@ -124,11 +273,11 @@ def main():
                   (f"{check.name}: marks", marked_scenarios(check))]
     failed = 0
     for name, problems in tests:
-        problems = list(problems)
-        print(f"{'FAIL' if problems else 'PASS'}: {name}")
-        for problem in problems:
+        found = list(problems)
+        print(f"{'FAIL' if found else 'PASS'}: {name}")
+        for problem in found:
             print(f"    {problem}")
-        failed += bool(problems)
+        failed += bool(found)
     return 1 if failed else 0
 
 

@@ -19,9 +19,12 @@ import shutil
 import stat
 import subprocess
 import tempfile
+from typing import Any
 
 import lit.formats
 
+# lit defines it before it runs this file.
+config: Any = globals()["config"]
 site = config.site
 
 config.name = "torch-tidy"
@@ -29,7 +32,7 @@ config.name = "torch-tidy"
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".cpp", ".test"]
 # Folders without lit tests: programs, GoogleTest sources, inputs of tests.
-config.excludes = ["apps", "programs", "scenarios", "unit", "support", "Inputs"]
+config.excludes = ["apps", "programs", "scenarios", "unit", "support", "tidy", "Inputs"]
 config.test_source_root = site["source"]
 config.test_exec_root = site["binary"]
 
@@ -37,7 +40,7 @@ source_root = os.path.dirname(site["source"])
 build_root = os.path.dirname(site["binary"])
 
 
-def command(*words):
+def command(*words: str) -> str:
     return " ".join(shlex.quote(word) for word in words)
 
 

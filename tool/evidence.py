@@ -4,16 +4,20 @@
 
 import json
 import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path("docs/evidence")
 # One file a kind of machine; a page says so where one is missing.
 FILES = {"cpu": FOLDER / "scenarios.json", "cuda": FOLDER / "scenarios-cuda.json"}
 BEGIN = "<!-- tool/docs-index writes from here: what the scenario pair measures -->\n"
 END = "<!-- to here -->\n"
+# What the JSON file holds: of a run, of a check, of a measure.
+Result = dict[str, Any]
 
 
-def shown(number):
+def shown(number: Any) -> str:
     """As torch-confirm's own table has it."""
     if number is None:
         return "-"
@@ -25,26 +29,26 @@ def shown(number):
     return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.4g}"
 
 
-def title_of(device):
+def title_of(device: str) -> str:
     return "CUDA" if device == "cuda" else "the CPU"
 
 
-def title(row):
+def title(row: Result) -> str:
     name = row["measure"].replace("-", " ")
     return name if row["loop"] == "process" else f"`{row['loop']}`: {name}"
 
 
-def verdict(row):
+def verdict(row: Result) -> str:
     if row["verdict"] == "reported":
         return "reported only"
     return row["verdict"] + (f", {row['required']}" if row["required"] else "")
 
 
-def ratio(row):
+def ratio(row: Result) -> str:
     return shown(row.get("ratio"))
 
 
-def machine(results, device):
+def machine(results: Result, device: str) -> str:
     parts = [f"LibTorch {results['libtorch']}"]
     if device == "cuda":
         parts.append(results["cuda-device"] or "CUDA")
@@ -56,14 +60,14 @@ def machine(results, device):
     return ", ".join([part for part in parts if part] + [results["date"]])
 
 
-def growth_lines(outcome):
+def growth_lines(outcome: Result) -> Iterator[str]:
     for growth in outcome["growth"]:
         yield (f"- {title(growth)}: from size {growth['from']} to {growth['to']} the "
                f"difference grows {shown(growth['times'])} times, expected "
                f"{shown(growth['expected'])}: {growth['verdict']}.")
 
 
-def page(results, missing=()):
+def page(results: Result, missing: Sequence[str] = ()) -> str:
     """All of one run. Missing: devices that nothing was measured on."""
     devices = sorted({device for check in results["checks"] for device in check["devices"]})
     lines = ["<!-- Written by tool/evidence.py from the JSON file beside it. -->",
@@ -92,9 +96,9 @@ def page(results, missing=()):
     return "\n".join(lines) + "\n"
 
 
-def table(outcome):
+def table(outcome: Result) -> Iterator[str]:
     """The sizes of a quantity side by side."""
-    rows = {}
+    rows: dict[str, dict[str, Result]] = {}
     for row in outcome["measures"]:
         rows.setdefault(title(row), {})[row["size"]] = row
     sizes = sorted({row["size"] for row in outcome["measures"]})
@@ -107,13 +111,13 @@ def table(outcome):
         yield f"| {name} | " + " | ".join(cells) + " |"
 
 
-def load(root):
+def load(root: Path) -> dict[str, Result]:
     """{device: results} of what is committed."""
     return {device: json.loads((root / file).read_text(encoding="utf-8"))
             for device, file in FILES.items() if (root / file).exists()}
 
 
-def section(check, measured):
+def section(check: str, measured: dict[str, Result]) -> str:
     """What a check's page shows of {device: results}."""
     lines = []
     for device in FILES:
@@ -127,7 +131,7 @@ def section(check, measured):
     return "\n".join(lines) + "\n\n"
 
 
-def with_section(text, check, measured):
+def with_section(text: str, check: str, measured: dict[str, Result]) -> str | None:
     """The page's text with the section written anew; None where it has none."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)

@@ -1,43 +1,45 @@
 // Finds in-place operations on a leaf that needs a gradient, or on a view of
 // one, while grad mode is on.
 #include "autograd/LeafInplaceCheck.h"
-#include "model/Edit.h"
-#include "model/LeafWrites.h"
-#include "model/Program.h"
-#include "model/Report.h"
+#include "autograd/LeafInplace.h"
+#include "report/Edit.h"
+#include "report/Report.h"
 
 namespace torchtidy::checks {
 
 using namespace model;
 
 /// What shares its storage with the leaf, as the places know it.
-static std::string baseName(const Execution &Way, const Event &Write) {
-  if (Write.Result.ViewOf.size() != 1)
-    return "";
-  return Way.places().name(Write.Result.ViewOf.front());
+static std::string baseName(const LeafWrite &Found) {
+  const PlaceSet &Bases = Found.Write->Before.ViewOf;
+  return Bases.size() == 1 ? Found.Entry->places().name(Bases.front()) : "";
 }
 
-static Finding describe(const Program &Program, const Execution &Way,
-                        const LeafWrite &Found) {
+static Finding describe(const Program &Program, const LeafWrite &Found) {
   const clang::ASTContext &Context = Program.context();
-  const Event &Write = *Found.Write;
+  const WriteEvent &Write = *Found.Write;
   Finding Result;
   Result.Location = Write.Site->getBeginLoc();
   Result.Range = Write.Site->getSourceRange();
-  const std::string Name = Found.IsThroughView
-                               ? baseName(Way, Write)
-                               : plainName(Context, Found.Target);
-  Result.Message = std::string("in-place operation on ") +
-                   (Found.IsThroughView ? "a view of " : "") +
-                   (Name.empty() ? "a leaf" : "'" + Name + "', a leaf") +
-                   " that requires a gradient, throws" +
-                   (Found.IsResize ? "; resize what 'data()' returns"
-                                   : " while grad mode is on; put it behind "
-                                     "'torch::NoGradGuard no_grad;'");
+  Result.Kind = Found.IsResize        ? FindingKind::LeafIsResized
+                : Found.IsThroughView ? FindingKind::LeafIsWrittenThroughView
+                                      : FindingKind::LeafIsWritten;
+  const std::string Name =
+      Found.IsThroughView ? baseName(Found) : plainName(Context, Found.Target);
+  Result.Message =
+      std::string("in-place operation on ") +
+      (Found.IsThroughView ? "a view of " : "") +
+      (Name.empty() ? "a trainable tensor"
+                    : "'" + Name + "', a trainable tensor") +
+      " (a leaf that requires a gradient), throws" +
+      (Found.IsResize ? "; resize what 'data()' returns"
+                      : " while autograd records it; put it into a block "
+                        "that begins with 'torch::NoGradGuard no_grad;'");
   if (Found.Backward)
     Result.Notes.push_back({Found.Backward->Site->getBeginLoc(),
                             "grad mode is on: this backward() needs the graph "
-                            "that it records"});
+                            "that it records",
+                            NoteRole::Backward});
   addCallers(Result, Write.In);
   if (!Found.IsResize)
     Result.Fixes = putIntoBlock(Context, *Write.In->Flow, Write.Site,
@@ -47,11 +49,7 @@ static Finding describe(const Program &Program, const Execution &Way,
 }
 
 std::vector<Finding> LeafInplaceCheck::analyze(Program &Program) {
-  std::vector<Finding> Findings;
-  for (const auto &Way : Program.executions())
-    for (const LeafWrite &Found : leafWrites(*Way))
-      addUnlessKnown(Findings, describe(Program, *Way, Found));
-  return Findings;
+  return findingsOf(Program, leafWrites, describe);
 }
 
 } // namespace torchtidy::checks

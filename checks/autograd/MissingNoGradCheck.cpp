@@ -1,9 +1,10 @@
+// Finds evaluation and inference that run a forward pass with grad mode on
+// though nothing of it is ever backwarded.
 #include "autograd/MissingNoGradCheck.h"
-#include "model/Edit.h"
-#include "model/Evaluation.h"
-#include "model/Program.h"
-#include "model/Report.h"
-#include <set>
+#include "autograd/MissingNoGrad.h"
+#include "report/Edit.h"
+#include "report/Report.h"
+#include <map>
 
 namespace torchtidy::checks {
 
@@ -14,47 +15,51 @@ MissingNoGradCheck::MissingNoGradCheck(llvm::StringRef Name,
     : TorchCheck(Name, Context), Strict(boolOption("Strict", false)) {}
 
 void MissingNoGradCheck::storeOptions(
-    clang::tidy::ClangTidyOptions::OptionMap &Map) {
-  storeBoolOption(Map, "Strict", Strict);
+    clang::tidy::ClangTidyOptions::OptionMap &Options) {
+  storeBoolOption(Options, "Strict", Strict);
 }
 
 static std::string evidence(const Event &Sign) {
-  switch (Sign.Kind) {
-  case EventKind::ModeChange:
+  switch (Sign.Is) {
+  case Event::ModeChange:
     return "eval mode is set here";
-  case EventKind::Load:
+  case Event::Load:
     return "the model is loaded here";
-  case EventKind::Forward:
+  case Event::Forward:
     return "it is run on what was chosen from its own results: a sequence is "
            "generated";
-  case EventKind::Backward:
+  case Event::Backward:
     return "grad mode is on: training runs here";
   default:
     return "the model is built here";
   }
 }
 
-static Finding describe(const Program &Program, const UnusedGraph &Unused,
-                        std::set<const clang::Stmt *> &GuardedScopes) {
+static Finding describe(const Program &Program, const UnusedGraph &Unused) {
   const clang::ASTContext &Context = Program.context();
   Finding Result;
   Result.Location = Unused.Site->getBeginLoc();
   Result.Range = Unused.Site->getSourceRange();
   const std::string Name = objectName(Context, Unused.Forward->Site);
+  Result.Kind = Unused.IsBackwarded ? FindingKind::GradientsUnused
+                                    : FindingKind::GraphUnused;
   Result.Message =
       std::string("forward pass ") +
       (Name.empty() ? "" : "of '" + Name + "' ") +
       (Unused.IsBackwarded
            ? "records an autograd graph for gradients that no optimizer uses; "
-             "put 'torch::NoGradGuard no_grad;' around it"
-           : "records an autograd graph that nothing uses; put "
-             "'torch::NoGradGuard no_grad;' before it");
+           : "keeps all intermediate results for a backward() that never comes "
+             "(memory, time); ") +
+      (Unused.IsBackwarded ? "put 'torch::NoGradGuard no_grad;' around it"
+       : Unused.GuardScope ? "put 'torch::NoGradGuard no_grad;' before it"
+                           : "put it into a scope of its own that begins with "
+                             "'torch::NoGradGuard no_grad;'");
   if (const Event *Sign = Unused.Evidence; Sign && Sign->Site)
-    Result.Notes.push_back({Sign->Site->getBeginLoc(), evidence(*Sign)});
+    Result.Notes.push_back(
+        {Sign->Site->getBeginLoc(), evidence(*Sign), NoteRole::Sign});
   if (!Unused.In->Function->isMain())
     addCallers(Result, Unused.In);
-  // One guard serves all forward passes of a scope.
-  if (Unused.GuardScope && GuardedScopes.insert(Unused.GuardScope).second)
+  if (Unused.GuardScope && !Unused.IsUnseen)
     Result.Fixes =
         insertFirst(Context, Unused.GuardScope, "torch::NoGradGuard no_grad;");
   // It is the missing guard that lets recurrent state grow.
@@ -65,11 +70,26 @@ static Finding describe(const Program &Program, const UnusedGraph &Unused,
 
 std::vector<Finding> MissingNoGradCheck::analyze(Program &Program) {
   std::vector<Finding> Findings;
-  std::set<const clang::Stmt *> GuardedScopes;
-  for (const Execution *Way : Program.executionsBesideTests())
-    for (const UnusedGraph &Unused : unusedGraphs(*Way))
-      if (Strict || !Unused.IsStrictOnly)
-        addUnlessKnown(Findings, describe(Program, Unused, GuardedScopes));
+  // One guard serves all forward passes of a scope: they are one finding.
+  std::map<const clang::Stmt *, size_t> ByScope;
+  for (const UnusedGraph &Unused : unusedGraphs(Program)) {
+    if (!Strict && Unused.IsStrictOnly)
+      continue;
+    if (Unused.GuardScope && !Unused.IsBackwarded) {
+      const auto [Known, IsNew] =
+          ByScope.try_emplace(Unused.GuardScope, Findings.size());
+      if (!IsNew) {
+        addNote(Findings[Known->second],
+                {Unused.Site->getBeginLoc(),
+                 "this forward pass does so as well", NoteRole::AsWell});
+        // The guard would be around a module whose code nobody has seen.
+        if (Unused.IsUnseen)
+          Findings[Known->second].Fixes.clear();
+        continue;
+      }
+    }
+    Findings.push_back(describe(Program, Unused));
+  }
   return Findings;
 }
 

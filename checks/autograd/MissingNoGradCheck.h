@@ -1,7 +1,3 @@
-// Finds evaluation and inference that run a forward pass with grad mode on
-// though nothing of it is ever backwarded.
-//
-// docs/checks/torch-missing-no-grad.md
 #ifndef TORCHTIDY_AUTOGRAD_MISSINGNOGRADCHECK_H
 #define TORCHTIDY_AUTOGRAD_MISSINGNOGRADCHECK_H
 

@@ -1,19 +1,18 @@
 // Finds recurrent state that goes into the next optimisation step, or the next
 // call, together with the graph of all steps before.
 #include "autograd/UndetachedHiddenStateCheck.h"
-#include "model/Edit.h"
-#include "model/Program.h"
-#include "model/Recurrence.h"
-#include "model/Report.h"
+#include "autograd/UndetachedHiddenState.h"
+#include "report/Edit.h"
+#include "report/Report.h"
 
 namespace torchtidy::checks {
 
 using namespace model;
 
-static std::string stateName(const CarriedState &Carried, const Event &Store,
+static std::string stateName(const CarriedState &Carried,
                              const clang::ASTContext &Context) {
-  const std::string Name = storedName(Context, Store);
-  return Name.empty() ? Carried.Way->places().name(Carried.Place) : Name;
+  const std::string Name = storedName(Context, *Carried.Store);
+  return Name.empty() ? Carried.Entry->places().name(Carried.Place) : Name;
 }
 
 static std::string message(const CarriedState &Carried, const std::string &Name,
@@ -45,21 +44,33 @@ static std::string message(const CarriedState &Carried, const std::string &Name,
                        : "detach its tensors");
 }
 
+static FindingKind kind(const CarriedState &Carried) {
+  switch (Carried.Outcome) {
+  case CarriedState::Throws:
+    return FindingKind::StateThrows;
+  case CarriedState::Retained:
+    return FindingKind::StateChains;
+  case CarriedState::Grows:
+    break;
+  }
+  return FindingKind::StateGrows;
+}
+
 /// The statement behind which the state is no longer needed with its graph: the
 /// later of store and backward().
 static const clang::Stmt *lastUse(const CarriedState &Carried) {
-  const Event &Store = *Carried.Store;
+  const StoreEvent &Store = *Carried.Store;
   const flow::ControlFlow &Flow = *Store.In->Flow;
   const clang::Stmt *Last = Flow.statement(Store.Site);
   auto Extend = [&](const Event *E) {
     const clang::Stmt *Other =
-        E && E->In == Store.In ? Flow.statement(E->Site) : nullptr;
+        E->In == Store.In ? Flow.statement(E->Site) : nullptr;
     if (!Last || !Other || Flow.parent(Other) != Flow.parent(Last))
       Last = nullptr;
     else if (Last->getBeginLoc() < Other->getBeginLoc())
       Last = Other;
   };
-  for (const Event *Other : Carried.Others)
+  for (const StoreEvent *Other : Carried.Others)
     Extend(Other);
   if (Carried.Backward)
     Extend(Carried.Backward);
@@ -72,7 +83,7 @@ static std::vector<clang::FixItHint> fixes(const CarriedState &Carried,
   if (!Last)
     return {};
   std::string Code = detachStatement(Context, *Carried.Store);
-  for (const Event *Other : Carried.Others) {
+  for (const StoreEvent *Other : Carried.Others) {
     const std::string More = detachStatement(Context, *Other);
     if (Code.empty() || More.empty())
       return {};
@@ -85,25 +96,28 @@ static std::vector<clang::FixItHint> fixes(const CarriedState &Carried,
 
 static Finding describe(const Program &Program, const CarriedState &Carried) {
   const clang::ASTContext &Context = Program.context();
-  const Event &Store = *Carried.Store;
+  const StoreEvent &Store = *Carried.Store;
   Finding Result;
   Result.Location = Store.Site->getBeginLoc();
   Result.Range = Store.Site->getSourceRange();
   const clang::Expr *Target = storedInto(Store);
-  Result.Message = message(Carried, stateName(Carried, Store, Context),
+  Result.Kind = kind(Carried);
+  Result.Message = message(Carried, stateName(Carried, Context),
                            Target && isNamedTensor(Target));
-  for (const Event *Other : Carried.Others)
+  for (const StoreEvent *Other : Carried.Others)
     if (Other->Site != Store.Site)
-      Result.Notes.push_back({Other->Site->getBeginLoc(), "and here"});
+      Result.Notes.push_back(
+          {Other->Site->getBeginLoc(), "and here", NoteRole::Store});
   if (Carried.Built)
-    Result.Notes.push_back(
-        {Carried.Built->Site->getBeginLoc(), "the graph is built here"});
+    Result.Notes.push_back({Carried.Built->Site->getBeginLoc(),
+                            "the graph is built here", NoteRole::GraphBuilt});
   if (Carried.Backward)
     Result.Notes.push_back({Carried.Backward->Site->getBeginLoc(),
                             Carried.Outcome == CarriedState::Retained
                                 ? "this backward() keeps the graph"
-                                : "this backward() frees the graph"});
-  addLoop(Result, *Carried.Way, Store.In, Carried.Around);
+                                : "this backward() frees the graph",
+                            NoteRole::Backward});
+  addLoop(Result, *Carried.Entry, Store.In, Carried.Around);
   Result.Fixes = fixes(Carried, Context);
   if (Carried.Built)
     Result.IterationSite = Carried.Built->Site->getBeginLoc();
@@ -114,10 +128,7 @@ static Finding describe(const Program &Program, const CarriedState &Carried) {
 }
 
 std::vector<Finding> UndetachedHiddenStateCheck::analyze(Program &Program) {
-  std::vector<Finding> Findings;
-  for (const CarriedState &Carried : carriedStates(Program))
-    addUnlessKnown(Findings, describe(Program, Carried));
-  return Findings;
+  return findingsOf(Program, carriedStates, describe);
 }
 
 } // namespace torchtidy::checks

@@ -6,13 +6,7 @@ using namespace clang;
 namespace torchtidy::flow {
 
 bool isElement(const ControlFlow &Flow, const Stmt *S) {
-  for (const CFGBlock *Block : Flow.cfg())
-    for (const CFGElement &Each : *Block) {
-      const std::optional<CFGStmt> Element = Each.getAs<CFGStmt>();
-      if (Element && Element->getStmt() == S)
-        return true;
-    }
-  return false;
+  return !Flow.positions(S).empty();
 }
 
 bool mayMeet(const ControlFlow &Flow, const Stmt *From,
@@ -33,7 +27,7 @@ bool mayMeet(const ControlFlow &Flow, const Stmt *From,
     }
   };
   /// Whether something was found in Block from its element First on; where the
-  /// path goes on behind it, its successors are noted.
+  /// path goes on after it, its successors are noted.
   auto Walk = [&](const CFGBlock *Block, unsigned First) {
     for (unsigned I = First; I < Block->size(); ++I)
       switch (Look((*Block)[I])) {
@@ -47,14 +41,13 @@ bool mayMeet(const ControlFlow &Flow, const Stmt *From,
     Follow(Block);
     return false;
   };
-  for (const CFGBlock *Block : Graph)
-    for (unsigned I = 0; I < Block->size(); ++I) {
-      const std::optional<CFGStmt> Element = (*Block)[I].getAs<CFGStmt>();
-      if (Element && Element->getStmt() == From && Walk(Block, I + 1))
-        return true;
-    }
-  while (!Work.empty()) {
-    const CFGBlock *Block = Work.pop_back_val();
+  for (const ControlFlow::Position &At : Flow.positions(From))
+    if (Walk(At.Block, At.Index + 1))
+      return true;
+  // What is near first: as a rule that is where it is found, and a function may
+  // be very long.
+  for (size_t Next = 0; Next < Work.size(); ++Next) {
+    const CFGBlock *Block = Work[Next];
     if (Block == &Graph.getExit()) {
       if (IsExitFound)
         return true;

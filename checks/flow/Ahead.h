@@ -1,4 +1,4 @@
-// What control may meet behind a statement of a function.
+// What control may meet after a statement of a function: a forward scan.
 #ifndef TORCHTIDY_FLOW_AHEAD_H
 #define TORCHTIDY_FLOW_AHEAD_H
 
@@ -8,15 +8,15 @@
 namespace torchtidy::flow {
 
 enum class Met : uint8_t {
-  /// Of no interest: the path goes on.
+  /// Does not matter: the path goes on.
   Passed,
   /// The path ends here.
   Stop,
   Found,
 };
 
-/// Asks Look of each element that control may meet behind From, in the order of
-/// the paths, until it says Found. Where a path ends with the function, and
+/// Asks Look about each element that control may meet after From, the nearest
+/// blocks first, until it says Found. Where a path ends with the function, and
 /// IsExitFound, that is found as well. False where nothing is, or where From is
 /// not in the control flow: unreachable code.
 bool mayMeet(const ControlFlow &Flow, const clang::Stmt *From,

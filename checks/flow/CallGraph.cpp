@@ -10,14 +10,25 @@ namespace {
 /// Finds what a body calls, constructs or mentions.
 class References : public RecursiveASTVisitor<References> {
 public:
-  References(const UserFunctions &Functions,
+  References(const UserFunctions &Functions, const Overriders &Overriding,
+             IndirectCallees Indirect,
              llvm::function_ref<void(const FunctionDecl *)> Found)
-      : Functions(Functions), Found(Found) {}
+      : Functions(Functions), Overriding(Overriding), Indirect(Indirect),
+        Found(Found) {}
 
   bool shouldVisitImplicitCode() const { return true; }
   bool VisitDeclRefExpr(DeclRefExpr *Ref) { return add(Ref->getDecl()); }
   bool VisitMemberExpr(MemberExpr *Member) {
+    // net->NetImpl::forward(x) is no virtual call.
+    if (const auto *Method = dyn_cast<CXXMethodDecl>(Member->getMemberDecl());
+        Method && !Member->hasQualifier())
+      addMethod(Method);
     return add(Member->getMemberDecl());
+  }
+  bool VisitCallExpr(CallExpr *Call) {
+    if (Indirect)
+      Indirect(Call, [&](const FunctionDecl *F) { addMethod(F); });
+    return true;
   }
   bool VisitCXXConstructExpr(CXXConstructExpr *Construct) {
     return add(Construct->getConstructor());
@@ -37,6 +48,12 @@ public:
   }
 
 private:
+  void addMethod(const FunctionDecl *F) {
+    add(F);
+    if (const auto *Method = dyn_cast<CXXMethodDecl>(F))
+      for (const CXXMethodDecl *Overrider : Overriding.of(Method))
+        add(Overrider);
+  }
   bool add(const ValueDecl *D) {
     if (const auto *F = dyn_cast<FunctionDecl>(D))
       if (const FunctionDecl *Definition = Functions.definition(F))
@@ -45,12 +62,15 @@ private:
   }
 
   const UserFunctions &Functions;
+  const Overriders &Overriding;
+  IndirectCallees Indirect;
   llvm::function_ref<void(const FunctionDecl *)> Found;
 };
 
 } // namespace
 
-CallGraph::CallGraph(const UserFunctions &Functions) : Functions(Functions) {
+CallGraph::CallGraph(const UserFunctions &Functions, IndirectCallees Indirect)
+    : Functions(Functions), Overriding(Functions) {
   for (const FunctionDecl *F : Functions.all())
     Nodes[F->getCanonicalDecl()] = Graph.addNode();
   SelfCalls.resize(Graph.size());
@@ -74,7 +94,7 @@ CallGraph::CallGraph(const UserFunctions &Functions) : Functions(Functions) {
       if (*Target == Caller)
         SelfCalls.set(Caller);
     };
-    References Finder(Functions, Add);
+    References Finder(Functions, Overriding, Indirect, Add);
     Finder.TraverseStmt(F->getBody());
     if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(F))
       for (const CXXCtorInitializer *Init : Constructor->inits())

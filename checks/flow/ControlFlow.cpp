@@ -1,4 +1,5 @@
 #include "flow/ControlFlow.h"
+#include "ast/Walk.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -16,7 +17,7 @@ std::unique_ptr<ControlFlow> ControlFlow::build(const FunctionDecl *Function,
   // Every expression is an element of its own, after its operands.
   Options.setAllAlwaysAdd();
   Options.AddImplicitDtors = true; // the end of a guard's scope
-  Options.AddLifetime = true; // of what has no destructor
+  Options.AddLifetime = true;      // of what has no destructor
   Options.AddInitializers = true;
   Options.AddCXXDefaultInitExprInCtors = true;
   Options.PruneTriviallyFalseEdges = true;
@@ -26,7 +27,38 @@ std::unique_ptr<ControlFlow> ControlFlow::build(const FunctionDecl *Function,
   if (!Result->Graph || Result->Graph->size() > MaxBlocks)
     return nullptr;
   Result->Parents = std::make_unique<ParentMap>(Body);
+  Result->index();
   return Result;
+}
+
+void ControlFlow::index() {
+  for (const CFGBlock *Block : *Graph) {
+    for (unsigned I = 0; I < Block->size(); ++I)
+      if (const std::optional<CFGStmt> Element = (*Block)[I].getAs<CFGStmt>())
+        Positions[Element->getStmt()].push_back({Block, I});
+    if (const auto *Loop =
+            dyn_cast_or_null<CXXForRangeStmt>(Block->getTerminatorStmt()))
+      RangeLoops.try_emplace(Loop->getLoopVariable(), Loop);
+  }
+  UnseenParts = ast::anyStmt(
+      Function->getBody(),
+      [](const Stmt *S) {
+        const auto *If = dyn_cast<IfStmt>(S);
+        return (If && If->isConstexpr()) || isa<CapturedStmt>(S);
+      },
+      ast::Lambdas::Enter);
+}
+
+llvm::ArrayRef<ControlFlow::Position>
+ControlFlow::positions(const Stmt *S) const {
+  auto It = Positions.find(S);
+  if (It == Positions.end())
+    return {};
+  return It->second;
+}
+
+const CXXForRangeStmt *ControlFlow::rangeLoop(const VarDecl *V) const {
+  return RangeLoops.lookup(V);
 }
 
 const Stmt *ControlFlow::parent(const Stmt *S) const {
@@ -54,6 +86,18 @@ static bool holdsStatements(const Stmt *Parent, const Stmt *Child) {
   if (const auto *Do = dyn_cast<DoStmt>(Parent))
     return Child == Do->getBody();
   return false;
+}
+
+bool ControlFlow::isFullExpression(const Stmt *S) const {
+  if (isa<DeclStmt, ReturnStmt>(S))
+    return true;
+  if (!isa<Expr>(S))
+    return false;
+  const Stmt *Around = parent(S);
+  while (isa_and_nonnull<FullExpr, ParenExpr, MaterializeTemporaryExpr,
+                         CXXBindTemporaryExpr>(Around))
+    Around = parent(Around);
+  return !Around || !isa<Expr, DeclStmt, ReturnStmt>(Around);
 }
 
 const Stmt *ControlFlow::statement(const Stmt *S) const {

@@ -6,6 +6,7 @@
 #include "clang/AST/Decl.h"
 #include "clang/AST/ParentMap.h"
 #include "clang/Analysis/CFG.h"
+#include "llvm/ADT/DenseMap.h"
 #include <memory>
 
 namespace torchtidy::flow {
@@ -28,14 +29,38 @@ public:
   const clang::Stmt *parent(const clang::Stmt *S) const;
   /// Outer is S, or around it.
   bool isInside(const clang::Stmt *S, const clang::Stmt *Outer) const;
+  /// S is evaluated as a whole, no part of another expression or declaration:
+  /// the temporaries that it makes end with it.
+  bool isFullExpression(const clang::Stmt *S) const;
   /// The statement around S whose parent is a compound statement, a loop, a
   /// branch, a label or the function: what a new statement can stand beside.
   const clang::Stmt *statement(const clang::Stmt *S) const;
 
+  /// Where a statement is an element: in one block as a rule, in several where
+  /// Clang copies it; nowhere where it is not in the graph.
+  struct Position {
+    const clang::CFGBlock *Block;
+    unsigned Index;
+  };
+  llvm::ArrayRef<Position> positions(const clang::Stmt *S) const;
+  /// The range loop whose variable V is, or null.
+  const clang::CXXForRangeStmt *rangeLoop(const clang::VarDecl *V) const;
+  /// The graph does not have all that is written: branches that an
+  /// instantiation has dropped, captured statements.
+  bool hasUnseenParts() const { return UnseenParts; }
+
 private:
+  /// What is asked for once for each statement is looked up: a generated
+  /// function has thousands.
+  void index();
+
   const clang::FunctionDecl *Function = nullptr;
   std::unique_ptr<clang::CFG> Graph;
   std::unique_ptr<clang::ParentMap> Parents;
+  llvm::DenseMap<const clang::Stmt *, llvm::SmallVector<Position, 1>> Positions;
+  llvm::DenseMap<const clang::VarDecl *, const clang::CXXForRangeStmt *>
+      RangeLoops;
+  bool UnseenParts = false;
 };
 
 } // namespace torchtidy::flow

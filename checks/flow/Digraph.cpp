@@ -34,7 +34,7 @@ std::vector<Node> reversePostOrder(const Digraph &Graph, Node Entry) {
     Node Successor = Successors[Successors.size() - 1 - Next++];
     if (!Seen.test(Successor)) {
       Seen.set(Successor);
-      Stack.push_back({Successor, 0});
+      Stack.emplace_back(Successor, 0);
     }
   }
   std::reverse(PostOrder.begin(), PostOrder.end());
@@ -54,7 +54,7 @@ stronglyConnectedComponents(const Digraph &Graph) {
   for (Node Root = 0; Root < Size; ++Root) {
     if (Index[Root] != Unvisited)
       continue;
-    Work.push_back({Root, 0});
+    Work.emplace_back(Root, 0);
     while (!Work.empty()) {
       auto &[N, Next] = Work.back();
       if (Next == 0) {
@@ -65,7 +65,7 @@ stronglyConnectedComponents(const Digraph &Graph) {
       if (Next < Graph.successors(N).size()) {
         Node Successor = Graph.successors(N)[Next++];
         if (Index[Successor] == Unvisited)
-          Work.push_back({Successor, 0});
+          Work.emplace_back(Successor, 0);
         else if (OnStack.test(Successor))
           Low[N] = std::min(Low[N], Index[Successor]);
         continue;

@@ -32,8 +32,8 @@ private:
 };
 
 /// The nodes that are reachable from Entry, each before its successors except
-/// along back edges; of two successors the first, with all behind it, before
-/// the second where the graph allows it.
+/// along back edges; of two successors the first, with all that follows it,
+/// before the second where the graph allows it.
 std::vector<Digraph::Node> reversePostOrder(const Digraph &Graph,
                                             Digraph::Node Entry);
 

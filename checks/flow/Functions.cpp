@@ -1,4 +1,5 @@
 #include "flow/Functions.h"
+#include "clang/AST/ASTLambda.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
@@ -9,7 +10,15 @@ namespace torchtidy::flow {
 
 static bool hasUsableBody(const FunctionDecl *F) {
   return F->doesThisDeclarationHaveABody() && !F->hasSkippedBody() &&
-         F->getBody() != nullptr && !F->isInvalidDecl();
+         F->getBody() != nullptr;
+}
+
+/// Errors do not keep code from being looked at where it has a body: a
+/// parameter of an unknown type makes its function invalid, a member of one its
+/// class.
+static bool isUsable(const Decl *D) {
+  return !D->isInvalidDecl() || isa<FunctionDecl, FunctionTemplateDecl,
+                                    CXXRecordDecl, ClassTemplateDecl>(D);
 }
 
 /// Walks declarations of user code; bodies are looked into for lambdas and
@@ -19,7 +28,7 @@ public:
   explicit Collector(UserFunctions &Owner) : Owner(Owner) {}
 
   void visit(const Decl *D) {
-    if (!D || D->isInvalidDecl() || !Seen.insert(D).second)
+    if (!D || !isUsable(D) || !Seen.insert(D).second)
       return;
     // Members of class templates are reached through the template, which knows
     // what is instantiated.
@@ -61,7 +70,8 @@ private:
       return;
     // An implicit constructor runs the initializers of the members.
     const auto *Made = dyn_cast<CXXConstructorDecl>(F);
-    if (F->isImplicit() && !isLambdaCallOperator(F) &&
+    if (F->isImplicit() &&
+        !isLambdaCallOperator(static_cast<const DeclContext *>(F)) &&
         !(Made && Made->isDefaultConstructor()))
       return;
     Owner.Functions.push_back(F);
@@ -114,13 +124,15 @@ private:
         if (Pattern && F->isDefined(Definition) && hasUsableBody(Definition) &&
             Instantiated.insert(Pattern->getCanonicalDecl()).second)
           visit(Definition);
-      } else if (const auto *F = dyn_cast<FunctionTemplateDecl>(Member)) {
+      } else if (const auto *Template =
+                     dyn_cast<FunctionTemplateDecl>(Member)) {
         const FunctionTemplateDecl *Pattern =
-            F->getInstantiatedFromMemberTemplate();
-        const bool IsUsed = llvm::any_of(F->specializations(), hasUsableBody);
+            Template->getInstantiatedFromMemberTemplate();
+        const bool IsUsed =
+            llvm::any_of(Template->specializations(), hasUsableBody);
         if (Pattern && IsUsed &&
             Instantiated.insert(Pattern->getCanonicalDecl()).second)
-          visitFunctionTemplate(F);
+          visitFunctionTemplate(Template);
       } else if (const auto *Inner = dyn_cast<CXXRecordDecl>(Member)) {
         if (const CXXRecordDecl *Definition = Inner->getDefinition();
             Definition && !Inner->isInjectedClassName())
@@ -141,8 +153,9 @@ private:
         if (const FunctionDecl *Definition = F->getDefinition();
             Definition && Seen.insert(Definition).second)
           visitFunction(Definition);
-      } else if (const auto *F = dyn_cast<FunctionTemplateDecl>(Member)) {
-        visitFunctionTemplate(F);
+      } else if (const auto *Template =
+                     dyn_cast<FunctionTemplateDecl>(Member)) {
+        visitFunctionTemplate(Template);
       } else if (const auto *Inner = dyn_cast<CXXRecordDecl>(Member);
                  Inner && !Inner->isInjectedClassName()) {
         visitPattern(Inner->getDefinition(), Instantiated);
@@ -184,11 +197,6 @@ private:
     }
     Owner.Lambdas[Operator] = Lambda;
     visit(Operator);
-  }
-
-  static bool isLambdaCallOperator(const FunctionDecl *F) {
-    const auto *Method = dyn_cast<CXXMethodDecl>(F);
-    return Method && Method->getParent()->isLambda();
   }
 
   UserFunctions &Owner;

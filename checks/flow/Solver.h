@@ -22,15 +22,17 @@ template <class State> struct Solution {
 };
 
 struct NoCost {
-  template <class State> unsigned long operator()(const State &) const {
+  template <class State>
+  unsigned long operator()(const State &, Digraph::Node) const {
     return 1;
   }
 };
 
 /// Solves a monotone problem. Transfer: State(Node, State). Join: bool(State
 /// &Into, const State &From, Node), true when Into changed. Nodes are worked on
-/// in reverse post-order. A visit costs what Cost says of the state before it;
-/// the run ends when Budget is spent, or after 50 visits per node on average.
+/// in reverse post-order. A visit costs what Cost(State, Node) says of the
+/// state before it; the run ends when Budget is spent, or after 50 visits per
+/// node on average.
 template <class State, class Transfer, class Join, class CostOf = NoCost>
 Solution<State> solve(const Digraph &Graph, Digraph::Node Start, State Initial,
                       Transfer TransferNode, Join JoinInto,
@@ -57,7 +59,7 @@ Solution<State> solve(const Digraph &Graph, Digraph::Node Start, State Initial,
   auto Enqueue = [&](Digraph::Node N) {
     if (!Queued.test(N)) {
       Queued.set(N);
-      Work.push({Rank[N], N});
+      Work.emplace(Rank[N], N);
     }
   };
 
@@ -67,7 +69,7 @@ Solution<State> solve(const Digraph &Graph, Digraph::Node Start, State Initial,
   while (!Work.empty()) {
     Digraph::Node N = Work.top().second;
     Work.pop();
-    const unsigned long Price = Cost(*Result.Before[N]);
+    const unsigned long Price = Cost(*Result.Before[N], N);
     if (Visits-- == 0 || Budget < Price) {
       Result.Complete = false;
       return Result;
@@ -75,12 +77,17 @@ Solution<State> solve(const Digraph &Graph, Digraph::Node Start, State Initial,
     Budget -= Price;
     Queued.reset(N);
     State After = TransferNode(N, *Result.Before[N]);
-    for (Digraph::Node Next : Way == Direction::Forward
-                                  ? Graph.successors(N)
-                                  : Graph.predecessors(N)) {
+    const auto &Following =
+        Way == Direction::Forward ? Graph.successors(N) : Graph.predecessors(N);
+    for (const Digraph::Node &Next : Following) {
       std::optional<State> &Before = Result.Before[Next];
       if (!Before) {
-        Before = After;
+        // A state is large: the last that gets one takes it.
+        if (&Next == &Following.back())
+          Before =
+              std::move(After); // NOLINT(bugprone-use-after-move): the last
+        else
+          Before = After;
         Enqueue(Next);
       } else if (JoinInto(*Before, After, Next)) {
         Enqueue(Next);

@@ -1,5 +1,5 @@
 #include "flow/Tests.h"
-#include "flow/Names.h"
+#include "ast/Names.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 
@@ -8,7 +8,7 @@ using namespace clang;
 namespace torchtidy::flow {
 
 static bool isOfFramework(const Decl *D) {
-  const StringRef Name = outermostNamespace(D);
+  const StringRef Name = ast::outermostNamespace(D);
   return Name == "Catch" || Name == "doctest" ||
          (Name == "boost" &&
           StringRef(cast<NamedDecl>(D)->getQualifiedNameAsString())
@@ -34,9 +34,9 @@ private:
 
 /// The functions that an initializer hands to a test framework: as they are, or
 /// in a boost::function and the like.
-class Registrations : public RecursiveASTVisitor<Registrations> {
+class GivenFunctions : public RecursiveASTVisitor<GivenFunctions> {
 public:
-  explicit Registrations(llvm::DenseSet<const FunctionDecl *> &Result)
+  explicit GivenFunctions(llvm::DenseSet<const FunctionDecl *> &Result)
       : Mentioned(Result) {}
 
   bool VisitCallExpr(CallExpr *Call) {
@@ -63,7 +63,8 @@ private:
 } // namespace
 
 static bool isGoogleTest(const CXXRecordDecl *Class) {
-  return nameOf(Class) == "Test" && outermostNamespace(Class) == "testing";
+  return ast::nameOf(Class) == "Test" &&
+         ast::outermostNamespace(Class) == "testing";
 }
 
 static bool derivesFromGoogleTest(const CXXRecordDecl *Class) {
@@ -77,7 +78,7 @@ static bool derivesFromGoogleTest(const CXXRecordDecl *Class) {
 }
 
 Tests::Tests(const UserFunctions &Functions) {
-  Registrations Found(Registered);
+  GivenFunctions Found(GivenToFramework);
   for (const VarDecl *Global : Functions.globals())
     Found.TraverseStmt(const_cast<Expr *>(Global->getInit()));
 }
@@ -85,7 +86,7 @@ Tests::Tests(const UserFunctions &Functions) {
 bool Tests::contains(const FunctionDecl *F) const {
   for (const DeclContext *C = F; C; C = C->getLexicalParent()) {
     if (const auto *Around = dyn_cast<FunctionDecl>(C);
-        Around && Registered.count(Around->getCanonicalDecl()))
+        Around && GivenToFramework.count(Around->getCanonicalDecl()))
       return true;
     // A method that is defined outside of its class.
     const auto *Method = dyn_cast<CXXMethodDecl>(C);

@@ -1,5 +1,5 @@
 // Functions that a test framework runs: once, on small input, to see whether
-// they are right. What they cost is nobody's concern.
+// they are right. Their cost does not matter.
 #ifndef TORCHTIDY_FLOW_TESTS_H
 #define TORCHTIDY_FLOW_TESTS_H
 
@@ -10,7 +10,8 @@ namespace torchtidy::flow {
 
 /// The tests of a translation unit: methods of a class that derives from
 /// GoogleTest's testing::Test, and functions that the initializer of a global
-/// hands to Catch2, doctest or Boost.Test, which is what their macros expand to.
+/// hands to Catch2, doctest or Boost.Test, which is what their macros expand
+/// to.
 class Tests {
 public:
   explicit Tests(const UserFunctions &Functions);
@@ -19,7 +20,7 @@ public:
   bool contains(const clang::FunctionDecl *F) const;
 
 private:
-  llvm::DenseSet<const clang::FunctionDecl *> Registered;
+  llvm::DenseSet<const clang::FunctionDecl *> GivenToFramework;
 };
 
 } // namespace torchtidy::flow

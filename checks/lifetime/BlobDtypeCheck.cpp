@@ -1,8 +1,10 @@
 // Finds tensors that are laid over memory (from_blob) with a scalar type that
 // is not the one of the memory.
 #include "lifetime/BlobDtypeCheck.h"
-#include "model/Blobs.h"
-#include "model/Report.h"
+#include "ast/Expressions.h"
+#include "ast/Walk.h"
+#include "lifetime/BlobDtype.h"
+#include "report/Report.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/Lex/Lexer.h"
@@ -29,31 +31,37 @@ static std::string message(const MistypedBlob &Found, const std::string &Type,
   const unsigned Size = torch::scalarSize(Found.ReadAs);
   Result += ": the values are wrong";
   if (Size > Found.Memory.Size)
-    Result += " and " + std::to_string(Size / Found.Memory.Size) +
-              " times as many bytes are read as there are";
+    Result += ", and it reads beyond the end of the memory (" +
+              std::to_string(Size / Found.Memory.Size) + " times its size)";
   return Result + "; pass '" + Constant + "'";
+}
+
+static FindingKind kind(const MistypedBlob &Found) {
+  if (Found.Memory.Of == torch::Element::Container)
+    return FindingKind::BlobReadsContainer;
+  if (Found.Memory.Of == torch::Element::Pointer)
+    return FindingKind::BlobReadsAddresses;
+  return torch::scalarSize(Found.ReadAs) > Found.Memory.Size
+             ? FindingKind::BlobReadsBeyond
+             : FindingKind::BlobWrongValues;
 }
 
 /// The constant in an expression that says the scalar type; null where it is
 /// not written there, or more than once.
 static const Expr *writtenConstant(const Expr *E, llvm::StringRef Scalar) {
   const Expr *Result = nullptr;
-  llvm::SmallVector<const Stmt *, 8> Work = {E};
-  while (!Work.empty()) {
-    const Stmt *Next = Work.pop_back_val();
-    if (!Next)
-      continue;
-    if (const auto *Ref = dyn_cast<DeclRefExpr>(Next);
-        Ref && torch::isLibTorch(Ref->getDecl()) &&
-        Ref->getDecl()->getIdentifier() &&
-        torch::scalarName(Ref->getDecl()->getName()) == Scalar) {
-      if (Result)
-        return nullptr;
-      Result = Ref;
-    }
-    Work.append(Next->child_begin(), Next->child_end());
-  }
-  return Result;
+  const bool IsTwice = ast::anyStmt(
+      E,
+      [&](const Stmt *S) {
+        const auto *Ref = dyn_cast<DeclRefExpr>(S);
+        if (!Ref || !torch::isLibTorch(Ref->getDecl()) ||
+            !Ref->getDecl()->getIdentifier() ||
+            torch::scalarName(Ref->getDecl()->getName()) != Scalar)
+          return false;
+        return std::exchange(Result, Ref) != nullptr;
+      },
+      ast::Lambdas::Enter);
+  return IsTwice ? nullptr : Result;
 }
 
 static std::vector<FixItHint> fixes(const Program &Program,
@@ -63,7 +71,7 @@ static std::vector<FixItHint> fixes(const Program &Program,
   if (Found.Memory.Name.empty() || Call->getBeginLoc().isMacroID() ||
       Call->getRParenLoc().isMacroID())
     return {};
-  const Expr *Options = blobOptions(Call);
+  const Expr *Options = torch::blobOptions(Call);
   if (!Options) {
     // What follows the last argument that is written are the options.
     const FunctionDecl *Callee = Call->getDirectCallee();
@@ -83,7 +91,7 @@ static std::vector<FixItHint> fixes(const Program &Program,
     return {FixItHint::CreateReplacement(Written->getSourceRange(), Constant)};
   }
   // torch::TensorOptions().device(d)
-  if (!isa<CXXMemberCallExpr>(strip(Options)) ||
+  if (!isa<CXXMemberCallExpr>(ast::strip(Options)) ||
       Options->getEndLoc().isMacroID())
     return {};
   return {FixItHint::CreateInsertion(
@@ -104,6 +112,7 @@ static Finding describe(const Program &Program, const MistypedBlob &Found) {
   Finding Result;
   Result.Location = Call->getBeginLoc();
   Result.Range = Call->getSourceRange();
+  Result.Kind = kind(Found);
   Result.Message = message(
       Found,
       Found.Pointee.getCanonicalType().getUnqualifiedType().getAsString(Policy),
@@ -114,10 +123,7 @@ static Finding describe(const Program &Program, const MistypedBlob &Found) {
 }
 
 std::vector<Finding> BlobDtypeCheck::analyze(Program &Program) {
-  std::vector<Finding> Findings;
-  for (const MistypedBlob &Found : mistypedBlobs(Program))
-    addUnlessKnown(Findings, describe(Program, Found));
-  return Findings;
+  return findingsOf(Program, mistypedBlobs, describe);
 }
 
 } // namespace torchtidy::checks

@@ -1,8 +1,8 @@
 // Finds tensors over memory (from_blob) that dies before them.
 #include "lifetime/BlobLifetimeCheck.h"
-#include "model/Edit.h"
-#include "model/Lifetime.h"
-#include "model/Report.h"
+#include "lifetime/BlobLifetime.h"
+#include "report/Edit.h"
+#include "report/Report.h"
 
 namespace torchtidy::checks {
 
@@ -10,33 +10,33 @@ using namespace clang;
 using namespace model;
 
 /// "'values'", or what an owner without a name is.
-static std::string ownerName(const Outlived &Found) {
-  const std::string Name = Found.Way->places().name(Found.Loan->Place);
+static std::string ownerName(const OutlivedLoan &Found) {
+  const std::string Name = Found.Entry->places().name(Found.Taken->Owner);
   if (!Name.empty())
     return "'" + Name + "'";
-  return Found.End->Ends == EndKind::FullExpression ? "a temporary object"
-                                                    : "an object on the heap";
+  return Found.End->How == EndKind::FullExpression ? "a temporary object"
+                                                   : "an object on the heap";
 }
 
-/// The variable that is, or has in it, the owner; null where there is none.
-static const VarDecl *ownerVariable(const Outlived &Found) {
-  const PlaceTable &Places = Found.Way->places();
-  const PlaceId RootPlace = Places.rootOf(Found.Loan->Place);
+/// The variable that is or contains the owner; null where there is none.
+static const VarDecl *ownerVariable(const OutlivedLoan &Found) {
+  const PlaceTable &Places = Found.Entry->places();
+  const PlaceId RootPlace = Places.rootOf(Found.Taken->Owner);
   const Root Kind = Places.rootKind(RootPlace);
   return Kind == Root::Local || Kind == Root::Global
-             ? static_cast<const VarDecl *>(Places.key(RootPlace))
+             ? Places.variable(RootPlace)
              : nullptr;
 }
 
-static bool isReturned(const Outlived &Found) {
-  const PlaceTable &Places = Found.Way->places();
-  const PlaceId RootPlace = Places.rootOf(*Found.Holder);
-  return Places.rootKind(RootPlace) == Root::Object &&
-         Places.key(RootPlace) == Found.Way->root().Function;
+static bool isReturned(const OutlivedLoan &Found) {
+  const PlaceTable &Places = Found.Entry->places();
+  const PlaceId RootPlace = Places.rootOf(Found.Hold->Holder);
+  return llvm::dyn_cast_if_present<const FunctionDecl *>(
+             Places.key(RootPlace)) == Found.Entry->root().Function;
 }
 
-static std::string ending(const Outlived &Found) {
-  switch (Found.End->Ends) {
+static std::string ending(const OutlivedLoan &Found) {
+  switch (Found.End->How) {
   case EndKind::Scope:
     return " ends with its scope";
   case EndKind::FullExpression:
@@ -49,50 +49,61 @@ static std::string ending(const Outlived &Found) {
   return "";
 }
 
-static std::string message(const Outlived &Found) {
-  const std::string Owner = ownerName(Found);
-  const bool HasName = Owner.front() == '\'';
-  std::string Result = "tensor uses the memory of " + Owner +
-                       " without owning it: " + (HasName ? Owner : "that") +
-                       ending(Found);
+static std::string message(const OutlivedLoan &Found) {
+  std::string Result = "tensor still points into " + ownerName(Found) +
+                       ", which" + ending(Found);
   if (Found.Touch)
     Result += ", and the tensor is read afterwards";
   else if (isReturned(Found))
     Result += ", and the tensor is returned";
   else
     Result += ", and the tensor is kept";
-  const std::string Holder = Found.Holder && !isReturned(Found)
-                                 ? Found.Way->places().name(*Found.Holder)
-                                 : "";
+  const std::string Holder =
+      Found.Hold && !isReturned(Found)
+          ? Found.Entry->places().name(Found.Hold->Holder)
+          : "";
   if (!Holder.empty())
     Result += " in '" + Holder + "'";
-  return Result + "; copy it with '.clone()'";
+  return Result + " (use after free); append '.clone()'";
 }
 
-static Finding describe(const Program &Program, const Outlived &Found) {
-  const Expr *Call = Found.Loan->Site;
+static FindingKind kind(const OutlivedLoan &Found) {
+  switch (Found.End->How) {
+  case EndKind::Scope:
+    return FindingKind::BlobOwnerLeavesScope;
+  case EndKind::FullExpression:
+    return FindingKind::BlobOwnerIsTemporary;
+  case EndKind::Delete:
+    return FindingKind::BlobOwnerIsDeleted;
+  case EndKind::Reallocation:
+    break;
+  }
+  return FindingKind::BlobOwnerReallocates;
+}
+
+static Finding describe(const Program &Program, const OutlivedLoan &Found) {
+  const Expr *Call = Found.Taken->Site;
   Finding Result;
   Result.Location = Call->getBeginLoc();
   Result.Range = Call->getSourceRange();
+  Result.Kind = kind(Found);
   Result.Message = message(Found);
   if (Found.End->Site)
-    Result.Notes.push_back(
-        {Found.End->Site->getBeginLoc(), "the memory ends here"});
+    Result.Notes.push_back({Found.End->Site->getBeginLoc(),
+                            "the memory ends here", NoteRole::MemoryEnds});
   else if (const VarDecl *Owner = ownerVariable(Found))
-    Result.Notes.push_back({Owner->getLocation(), "it is declared here"});
-  if (Found.Touch)
     Result.Notes.push_back(
-        {Found.Touch->Site->getBeginLoc(), "the tensor is read here"});
+        {Owner->getLocation(), "it is declared here", NoteRole::Declared});
+  if (Found.Touch)
+    Result.Notes.push_back({Found.Touch->Site->getBeginLoc(),
+                            "the tensor is read here", NoteRole::Read});
   Result.Fixes = appendCall(Program.context(), Call, ".clone()");
   Result.IterationSite = Call->getBeginLoc();
   return Result;
 }
 
 std::vector<Finding> BlobLifetimeCheck::analyze(Program &Program) {
-  std::vector<Finding> Findings;
-  for (const Outlived &Found : outlivedBlobs(Program))
-    addUnlessKnown(Findings, describe(Program, Found));
-  return Findings;
+  return findingsOf(Program, outlivedBlobs, describe);
 }
 
 } // namespace torchtidy::checks

@@ -2,9 +2,10 @@
 // data and sizes of temporary tensors, ArrayRef over temporary lists, parts of
 // temporary results.
 #include "lifetime/DanglingDataCheck.h"
-#include "model/Edit.h"
-#include "model/Lifetime.h"
-#include "model/Report.h"
+#include "ast/Expressions.h"
+#include "lifetime/DanglingData.h"
+#include "report/Edit.h"
+#include "report/Report.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -15,42 +16,43 @@ using namespace clang;
 using namespace model;
 
 /// The expression that makes what is gone; null where it has a name.
-static const Expr *madeBy(const Outlived &Found) {
-  const PlaceTable &Places = Found.Way->places();
-  const PlaceId RootPlace = Places.rootOf(Found.Loan->Place);
+static const Expr *madeBy(const OutlivedLoan &Found) {
+  const PlaceTable &Places = Found.Entry->places();
+  const PlaceId RootPlace = Places.rootOf(Found.Taken->Owner);
   if (Places.rootKind(RootPlace) != Root::Object ||
-      Found.End->Ends != EndKind::FullExpression)
+      Found.End->How != EndKind::FullExpression)
     return nullptr;
   return Found.End->Site;
 }
 
 /// What happens to a pointer (Noun) that leads nowhere.
-static std::string use(const Outlived &Found, const std::string &Noun) {
+static std::string use(const OutlivedLoan &Found, const std::string &Noun) {
   if (Found.Touch)
     return Noun + "is used afterwards";
-  const PlaceTable &Places = Found.Way->places();
-  const PlaceId RootPlace = Places.rootOf(*Found.Holder);
-  const std::string Name = Places.name(*Found.Holder);
-  if (Places.rootKind(RootPlace) == Root::Object)
+  const PlaceTable &Places = Found.Entry->places();
+  const PlaceId RootPlace = Places.rootOf(Found.Hold->Holder);
+  const std::string Name = Places.name(Found.Hold->Holder);
+  const Root Kind = Places.rootKind(RootPlace);
+  if (Kind == Root::Object || Kind == Root::Background)
     return Noun + "is returned";
   return Noun + "is kept" + (Name.empty() ? "" : " in '" + Name + "'");
 }
 
-static std::string message(const Program &Program, const Outlived &Found) {
-  const Expr *Site = Found.Loan->Site;
-  const std::string Owner = Found.Way->places().name(Found.Loan->Place);
+static std::string message(const Program &Program, const OutlivedLoan &Found) {
+  const Expr *Site = Found.Taken->Site;
+  const std::string Owner = Found.Entry->places().name(Found.Taken->Owner);
   if (isa<CXXConstructExpr>(Site)) {
     if (madeBy(Found))
       return "'ArrayRef' refers to a temporary list that ends with the "
              "statement, and " +
              use(Found, "") + "; use a 'std::vector'";
     return "'ArrayRef' refers to '" + Owner + "', which " +
-           (Found.End->Ends == EndKind::Reallocation ? "is given other elements"
-                                                     : "ends with its scope") +
+           (Found.End->How == EndKind::Reallocation ? "is given other elements"
+                                                    : "ends with its scope") +
            ", and " + use(Found, "") + "; use a 'std::vector'";
   }
   const auto *Call = cast<CallExpr>(Site);
-  const Expr *Object = objectOf(Call);
+  const Expr *Object = ast::objectOf(Call);
   const std::string Name = "'" + calleeText(Program, Call) + "'";
   if (!Object || !torch::isTensor(Object->getType()))
     return Name +
@@ -61,13 +63,24 @@ static std::string message(const Program &Program, const Outlived &Found) {
   const std::string Use = use(Found, IsPointer ? "the pointer " : "the list ");
   if (!madeBy(Found))
     return Name + " of '" + Owner + "', which " +
-           (Found.End->Ends == EndKind::Reallocation ? "gets other memory"
-                                                     : "ends with its scope") +
+           (Found.End->How == EndKind::Reallocation ? "gets other memory"
+                                                    : "ends with its scope") +
            ", and " + Use + "; take it anew, or keep the tensor";
   return Name + " of a temporary tensor: " +
          (IsPointer ? "its memory is freed" : "they are freed with it") +
          " at the end of the statement, and " + Use +
          "; give the tensor a name";
+}
+
+static FindingKind kind(const OutlivedLoan &Found) {
+  const Expr *Site = Found.Taken->Site;
+  if (isa<CXXConstructExpr>(Site))
+    return FindingKind::DanglingArrayRef;
+  const Expr *Object = ast::objectOf(cast<CallExpr>(Site));
+  if (!Object || !torch::isTensor(Object->getType()))
+    return FindingKind::DanglingPart;
+  return Site->getType()->isPointerType() ? FindingKind::DanglingPointer
+                                          : FindingKind::DanglingList;
 }
 
 /// What is declared or assigned to by the statement around a call.
@@ -91,9 +104,9 @@ static std::string nameOfResult(const Stmt *Statement) {
 }
 
 /// The temporary object gets a name of its own.
-static std::vector<FixItHint> nameIt(const Program &Program,
-                                     const Outlived &Found, const Expr *Made) {
-  const flow::ControlFlow *Flow = Found.Loan->In->Flow;
+static std::vector<FixItHint>
+nameIt(const Program &Program, const OutlivedLoan &Found, const Expr *Made) {
+  const flow::ControlFlow *Flow = Found.Taken->In->Flow;
   if (!Flow)
     return {};
   const std::string Result = nameOfResult(Flow->statement(Made));
@@ -119,9 +132,9 @@ static std::vector<FixItHint> nameIt(const Program &Program,
 }
 
 /// A list of its own: std::vector in place of ArrayRef.
-static std::vector<FixItHint> ownList(const Outlived &Found) {
-  const flow::ControlFlow *Flow = Found.Loan->In->Flow;
-  const auto *Construct = cast<CXXConstructExpr>(Found.Loan->Site);
+static std::vector<FixItHint> ownList(const OutlivedLoan &Found) {
+  const flow::ControlFlow *Flow = Found.Taken->In->Flow;
+  const auto *Construct = cast<CXXConstructExpr>(Found.Taken->Site);
   const auto *Declaration =
       Flow ? dyn_cast_or_null<DeclStmt>(Flow->statement(Construct)) : nullptr;
   if (!Declaration || !Declaration->isSingleDecl() || !madeBy(Found))
@@ -145,15 +158,16 @@ static std::vector<FixItHint> ownList(const Outlived &Found) {
   return {FixItHint::CreateReplacement(Written.getSourceRange(), Name)};
 }
 
-static Finding describe(const Program &Program, const Outlived &Found) {
-  const Expr *Site = Found.Loan->Site;
+static Finding describe(const Program &Program, const OutlivedLoan &Found) {
+  const Expr *Site = Found.Taken->Site;
   Finding Result;
   Result.Location = Site->getBeginLoc();
   Result.Range = Site->getSourceRange();
+  Result.Kind = kind(Found);
   Result.Message = message(Program, Found);
   if (Found.Touch)
     Result.Notes.push_back(
-        {Found.Touch->Site->getBeginLoc(), "it is used here"});
+        {Found.Touch->Site->getBeginLoc(), "it is used here", NoteRole::Read});
   if (isa<CXXConstructExpr>(Site))
     Result.Fixes = ownList(Found);
   else if (const Expr *Made = madeBy(Found))
@@ -163,10 +177,7 @@ static Finding describe(const Program &Program, const Outlived &Found) {
 }
 
 std::vector<Finding> DanglingDataCheck::analyze(Program &Program) {
-  std::vector<Finding> Findings;
-  for (const Outlived &Found : outlivedWindows(Program))
-    addUnlessKnown(Findings, describe(Program, Found));
-  return Findings;
+  return findingsOf(Program, outlivedViews, describe);
 }
 
 } // namespace torchtidy::checks

@@ -1,10 +1,10 @@
 // Finds tensors of one shape that a loop allocates in every iteration.
 #include "memory/AllocationInLoopCheck.h"
-#include "model/Edit.h"
-#include "model/LoopWork.h"
-#include "model/Program.h"
-#include "model/Report.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "ast/Expressions.h"
+#include "memory/AllocationInLoop.h"
+#include "report/Edit.h"
+#include "report/Report.h"
+#include "torch/Factories.h"
 
 namespace torchtidy::checks {
 
@@ -14,21 +14,12 @@ using namespace model;
 /// there is nothing to put.
 static std::string refill(const Program &Program,
                           const RepeatedAllocation &Found) {
-  llvm::StringRef Name = Found.Factory;
-  Name.consume_front("new_");
-  Name.consume_back("_like");
-  if (Name == "full") {
-    const auto *Call = llvm::cast<clang::CallExpr>(Found.Allocate->Site);
-    const auto Arguments = argumentsOf(Call);
-    return Arguments.size() < 2 ? ""
-                                : "fill_(" + Program.text(Arguments[1]) + ")";
-  }
-  return llvm::StringSwitch<std::string>(Name)
-      .Case("zeros", "zero_()")
-      .Case("ones", "fill_(1)")
-      .Case("rand", "uniform_()")
-      .Case("randn", "normal_()")
-      .Default("");
+  if (!torch::fillsWithArgument(Found.Factory))
+    return torch::refillOf(Found.Factory).str();
+  const auto *Call = llvm::cast<clang::CallExpr>(Found.Allocate->Site);
+  const auto Arguments = ast::argumentsOf(Call);
+  return Arguments.size() < 2 ? ""
+                              : "fill_(" + Program.text(Arguments[1]) + ")";
 }
 
 static Finding describe(const Program &Program,
@@ -44,6 +35,8 @@ static Finding describe(const Program &Program,
                                ? plainName(Context, Found.AssignedTo)
                                : "";
   const std::string Factory = "'" + calleeText(Program, Call) + "'";
+  Result.Kind = Found.IsConstant ? FindingKind::AllocatesSameTensor
+                                 : FindingKind::AllocatesSameShape;
   Result.Message =
       (Found.IsConstant
            ? Factory + " makes the same tensor in every iteration; create "
@@ -51,23 +44,20 @@ static Finding describe(const Program &Program,
                        "iteration; create ") +
       (Name.empty() ? "it" : "'" + Name + "'") + " once before the loop" +
       (Refill.empty() ? "" : " and refill it with '" + Refill + "'");
-  addLoop(Result, *Found.Way, Found.Allocate->In, Found.Around);
-  const bool CanRefill =
-      Found.IsConstant || !Refill.empty() || Found.Factory.contains("empty");
+  addLoop(Result, *Found.Entry, Found.Allocate->In, Found.Around);
+  const bool CanRefill = Found.IsConstant || !Refill.empty() ||
+                         torch::isUninitialized(Found.Factory);
   if (Found.CanMove && CanRefill)
     Result.Fixes =
         moveBeforeLoop(Context, *Found.Allocate->In->Flow, Found.Variable,
-                       Found.Way->loopStatement(*Found.Around),
+                       Found.Entry->loopStatement(*Found.Around),
                        Refill.empty() ? "" : Name + "." + Refill + ";");
   Result.IterationSite = Call->getBeginLoc();
   return Result;
 }
 
 std::vector<Finding> AllocationInLoopCheck::analyze(Program &Program) {
-  std::vector<Finding> Findings;
-  for (const RepeatedAllocation &Found : repeatedAllocations(Program))
-    addUnlessKnown(Findings, describe(Program, Found));
-  return Findings;
+  return findingsOf(Program, repeatedAllocations, describe);
 }
 
 } // namespace torchtidy::checks

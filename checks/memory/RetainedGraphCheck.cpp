@@ -1,23 +1,35 @@
+// Finds tensors that are kept beyond their iteration together with the autograd
+// graph that made them, so that every iteration leaves its graph behind.
 #include "memory/RetainedGraphCheck.h"
-#include "model/Edit.h"
-#include "model/Program.h"
-#include "model/Report.h"
-#include "model/Retention.h"
+#include "ast/Expressions.h"
+#include "memory/RetainedGraph.h"
+#include "report/Edit.h"
+#include "report/Report.h"
 #include "clang/AST/ExprCXX.h"
+#include <map>
 
 namespace torchtidy::checks {
 
 using namespace model;
 
+RetainedGraphCheck::RetainedGraphCheck(llvm::StringRef Name,
+                                       clang::tidy::ClangTidyContext *Context)
+    : TorchCheck(Name, Context), Strict(boolOption("Strict", false)) {}
+
+void RetainedGraphCheck::storeOptions(
+    clang::tidy::ClangTidyOptions::OptionMap &Options) {
+  storeBoolOption(Options, "Strict", Strict);
+}
+
 /// A variable or a member by its name; anything longer has none worth quoting.
 static std::string shortName(const Program &Program, const clang::Expr *E) {
   if (!E)
     return "";
-  const clang::Expr *Stripped = stripCopies(E);
+  const clang::Expr *Stripped = ast::stripCopies(E);
   // std::move(loss)
   if (const auto *Call = llvm::dyn_cast<clang::CallExpr>(Stripped))
     if (Call->isCallToStdMove())
-      Stripped = strip(Call->getArg(0));
+      Stripped = ast::strip(Call->getArg(0));
   if (!llvm::isa<clang::DeclRefExpr, clang::MemberExpr>(Stripped))
     return "";
   return Program.text(Stripped);
@@ -37,15 +49,24 @@ static std::string message(const Retention &Kept, const std::string &Tensor,
     if (Kept.Reader)
       return Subject + " kept" + In +
              " keeps its autograd graph alive, though all code that reads it "
-             "leaves the graph behind; store " +
+             "leaves the graph behind; memory grows with each call; store " +
              Alternatives;
     return Subject + " kept" + In +
-           " keeps its autograd graph alive for every iteration; store " +
+           " keeps its autograd graph alive for every iteration, so memory "
+           "grows "
+           "with each; store " +
            Alternatives;
   case Retention::Chains:
+    if (Kept.IsComputed)
+      return "'" + Place +
+             "' is computed from what it was before, which chains the autograd "
+             "graphs of all iterations; store " +
+             (Tensor.empty() ? "'.detach()' of it"
+                             : "'" + Tensor + ".detach()'");
     return "adding " + (Tensor.empty() ? "a tensor" : "'" + Tensor + "'") +
            " to '" + Place + "' chains the autograd graphs of all " +
-           (Kept.Reader ? "calls" : "iterations") + "; add " + Alternatives;
+           (Kept.Reader ? "calls" : "iterations") +
+           ", so memory grows with each; add " + Alternatives;
   case Retention::Overwrites:
     return Subject + " kept" + In +
            " keeps one extra autograd graph alive until it is overwritten; "
@@ -55,19 +76,33 @@ static std::string message(const Retention &Kept, const std::string &Tensor,
   return "";
 }
 
+static FindingKind kind(const Retention &Kept) {
+  switch (Kept.How) {
+  case Retention::Grows:
+    return FindingKind::GraphGrows;
+  case Retention::Chains:
+    return FindingKind::GraphChains;
+  case Retention::Overwrites:
+    break;
+  }
+  return FindingKind::GraphOverwritten;
+}
+
 /// The summand of total = total + loss that is not total.
-static const clang::Expr *added(const Execution &Way, const Retention &Kept) {
+static const clang::Expr *added(const Retention &Kept) {
   const clang::Expr *Operand = Kept.Store->Operand;
   if (!Operand || Kept.How != Retention::Chains)
     return Operand;
-  const auto *Sum = llvm::dyn_cast<clang::CXXOperatorCallExpr>(strip(Operand));
+  const auto *Sum =
+      llvm::dyn_cast<clang::CXXOperatorCallExpr>(ast::strip(Operand));
   if (!Sum || Sum->getNumArgs() != 2)
     return Operand;
-  const std::string Name = Way.places().name(Kept.Place);
+  const std::string Name = Kept.Entry->places().name(Kept.Place);
   for (unsigned I = 0; I < 2; ++I) {
-    const auto *Ref = llvm::dyn_cast<clang::DeclRefExpr>(strip(Sum->getArg(I)));
+    const auto *Ref =
+        llvm::dyn_cast<clang::DeclRefExpr>(ast::strip(Sum->getArg(I)));
     const auto *Member =
-        llvm::dyn_cast<clang::MemberExpr>(strip(Sum->getArg(I)));
+        llvm::dyn_cast<clang::MemberExpr>(ast::strip(Sum->getArg(I)));
     const clang::ValueDecl *D = Ref      ? Ref->getDecl()
                                 : Member ? Member->getMemberDecl()
                                          : nullptr;
@@ -77,24 +112,25 @@ static const clang::Expr *added(const Execution &Way, const Retention &Kept) {
   return Operand;
 }
 
-static Finding describe(const Program &Program, const Execution &Way,
-                        const Retention &Kept) {
-  const Event &Store = *Kept.Store;
-  const clang::Expr *Operand = added(Way, Kept);
+static Finding describe(const Program &Program, const Retention &Kept) {
+  const StoreEvent &Store = *Kept.Store;
+  const clang::Expr *Operand = added(Kept);
   Finding Result;
   Result.Location = Store.Site->getBeginLoc();
   Result.Range = Store.Site->getSourceRange();
   std::string Place = targetName(Program.context(), Store.Site);
   if (Place.empty())
-    Place = Way.places().name(Kept.Place);
+    Place = Kept.Entry->places().name(Kept.Place);
+  Result.Kind = kind(Kept);
   Result.Message = message(Kept, shortName(Program, Operand), Place);
   if (Kept.Built)
-    Result.Notes.push_back(
-        {Kept.Built->Site->getBeginLoc(), "the graph is built here"});
+    Result.Notes.push_back({Kept.Built->Site->getBeginLoc(),
+                            "the graph is built here", NoteRole::GraphBuilt});
   if (Kept.Reader)
-    Result.Notes.push_back(
-        {Kept.Reader->getBeginLoc(), "it is read here, without its graph"});
-  addLoop(Result, Way, Store.In, Kept.Around);
+    Result.Notes.push_back({Kept.Reader->getBeginLoc(),
+                            "it is read here, without its graph",
+                            NoteRole::Read});
+  addLoop(Result, *Kept.Entry, Store.In, Kept.Around);
   if (Operand && Kept.How != Retention::Overwrites)
     Result.Fixes = appendCall(Program.context(), Operand, ".detach()");
   if (Kept.Built)
@@ -104,10 +140,27 @@ static Finding describe(const Program &Program, const Execution &Way,
 
 std::vector<Finding> RetainedGraphCheck::analyze(Program &Program) {
   std::vector<Finding> Findings;
-  const Readership Readers(Program);
-  for (const auto &Way : Program.executions())
-    for (const Retention &Kept : retentions(*Way, Readers))
-      addUnlessKnown(Findings, describe(Program, *Way, Kept));
+  // Where nothing in the loop goes backward, one missing guard is the cause of
+  // all that is kept.
+  std::map<std::pair<const Execution *, const flow::Loop *>, size_t> ByLoop;
+  for (const Retention &Kept : retentions(Program)) {
+    if (Kept.IsFreed && !Strict)
+      continue;
+    Finding New = describe(Program, Kept);
+    if (Kept.Around && !Kept.IsBackwarded) {
+      const auto [Known, IsNew] =
+          ByLoop.try_emplace({Kept.Entry, Kept.Around}, Findings.size());
+      if (!IsNew) {
+        Finding &First = Findings[Known->second];
+        if (First.Location != New.Location)
+          llvm::append_range(First.Fixes, New.Fixes);
+        addNote(First, {New.Location, "a graph is kept here as well",
+                        NoteRole::AsWell});
+        continue;
+      }
+    }
+    Findings.push_back(std::move(New));
+  }
   return Findings;
 }
 

@@ -1,7 +1,3 @@
-// Finds tensors that are kept beyond their iteration together with the autograd
-// graph that made them, so that every iteration leaves its graph behind.
-//
-// docs/checks/torch-retained-graph.md
 #ifndef TORCHTIDY_MEMORY_RETAINEDGRAPHCHECK_H
 #define TORCHTIDY_MEMORY_RETAINEDGRAPHCHECK_H
 
@@ -9,12 +5,20 @@
 
 namespace torchtidy::checks {
 
+/// Options:
+///   Strict (false): also speaks of a place that is overwritten where a
+///   backward() has gone through the graph, so that its nodes alone are kept.
 class RetainedGraphCheck : public TorchCheck {
 public:
-  using TorchCheck::TorchCheck;
+  RetainedGraphCheck(llvm::StringRef Name,
+                     clang::tidy::ClangTidyContext *Context);
+  void storeOptions(clang::tidy::ClangTidyOptions::OptionMap &Options) override;
 
 protected:
   std::vector<model::Finding> analyze(model::Program &Program) override;
+
+private:
+  const bool Strict;
 };
 
 } // namespace torchtidy::checks

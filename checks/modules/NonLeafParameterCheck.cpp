@@ -1,10 +1,10 @@
 // Finds tensors that an optimizer or a module is given to train though they are
 // results of operations.
 #include "modules/NonLeafParameterCheck.h"
-#include "model/Edit.h"
-#include "model/NonLeafParameters.h"
-#include "model/Program.h"
-#include "model/Report.h"
+#include "ast/Expressions.h"
+#include "modules/NonLeafParameter.h"
+#include "report/Edit.h"
+#include "report/Report.h"
 
 namespace torchtidy::checks {
 
@@ -13,22 +13,23 @@ using namespace model;
 static std::string message(const NonLeafParameter &Found,
                            const std::string &Name) {
   const std::string Tensor = Name.empty() ? "this tensor" : "'" + Name + "'";
-  const std::string Mend = "; make it a leaf: call '.requires_grad_()' last";
+  const std::string Mend =
+      "; compute first, then call '.requires_grad_()' on the result";
   switch (Found.How) {
   case NonLeafParameter::Throws:
     return Tensor +
-           " is the result of an operation, not a leaf, so the "
-           "optimizer throws" +
+           " is the result of an operation, so it is no trainable tensor (no "
+           "leaf), and the optimizer throws" +
            Mend;
   case NonLeafParameter::Ignored:
     return Tensor +
-           " is the result of an operation, not a leaf, so it gets no "
-           "gradient and step() never changes it" +
+           " is the result of an operation, so it is no trainable tensor (no "
+           "leaf): it gets no gradient, and step() never changes it" +
            Mend;
   case NonLeafParameter::Registered:
     return "parameter " + (Name.empty() ? "" : Tensor + " ") +
-           "is the result of an operation, not a leaf: it gets no gradient, "
-           "and an optimizer throws" +
+           "is the result of an operation, so it is no trainable tensor (no "
+           "leaf): it gets no gradient, and an optimizer throws" +
            Mend;
   case NonLeafParameter::Rebound:
     return Tensor +
@@ -40,9 +41,23 @@ static std::string message(const NonLeafParameter &Found,
   return "";
 }
 
+static FindingKind kind(const NonLeafParameter &Found) {
+  switch (Found.How) {
+  case NonLeafParameter::Throws:
+    return FindingKind::NonLeafThrows;
+  case NonLeafParameter::Ignored:
+    return FindingKind::NonLeafIgnored;
+  case NonLeafParameter::Registered:
+    return FindingKind::NonLeafRegistered;
+  case NonLeafParameter::Rebound:
+    break;
+  }
+  return FindingKind::NonLeafRebound;
+}
+
 /// The expression that makes the tensor.
 static const clang::Expr *definition(const clang::Expr *Tensor) {
-  const clang::Expr *E = stripCopies(Tensor);
+  const clang::Expr *E = ast::stripCopies(Tensor);
   const auto *Ref = llvm::dyn_cast_or_null<clang::DeclRefExpr>(E);
   const auto *Variable =
       Ref ? llvm::dyn_cast<clang::VarDecl>(Ref->getDecl()) : nullptr;
@@ -62,14 +77,16 @@ static Finding describe(const Program &Program, const NonLeafParameter &Found) {
       Found.How == NonLeafParameter::Rebound ? Given.Site : Found.Tensor;
   Result.Location = At->getBeginLoc();
   Result.Range = At->getSourceRange();
+  Result.Kind = kind(Found);
   Result.Message =
-      message(Found, plainName(Context, stripCopies(Found.Tensor)));
+      message(Found, plainName(Context, ast::stripCopies(Found.Tensor)));
   if (Found.Made && Found.How != NonLeafParameter::Rebound)
     Result.Notes.push_back({Found.Made->Site->getBeginLoc(),
-                            "the operation that makes it is here"});
-  if (Found.Train)
-    Result.Notes.push_back(
-        {Found.Train->Site->getBeginLoc(), "the optimizer is made here"});
+                            "the operation that makes it is here",
+                            NoteRole::Made});
+  if (Found.GivenBefore)
+    Result.Notes.push_back({Found.GivenBefore->Site->getBeginLoc(),
+                            "the optimizer is made here", NoteRole::Optimizer});
   addCallers(Result, Given.In);
   if (Found.How != NonLeafParameter::Rebound)
     Result.Fixes = requireGradLast(Context, definition(Found.Tensor));
@@ -78,11 +95,7 @@ static Finding describe(const Program &Program, const NonLeafParameter &Found) {
 }
 
 std::vector<Finding> NonLeafParameterCheck::analyze(Program &Program) {
-  std::vector<Finding> Findings;
-  for (const auto &Way : Program.executions())
-    for (const NonLeafParameter &Found : nonLeafParameters(*Way))
-      addUnlessKnown(Findings, describe(Program, Found));
-  return Findings;
+  return findingsOf(Program, nonLeafParameters, describe);
 }
 
 } // namespace torchtidy::checks

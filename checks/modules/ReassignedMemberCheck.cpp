@@ -1,9 +1,9 @@
 // Finds registered parameters, buffers and submodules that get another tensor
 // or module by assignment.
 #include "modules/ReassignedMemberCheck.h"
-#include "model/Edit.h"
-#include "model/Registration.h"
-#include "model/Report.h"
+#include "modules/ReassignedMember.h"
+#include "report/Edit.h"
+#include "report/Report.h"
 
 namespace torchtidy::checks {
 
@@ -12,29 +12,47 @@ using namespace model;
 static std::string message(const ReassignedMember &Found,
                            const std::string &Name) {
   const std::string Member = Name.empty() ? "this member" : "'" + Name + "'";
+  const std::string Copy = "; copy into it instead: '" +
+                           (Name.empty() ? "" : Name) + ".set_data(...)'";
   switch (Found.What) {
   case ReassignedMember::Tensor:
-    return Member + " is bound to a tensor that is not registered: forward() "
-                    "uses this one, while parameters(), save() and to() keep "
-                    "the old one; write into it with 'set_data()'";
+    return "assigning to " + Member +
+           " replaces the registered parameter: the optimizer, save() and to() "
+           "keep the old tensor, while forward() uses the new one" +
+           Copy;
   case ReassignedMember::Buffer:
-    return Member + " is bound to a tensor that is not registered: forward() "
-                    "uses this one, while save(), to() and buffers() keep the "
-                    "old one; write into it with 'set_data()'";
+    return "assigning to " + Member +
+           " replaces the registered buffer: save(), to() and buffers() keep "
+           "the old tensor, while forward() uses the new one" +
+           Copy;
   case ReassignedMember::Module:
-    return Member + " is bound to a module that is not registered: forward() "
-                    "runs this one, while parameters(), save(), to() and "
-                    "train() keep the old one; use 'replace_module()'";
+    return "assigning to " + Member +
+           " replaces the registered module: the optimizer, save(), to() and "
+           "train() keep the old one, while forward() runs the new one; use "
+           "'replace_module()'";
   }
   return "";
 }
 
+static FindingKind kind(const ReassignedMember &Found) {
+  switch (Found.What) {
+  case ReassignedMember::Tensor:
+    return FindingKind::ReassignedParameter;
+  case ReassignedMember::Buffer:
+    return FindingKind::ReassignedBuffer;
+  case ReassignedMember::Module:
+    break;
+  }
+  return FindingKind::ReassignedModule;
+}
+
 static Finding describe(const Program &Program, const ReassignedMember &Found) {
   const clang::ASTContext &Context = Program.context();
-  const Event &Replace = *Found.Replace;
+  const ReplaceEvent &Replace = *Found.Replace;
   Finding Result;
   Result.Location = Replace.Site->getBeginLoc();
   Result.Range = Replace.Site->getSourceRange();
+  Result.Kind = kind(Found);
   Result.Message = message(Found, plainName(Context, Replace.Operand));
   addCallers(Result, Replace.In);
   if (Found.What != ReassignedMember::Module)
@@ -45,10 +63,7 @@ static Finding describe(const Program &Program, const ReassignedMember &Found) {
 }
 
 std::vector<Finding> ReassignedMemberCheck::analyze(Program &Program) {
-  std::vector<Finding> Findings;
-  for (const ReassignedMember &Found : reassignedMembers(Program))
-    addUnlessKnown(Findings, describe(Program, Found));
-  return Findings;
+  return findingsOf(Program, reassignedMembers, describe);
 }
 
 } // namespace torchtidy::checks

@@ -1,8 +1,8 @@
 // Finds calls that only return a tensor, as x.to(device) does, and whose result
 // is dropped although x is used afterwards as if it had been changed.
 #include "results/DiscardedResultCheck.h"
-#include "model/DiscardedResults.h"
-#include "model/Report.h"
+#include "report/Report.h"
+#include "results/DiscardedResult.h"
 #include "clang/AST/ExprCXX.h"
 
 namespace torchtidy::checks {
@@ -28,10 +28,13 @@ static Finding describe(const Program &Program, const DiscardedResult &Found) {
   Result.Cause = "discarded-result";
   const std::string Text = callText(Program, Call);
   if (!Found.Subject) {
+    Result.Kind = FindingKind::DiscardedCheck;
     Result.Message = "nobody looks at what " + Text +
                      " returns, so nothing is checked; use the result";
     return Result;
   }
+  Result.Kind = Found.Converts ? FindingKind::DiscardedConversion
+                               : FindingKind::DiscardedComputation;
   const std::string Name = Program.text(Found.Subject);
   Result.Message =
       Text +
@@ -51,15 +54,13 @@ static Finding describe(const Program &Program, const DiscardedResult &Found) {
   if (Found.Helper)
     Result.Notes.push_back(
         {Found.Helper->getLocation(),
-         "'" + Found.Helper->getNameAsString() + "' only returns a value"});
+         "'" + Found.Helper->getNameAsString() + "' only returns a value",
+         NoteRole::Declared});
   return Result;
 }
 
 std::vector<Finding> DiscardedResultCheck::analyze(Program &Program) {
-  std::vector<Finding> Findings;
-  for (const DiscardedResult &Found : discardedResults(Program))
-    addUnlessKnown(Findings, describe(Program, Found));
-  return Findings;
+  return findingsOf(Program, discardedResults, describe);
 }
 
 } // namespace torchtidy::checks

@@ -1,8 +1,10 @@
 // Finds assignments to copies of tensor handles, which leave the tensor that
 // was meant as it is, and references into the vector that parameters() returns.
 #include "results/ParameterCopyCheck.h"
-#include "model/LostWrites.h"
-#include "model/Report.h"
+#include "ast/Expressions.h"
+#include "report/Report.h"
+#include "results/ParameterCopy.h"
+#include "torch/Api.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
 #include "clang/Lex/Lexer.h"
@@ -35,9 +37,26 @@ static std::vector<clang::FixItHint> copyInto(const Program &Program,
           clang::FixItHint::CreateInsertion(End, ")")};
 }
 
+/// x = x.to(device): a module's tensor is not moved by writing into it.
+static bool isMoved(const clang::CallExpr *Assign) {
+  const auto *Operator = llvm::cast<clang::CXXOperatorCallExpr>(Assign);
+  const auto *From =
+      llvm::dyn_cast<clang::CallExpr>(ast::stripCopies(Operator->getArg(1)));
+  const torch::Operation *Op = From ? torch::classify(From).Op : nullptr;
+  return Op && (Op->has(torch::operation::ChangesDevice) ||
+                Op->has(torch::operation::ChangesDtype));
+}
+
+/// How a module's tensor gets what was assigned to a handle.
+static std::string mend(const clang::CallExpr *Assign) {
+  return isMoved(Assign)
+             ? "the module keeps its tensor: call 'to()' of the module"
+             : "the module keeps its tensor: write into it with '.copy_(...)' "
+               "under 'torch::NoGradGuard', or with '.detach().copy_(...)'";
+}
+
 /// for (auto t : ...) becomes for (auto &t : ...).
-static std::vector<clang::FixItHint> byReference(const Program &Program,
-                                                 const LostWrite &Found) {
+static std::vector<clang::FixItHint> byReference(const LostWrite &Found) {
   const clang::VarDecl *V = Found.Loop->getLoopVariable();
   const clang::QualType Element =
       Found.Loop->getLoopVariable()->getInit()
@@ -65,45 +84,55 @@ static Finding describe(const Program &Program, const LostWrite &Found) {
       "the temporary that " + (Call.empty() ? "the call" : Call) + " returns";
   switch (Found.Of) {
   case LostWrite::Temporary:
+    Result.Kind = FindingKind::WriteIntoTemporary;
     Result.Message =
         "this replaces an element of " + Returned +
         ", which is lost with it; " +
-        (Found.IsOfModule ? "the module keeps its tensor: write into it with "
-                            "'.detach().copy_(...)'"
+        (Found.IsOfModule ? mend(Assign)
                           : "write into the element with '.copy_(...)', or "
                             "keep what the call "
                             "returns in a variable");
-    if (Found.IsOfModule)
+    if (Found.IsOfModule && !isMoved(Assign))
       Result.Fixes = copyInto(Program, Assign);
     break;
-  case LostWrite::TemporaryRange:
+  case LostWrite::TemporaryRange: {
+    const bool IsCopy =
+        !Found.Loop->getLoopVariable()->getType()->isReferenceType();
+    Result.Kind = IsCopy ? FindingKind::WriteIntoLoopCopy
+                         : FindingKind::WriteIntoTemporaryRange;
     Result.Message =
-        Name + " is an element of " + Returned +
+        Name +
+        (IsCopy ? " is a copy of a handle in what " +
+                      (Call.empty() ? "the call" : Call) + " returns"
+                : " is an element of " + Returned) +
         ": assigning to it is lost with the loop; " +
-        (Found.IsOfModule ? "the module keeps its tensor: write into it with "
-                            "'.detach().copy_(...)'"
+        (Found.IsOfModule ? mend(Assign)
                           : "write into the element with '.copy_(...)'");
-    if (Found.IsOfModule)
+    if (Found.IsOfModule && !isMoved(Assign))
       Result.Fixes = copyInto(Program, Assign);
     break;
+  }
   case LostWrite::Element: {
+    Result.Kind = FindingKind::WriteIntoLoopCopy;
     const std::string Range = quoted(Program, Found.Loop->getRangeInit());
     Result.Message = Name +
                      " is a copy of the element: assigning to it leaves " +
                      (Range.empty() ? "the container" : Range) +
                      " as it is; take it by reference";
-    Result.Fixes = byReference(Program, Found);
+    Result.Fixes = byReference(Found);
     break;
   }
   case LostWrite::Parameter:
+    Result.Kind = FindingKind::WriteIntoParameter;
     Result.Message =
         "the parameter " + Name +
         " is a copy of what the caller has: assigning to it changes nothing "
         "there, and it is not read again; take it by reference, or return it";
-    Result.Notes.push_back(
-        {Found.Variable->getLocation(), "passed by value here"});
+    Result.Notes.push_back({Found.Variable->getLocation(),
+                            "passed by value here", NoteRole::Declared});
     break;
   case LostWrite::Copy: {
+    Result.Kind = FindingKind::WriteIntoCopy;
     const std::string Source = quoted(Program, Found.Source);
     const std::string Instead =
         llvm::isa<clang::BindingDecl>(Found.Variable) ? "bind it by reference"
@@ -118,8 +147,8 @@ static Finding describe(const Program &Program, const LostWrite &Found) {
                            : " gives this handle another tensor and leaves ") +
         (Source.empty() ? "what it was copied from" : Source) +
         " as it is, and " + Name + " is not read again; " + Instead;
-    Result.Notes.push_back(
-        {Found.Variable->getLocation(), "the copy is made here"});
+    Result.Notes.push_back({Found.Variable->getLocation(),
+                            "the copy is made here", NoteRole::Declared});
     break;
   }
   }
@@ -143,6 +172,7 @@ static Finding describe(const Program &Program, const KeptElement &Found) {
   const std::string Returned =
       "the vector that " + (Call.empty() ? "this call" : Call) + " returns";
   Result.Cause = "lost-write";
+  Result.Kind = FindingKind::ReferenceIntoTemporary;
   if (Found.Variable) {
     Result.Location = Found.Variable->getLocation();
     Result.Range = Found.Variable->getSourceRange();
@@ -163,11 +193,8 @@ static Finding describe(const Program &Program, const KeptElement &Found) {
 }
 
 std::vector<Finding> ParameterCopyCheck::analyze(Program &Program) {
-  std::vector<Finding> Findings;
-  for (const LostWrite &Found : lostWrites(Program))
-    addUnlessKnown(Findings, describe(Program, Found));
-  for (const KeptElement &Found : keptElements(Program))
-    addUnlessKnown(Findings, describe(Program, Found));
+  std::vector<Finding> Findings = findingsOf(Program, lostWrites, describe);
+  llvm::append_range(Findings, findingsOf(Program, keptElements, describe));
   return Findings;
 }
 

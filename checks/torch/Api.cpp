@@ -30,6 +30,7 @@ static Api optimizerMember(StringRef Name) {
 static Api moduleMember(StringRef Name) {
   return llvm::StringSwitch<Api>(Name)
       .Cases("forward", "operator()", "any_forward", Api::ModuleForward)
+      .Case("run_method", Api::ModuleForward)
       .Case("zero_grad", Api::ModuleZeroGrad)
       .Cases("parameters", "named_parameters", Api::ModuleParameters)
       .Case("train", Api::ModuleTrain)
@@ -195,10 +196,10 @@ Call classify(const FunctionDecl *Callee) {
   return {Api::Library};
 }
 
-Call classify(const CallExpr *Expression) {
-  if (const FunctionDecl *Callee = Expression->getDirectCallee())
+Call classify(const CallExpr *Call) {
+  if (const FunctionDecl *Callee = Call->getDirectCallee())
     return classify(Callee);
-  const Expr *Callee = Expression->getCallee()->IgnoreParenImpCasts();
+  const Expr *Callee = Call->getCallee()->IgnoreParenImpCasts();
   if (const auto *Member = dyn_cast<CXXDependentScopeMemberExpr>(Callee)) {
     std::string Name = Member->getMember().getAsString();
     return {llvm::StringSwitch<Api>(Name)

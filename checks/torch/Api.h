@@ -65,6 +65,12 @@ struct Call {
   const Operation *Op = nullptr;
 };
 
+/// A module, a parameter or a buffer is registered.
+inline bool isRegistration(Api Kind) {
+  return Kind == Api::RegisterModule || Kind == Api::RegisterParameter ||
+         Kind == Api::RegisterBuffer;
+}
+
 /// Classifies a call expression. Of dependent code by the member's name, where
 /// the name alone is beyond doubt (zero_grad, backward).
 Call classify(const clang::CallExpr *Call);

@@ -1,5 +1,6 @@
 #include "torch/Operations.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace torchtidy::torch {
 
@@ -24,6 +25,108 @@ const Operation *findOperation(llvm::StringRef Name, Variant Variant) {
   }();
   const Operation *Row = Index.lookup(Name);
   return Row && (Row->Variants & Variant) ? Row : nullptr;
+}
+
+Transfer transferOf(const Operation &Op) {
+  return llvm::StringSwitch<Transfer>(Op.Name)
+      .Case("to", Transfer::To)
+      .Case("toType", Transfer::ToType)
+      .Case("cpu", Transfer::Cpu)
+      .Case("cuda", Transfer::Cuda)
+      .Default(Transfer::None);
+}
+
+bool isFromBlob(const Operation &Op) { return Op.Name == "from_blob"; }
+
+bool makesContiguous(const Operation &Op) { return Op.Name == "contiguous"; }
+
+bool keepsOrder(const Operation &Op) {
+  return isTransfer(Op) ||
+         llvm::StringSwitch<bool>(Op.Name)
+             .Cases("view", "view_as", "unsqueeze", "squeeze", true)
+             .Cases("reshape", "reshape_as", "flatten", "unflatten", true)
+             .Cases("detach", "data", true)
+             .Default(false);
+}
+
+bool mayReturnItself(const Operation &Op) {
+  return Op.Name == "contiguous" || Op.Name == "flatten" ||
+         Op.Name == "pin_memory";
+}
+
+bool sharesContiguous(const Operation &Op) {
+  return Op.Name == "contiguous" || Op.Name == "reshape" ||
+         Op.Name == "flatten";
+}
+
+bool isSet(const Operation &Op) { return Op.Name == "set_"; }
+
+bool replacesStorage(const Operation &Op) {
+  return Op.has(Resizes) || isSet(Op);
+}
+
+bool isIndexing(const Operation &Op) { return Op.Name == "index"; }
+
+bool replacesContent(const Operation &Op) {
+  return isZeroing(Op) || isSet(Op) ||
+         llvm::StringSwitch<bool>(Op.Name)
+             .Cases("fill_", "copy_", "normal_", "uniform_", "random_", true)
+             .Default(false);
+}
+
+bool isZeroing(const Operation &Op) { return Op.Name == "zero_"; }
+
+bool isAccumulating(const Operation &Op) {
+  return Op.Name == "add_" || Op.Name == "sub_";
+}
+
+bool changesNoData(const Operation &Op) {
+  return Op.Name == "retain_grad" || Op.Name == "set_data" ||
+         Op.Name == "rename_";
+}
+
+bool changesHistoryOnly(const Operation &Op) {
+  return isDetachInPlace(Op) || Op.Name == "requires_grad_";
+}
+
+bool isDetachInPlace(const Operation &Op) { return Op.Name == "detach_"; }
+
+bool isDetach(const Operation &Op) {
+  return Op.Name == "detach" || isDetachInPlace(Op);
+}
+
+bool writesLastArgument(const Operation &Op) {
+  return Op.Name.ends_with("_outf");
+}
+
+bool returnsIndices(const Operation &Op) {
+  return llvm::StringSwitch<bool>(Op.Name)
+      .Cases("max", "min", "topk", "sort", "kthvalue", "mode", "median", true)
+      .Cases("nanmedian", "cummax", "cummin", true)
+      .Cases("max_pool1d_with_indices", "max_pool2d_with_indices",
+             "max_pool3d_with_indices", "adaptive_max_pool1d",
+             "adaptive_max_pool2d", "adaptive_max_pool3d", true)
+      .Default(false);
+}
+
+bool returnsBool(const Operation &Op) {
+  return llvm::StringSwitch<bool>(Op.Name)
+      .Cases("eq", "ne", "lt", "le", "gt", "ge", true)
+      .Cases("isnan", "isinf", "isfinite", true)
+      .Cases("logical_and", "logical_or", "logical_not", true)
+      .Default(false);
+}
+
+bool isConcatenation(const Operation &Op) {
+  return llvm::StringSwitch<bool>(Op.Name)
+      .Cases("cat", "concat", "stack", "hstack", "vstack", true)
+      .Default(false);
+}
+
+bool isSum(const Operation &Op) { return Op.Name == "add" || Op.Name == "sub"; }
+
+bool isScaling(const Operation &Op) {
+  return Op.Name == "mul" || Op.Name == "div";
 }
 
 } // namespace torchtidy::torch

@@ -1,4 +1,7 @@
-// What LibTorch's operations do: the generated table, as data.
+// What LibTorch's operations do: the generated table as data, and what no
+// column of it says, asked by meaning. Source: native_functions.yaml,
+// derivatives.yaml, and the documentation of torch.Tensor's methods of the same
+// names.
 #ifndef TORCHTIDY_TORCH_OPERATIONS_H
 #define TORCHTIDY_TORCH_OPERATIONS_H
 
@@ -53,6 +56,79 @@ struct Operation {
 /// function of the namespaces at and torch; null when the table has none.
 const Operation *findOperation(llvm::StringRef Name,
                                operation::Variant Variant);
+
+// Moving and converting.
+
+enum class Transfer : uint8_t {
+  None,
+  /// to(): its arguments say where to, or which type.
+  To,
+  /// toType(): converts.
+  ToType,
+  Cpu,
+  Cuda,
+};
+/// A transfer returns a copy on another device or of another type, or the
+/// tensor itself when there is nothing to do.
+Transfer transferOf(const Operation &Op);
+inline bool isTransfer(const Operation &Op) {
+  return transferOf(Op) != Transfer::None;
+}
+
+// Storage and layout.
+
+/// from_blob: the memory is the caller's.
+bool isFromBlob(const Operation &Op);
+/// contiguous(): the result lies in order.
+bool makesContiguous(const Operation &Op);
+/// Of views: the elements lie in the order of the operand's. view, squeeze,
+/// detach, to.
+bool keepsOrder(const Operation &Op);
+/// When there is nothing to do, these return the tensor itself, with its
+/// history: contiguous, flatten, pin_memory.
+bool mayReturnItself(const Operation &Op);
+/// The result shares the storage of a contiguous operand, and copies others:
+/// contiguous, reshape, flatten.
+bool sharesContiguous(const Operation &Op);
+/// The tensor gets other memory: set_, and what resizes.
+bool replacesStorage(const Operation &Op);
+/// set_: the tensor becomes another view of memory; no value is computed.
+bool isSet(const Operation &Op);
+/// index(): whether it is a view depends on the indices.
+bool isIndexing(const Operation &Op);
+
+// Writing. Asked of operations that write.
+
+/// What was there is replaced, not computed with: zero_, fill_, copy_.
+bool replacesContent(const Operation &Op);
+/// zero_.
+bool isZeroing(const Operation &Op);
+/// The result is added to what is there: add_, sub_. += is add_.
+bool isAccumulating(const Operation &Op);
+/// Writes what belongs to the tensor, not its data: retain_grad, set_data,
+/// rename_.
+bool changesNoData(const Operation &Op);
+/// Changes how the tensor is recorded, not its data: detach_, requires_grad_.
+bool changesHistoryOnly(const Operation &Op);
+/// detach_, and of these detach() too.
+bool isDetachInPlace(const Operation &Op);
+bool isDetach(const Operation &Op);
+/// The result is the last argument: add_outf. It is the first of add_out.
+bool writesLastArgument(const Operation &Op);
+
+// Results.
+
+/// Of two results the second holds indices and is not differentiable (max,
+/// topk; derivatives.yaml: output_differentiability [True, False]).
+bool returnsIndices(const Operation &Op);
+/// The result is of type Bool: comparisons, isnan, logical_and.
+bool returnsBool(const Operation &Op);
+/// cat, concat, stack, hstack, vstack: one tensor of several.
+bool isConcatenation(const Operation &Op);
+/// add, sub.
+bool isSum(const Operation &Op);
+/// mul, div.
+bool isScaling(const Operation &Op);
 
 } // namespace torchtidy::torch
 

@@ -1,5 +1,5 @@
 #include "torch/Scalars.h"
-#include "flow/Names.h"
+#include "ast/Names.h"
 #include "torch/Types.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclTemplate.h"
@@ -55,7 +55,7 @@ static std::optional<Element> complexOf(const CXXRecordDecl *Record,
 static std::optional<Element> inRecord(const CXXRecordDecl *Record,
                                        QualType Type,
                                        const ASTContext &Context) {
-  const StringRef Name = flow::nameOf(Record);
+  const StringRef Name = ast::nameOf(Record);
   const bool IsLibrary = isStd(Record) || isLibTorch(Record);
   if (IsLibrary && Name == "complex")
     return complexOf(Record, Context);
@@ -149,6 +149,14 @@ bool fits(const Element &Memory, StringRef Scalar, bool IsSaid) {
     return false;
   }
   return true;
+}
+
+const Expr *blobOptions(const CallExpr *Call) {
+  for (const Expr *Argument : Call->arguments())
+    if (torch::isTensorOptions(Argument->getType()) &&
+        !isa<CXXDefaultArgExpr>(Argument))
+      return Argument;
+  return nullptr;
 }
 
 } // namespace torchtidy::torch

@@ -2,6 +2,7 @@
 #ifndef TORCHTIDY_TORCH_SCALARS_H
 #define TORCHTIDY_TORCH_SCALARS_H
 
+#include "clang/AST/Expr.h"
 #include "clang/AST/Type.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
@@ -40,9 +41,13 @@ std::optional<Element> elementOf(clang::QualType Type,
 /// Bytes of a scalar type by LibTorch's name; 0 for one that is not known here.
 unsigned scalarSize(llvm::StringRef Name);
 
-/// Whether a tensor of this scalar type can be meant by somebody who hands over
-/// such memory. IsSaid: the type is written, not the default.
+/// Whether a tensor of this scalar type may be laid over such memory on
+/// purpose. IsSaid: the type is written, not the default.
 bool fits(const Element &Memory, llvm::StringRef Scalar, bool IsSaid);
+
+/// The argument of from_blob that says of which type and on which device the
+/// tensor is; null where it is left out.
+const clang::Expr *blobOptions(const clang::CallExpr *Call);
 
 } // namespace torchtidy::torch
 

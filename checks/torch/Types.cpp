@@ -1,5 +1,6 @@
 #include "torch/Types.h"
-#include "flow/Names.h"
+#include "ast/Expressions.h"
+#include "ast/Names.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/Basic/SourceManager.h"
@@ -25,7 +26,7 @@ bool isLibraryPath(StringRef Path) {
 }
 
 bool isLibTorch(const Decl *D) {
-  StringRef Namespace = flow::outermostNamespace(D);
+  StringRef Namespace = ast::outermostNamespace(D);
   if (Namespace != "at" && Namespace != "torch" && Namespace != "c10" &&
       Namespace != "caffe2")
     return false;
@@ -37,13 +38,26 @@ bool isLibTorch(const Decl *D) {
 }
 
 bool isStd(const Decl *D) {
-  StringRef Namespace = flow::outermostNamespace(D);
+  StringRef Namespace = ast::outermostNamespace(D);
   // libstdc++ keeps the iterators of its containers in a namespace of its own.
   return Namespace == "std" || Namespace == "__gnu_cxx";
 }
 
 StringRef stdName(const FunctionDecl *F) {
   return F && F->getIdentifier() && isStd(F) ? F->getName() : StringRef();
+}
+
+bool makesObject(const FunctionDecl *F) {
+  return F && (isStd(F) || isLibTorch(F)) &&
+         llvm::StringSwitch<bool>(ast::nameOf(F))
+             .Cases("make_shared", "make_unique", "make_intrusive", true)
+             .Default(false);
+}
+
+const CallExpr *asTie(const Expr *E) {
+  const auto *Call = dyn_cast<CallExpr>(ast::strip(E));
+  const StringRef Name = Call ? stdName(Call->getDirectCallee()) : StringRef();
+  return Name == "tie" || Name == "forward_as_tuple" ? Call : nullptr;
 }
 
 using RecordSet = llvm::SmallPtrSet<const CXXRecordDecl *, 8>;
@@ -86,7 +100,7 @@ static TypeKind kindOfStd(StringRef Name) {
 }
 
 static TypeKind kindOfLibTorch(const CXXRecordDecl *Record) {
-  StringRef Name = flow::nameOf(Record);
+  StringRef Name = ast::nameOf(Record);
   TypeKind Kind =
       llvm::StringSwitch<TypeKind>(Name)
           .Cases("Tensor", "TensorBase", TypeKind::Tensor)
@@ -102,17 +116,20 @@ static TypeKind kindOfLibTorch(const CXXRecordDecl *Record) {
           .Cases("OrderedDict", "ArrayRef", "TensorListDict",
                  TypeKind::Container)
           .Default(TypeKind::Other);
-  if (Name == "Module") {
+  // A method of a TorchScript module, as get_method() returns it, stands for
+  // the module: it has the parameters, and its call is a forward pass. Object
+  // is the base class.
+  if (Name == "Module" || Name == "Method" || Name == "Object") {
     const auto *Namespace = dyn_cast<NamespaceDecl>(Record->getDeclContext());
-    StringRef In = Namespace ? flow::nameOf(Namespace) : StringRef();
-    return In == "jit"  ? TypeKind::ScriptModule
-           : In == "nn" ? TypeKind::Module
-                        : TypeKind::Other;
+    StringRef In = Namespace ? ast::nameOf(Namespace) : StringRef();
+    return In == "jit"                      ? TypeKind::ScriptModule
+           : In == "nn" && Name == "Module" ? TypeKind::Module
+                                            : TypeKind::Other;
   }
   return Kind;
 }
 
-/// Seen: what was looked at on the way. Classes that point to each other, each
+/// Seen: what was looked at so far. Classes that point to each other, each
 /// by many members, would take forever without.
 static TypeKind classify(const CXXRecordDecl *Record, RecordSet &Seen) {
   if (!Record || !Seen.insert(Record->getCanonicalDecl()).second)
@@ -123,7 +140,7 @@ static TypeKind classify(const CXXRecordDecl *Record, RecordSet &Seen) {
     if (Kind != TypeKind::Other)
       return Kind;
   } else if (isStd(Record)) {
-    return kindOfStd(flow::nameOf(Record));
+    return kindOfStd(ast::nameOf(Record));
   }
   const CXXRecordDecl *Definition = Record->getDefinition();
   if (!Definition)
@@ -185,7 +202,7 @@ static const CXXRecordDecl *findBase(const CXXRecordDecl *Record,
                                      StringRef Name, unsigned Depth = 0) {
   if (!Record || Depth > 8)
     return nullptr;
-  if (flow::nameOf(Record) == Name)
+  if (ast::nameOf(Record) == Name)
     return Record;
   const CXXRecordDecl *Definition = Record->getDefinition();
   if (!Definition)
@@ -223,7 +240,7 @@ QualType elementType(QualType Type) {
   if (!Specialization)
     return QualType();
   const TemplateArgumentList &Arguments = Specialization->getTemplateArgs();
-  StringRef Name = flow::nameOf(Record);
+  StringRef Name = ast::nameOf(Record);
   unsigned Index = Name.ends_with("map") || Name.ends_with("Dict") ? 1 : 0;
   if (Index >= Arguments.size() ||
       Arguments[Index].getKind() != TemplateArgument::Type)
@@ -239,7 +256,7 @@ llvm::SmallVector<QualType, 4> tupleTypes(QualType Type) {
   if (!Specialization || kindOf(Record) != TypeKind::Aggregate)
     return Result;
   const TemplateArgumentList &Arguments = Specialization->getTemplateArgs();
-  if (flow::nameOf(Record) == "array") {
+  if (ast::nameOf(Record) == "array") {
     // Long ones are containers to us.
     if (Arguments.size() == 2 &&
         Arguments[1].getKind() == TemplateArgument::Integral &&
@@ -264,7 +281,7 @@ llvm::SmallVector<QualType, 4> tupleTypes(QualType Type) {
 
 bool isOptional(QualType Type) {
   const CXXRecordDecl *Record = strip(Type);
-  return Record && flow::nameOf(Record) == "optional";
+  return Record && ast::nameOf(Record) == "optional";
 }
 
 StringRef scalarName(StringRef Constant) {
@@ -280,20 +297,51 @@ StringRef scalarName(StringRef Constant) {
       .Default(Constant.starts_with("k") ? Constant.drop_front() : Constant);
 }
 
-bool isDevice(QualType Type) {
-  const CXXRecordDecl *Record = strip(Type);
-  return Record && flow::nameOf(Record) == "Device" && isLibTorch(Record);
+static bool isOfLibTorch(const CXXRecordDecl *Record, StringRef Name) {
+  return Record && ast::nameOf(Record) == Name && isLibTorch(Record);
 }
 
-bool isIndex(QualType Type) {
-  const CXXRecordDecl *Record = strip(Type);
-  return Record && flow::nameOf(Record) == "TensorIndex" && isLibTorch(Record);
+bool isArrayRef(const CXXRecordDecl *Record) {
+  return isOfLibTorch(Record, "ArrayRef");
 }
+
+bool isOrderedDict(const CXXRecordDecl *Record) {
+  return isOfLibTorch(Record, "OrderedDict");
+}
+
+bool isItem(const CXXRecordDecl *Record) {
+  return isOfLibTorch(Record, "Item");
+}
+
+bool isPair(const CXXRecordDecl *Record) {
+  return Record && isStd(Record) && ast::nameOf(Record) == "pair";
+}
+
+bool isArray(const CXXRecordDecl *Record) {
+  return Record && isStd(Record) && ast::nameOf(Record) == "array";
+}
+
+bool isInferenceMode(const CXXRecordDecl *Record) {
+  return ast::nameOf(Record) == "InferenceMode";
+}
+
+bool holdsItsElements(QualType Type) {
+  const TypeKind Kind = kindOf(Type);
+  // std::tie(a, b) has references.
+  if (Kind == TypeKind::Aggregate)
+    return llvm::none_of(tupleTypes(Type),
+                         [](QualType Part) { return Part->isReferenceType(); });
+  const StringRef Name = ast::nameOf(strip(Type));
+  return Kind == TypeKind::Container && Name != "List" && Name != "Dict" &&
+         Name != "ArrayRef";
+}
+
+bool isDevice(QualType Type) { return isOfLibTorch(strip(Type), "Device"); }
+
+bool isIndex(QualType Type) { return isOfLibTorch(strip(Type), "TensorIndex"); }
 
 bool isTensorOptions(QualType Type) {
-  const CXXRecordDecl *Record = strip(Type);
-  return Record && flow::nameOf(Record) == "TensorOptions" &&
-         isLibTorch(Record);
+  return isOfLibTorch(strip(Type), "TensorOptions");
 }
 
 const CXXRecordDecl *moduleClass(QualType Type) {
@@ -319,11 +367,22 @@ public:
 
   explicit ModuleQuestion(Answer OfLibrary) : OfLibrary(OfLibrary) {}
 
+  /// Of an object that is seen as one of this class: behind an interface may
+  /// stand anything that implements it.
+  Parameters askOfObject(const CXXRecordDecl *Module) {
+    const Parameters Result = ask(Module);
+    const CXXRecordDecl *Definition =
+        Module ? Module->getDefinition() : nullptr;
+    return Result == Parameters::None && Definition && Definition->isAbstract()
+               ? Parameters::Unknown
+               : Result;
+  }
+
   Parameters ask(const CXXRecordDecl *Module) {
     if (!Module)
       return Parameters::Unknown;
     if (isLibTorch(Module)) {
-      StringRef Name = flow::nameOf(Module);
+      StringRef Name = ast::nameOf(Module);
       Name.consume_back("Impl");
       return OfLibrary(Name);
     }
@@ -377,13 +436,13 @@ Parameters parametersOf(const CXXRecordDecl *Module) {
              return Parameters::Some;
            // Containers, torch::jit::Module and the base class could hold
            // anything.
-           if (startsWithAny(Name,
-                             {"Sequential", "Module", "Any", "ParameterList",
-                              "ParameterDict", "InstanceNorm"}))
+           if (startsWithAny(Name, {"Sequential", "Module", "Method", "Object",
+                                    "Any", "ParameterList", "ParameterDict",
+                                    "InstanceNorm"}))
              return Parameters::Unknown;
            return Parameters::None;
          })
-      .ask(Module);
+      .askOfObject(Module);
 }
 
 Parameters modeDependence(const CXXRecordDecl *Module) {
@@ -391,13 +450,13 @@ Parameters modeDependence(const CXXRecordDecl *Module) {
            if (Name.contains("Dropout") || Name == "RReLU" ||
                startsWithAny(Name, {"BatchNorm", "InstanceNorm"}))
              return Parameters::Some;
-           if (startsWithAny(Name,
-                             {"Sequential", "Module", "Any", "LSTM", "GRU",
-                              "RNN", "Transformer", "MultiheadAttention"}))
+           if (startsWithAny(Name, {"Sequential", "Module", "Method", "Object",
+                                    "Any", "LSTM", "GRU", "RNN", "Transformer",
+                                    "MultiheadAttention"}))
              return Parameters::Unknown;
            return Parameters::None;
          })
-      .ask(Module);
+      .askOfObject(Module);
 }
 
 static bool mayHold(QualType Type, unsigned Depth, RecordSet &Seen);
@@ -447,7 +506,7 @@ static bool mayHold(QualType Type, unsigned Depth, RecordSet &Seen) {
     break;
   }
   if (isStd(Record)) {
-    StringRef Name = flow::nameOf(Record);
+    StringRef Name = ast::nameOf(Record);
     if (Name == "any")
       return true;
     const auto *Specialization =
@@ -473,19 +532,21 @@ static bool mayHold(QualType Type, unsigned Depth, RecordSet &Seen) {
   return false;
 }
 
-bool isWindow(QualType Type) {
+bool ownsNothing(QualType Type) {
   if (Type.isNull() || Type->isPointerType() || Type->isReferenceType())
     return true;
-  const CXXRecordDecl *Record = Type->getAsCXXRecordDecl();
-  return Record && llvm::StringSwitch<bool>(flow::nameOf(Record))
-                       .Cases("ArrayRef", "OptionalArrayRef", true)
-                       .Cases("TensorAccessor", "basic_string_view", true)
-                       .Cases("span", "initializer_list", true)
-                       .Default(false);
+  return llvm::StringSwitch<bool>(ast::nameOf(Type->getAsCXXRecordDecl()))
+      .Cases("ArrayRef", "MutableArrayRef", "OptionalArrayRef", true)
+      .Cases("TensorAccessor", "TensorAccessorBase", true)
+      .Cases("GenericPackedTensorAccessor", "GenericPackedTensorAccessorBase",
+             "PackedTensorAccessor", true)
+      .Cases("basic_string_view", "span", "initializer_list", true)
+      .Case("reference_wrapper", true)
+      .Default(false);
 }
 
 bool mayBorrow(QualType Type) {
-  if (isWindow(Type) || Type->isDependentType())
+  if (ownsNothing(Type) || Type->isDependentType())
     return true;
   const CXXRecordDecl *Record = Type->getAsCXXRecordDecl();
   return Record &&

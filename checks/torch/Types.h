@@ -3,6 +3,7 @@
 #define TORCHTIDY_TORCH_TYPES_H
 
 #include "clang/AST/DeclCXX.h"
+#include "clang/AST/Expr.h"
 #include "clang/AST/Type.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -61,12 +62,26 @@ clang::QualType pointee(clang::QualType Type);
 /// The element of a container, or null.
 clang::QualType elementType(clang::QualType Type);
 
-/// The types of the parts of a tuple, a pair or an array; none for others.
+/// The types of the parts of a tuple, a pair or a short array; none for others.
 llvm::SmallVector<clang::QualType, 4> tupleTypes(clang::QualType Type);
 /// std::optional, which holds a value where other pointers lead to one.
 bool isOptional(clang::QualType Type);
 /// LibTorch's one name of a scalar type: "Float" for kFloat and kFloat32.
 llvm::StringRef scalarName(llvm::StringRef Constant);
+/// c10::ArrayRef.
+bool isArrayRef(const clang::CXXRecordDecl *Record);
+/// torch::OrderedDict, and its Item: a pair of a name and a value.
+bool isOrderedDict(const clang::CXXRecordDecl *Record);
+bool isItem(const clang::CXXRecordDecl *Record);
+/// std::pair, whose first is std::get<0>.
+bool isPair(const clang::CXXRecordDecl *Record);
+/// std::array, whose elements may be chosen by a variable.
+bool isArray(const clang::CXXRecordDecl *Record);
+/// c10::InferenceMode itself, which grad mode cannot be switched on in.
+bool isInferenceMode(const clang::CXXRecordDecl *Record);
+/// A container, or a tuple of values, whose copies have elements of their own:
+/// LibTorch's List and Dict share them, ArrayRef and std::tie() refer to some.
+bool holdsItsElements(clang::QualType Type);
 /// torch::Device.
 bool isDevice(clang::QualType Type);
 /// torch::indexing::TensorIndex.
@@ -100,11 +115,16 @@ bool isLibTorch(const clang::Decl *D);
 bool isStd(const clang::Decl *D);
 /// The name of a function of the standard library; empty for all others.
 llvm::StringRef stdName(const clang::FunctionDecl *F);
+/// make_shared, make_unique, make_intrusive: their result owns a new object.
+bool makesObject(const clang::FunctionDecl *F);
+/// std::tie(...), or std::forward_as_tuple(...), which may hold another; null
+/// for others.
+const clang::CallExpr *asTie(const clang::Expr *E);
 
-/// Leads to memory of others and holds nothing: a pointer, a reference,
-/// ArrayRef, an accessor.
-bool isWindow(clang::QualType Type);
-/// Can lead to memory of others, or hold something that does: a pointer, a
+/// Leads to memory that it does not own: a pointer, a reference, ArrayRef,
+/// a span, an accessor. The one list of such classes. True for a null type.
+bool ownsNothing(clang::QualType Type);
+/// Can lead to memory that it does not own, or hold what does: a pointer, a
 /// reference, ArrayRef, an accessor, and whatever may hold a tensor.
 bool mayBorrow(clang::QualType Type);
 

@@ -1,7 +1,3 @@
-// Finds optimizer steps in a loop whose gradients nothing clears between
-// iterations, so that every step applies the sum of the gradients so far.
-//
-// docs/checks/torch-missing-zero-grad.md
 #ifndef TORCHTIDY_TRAINING_MISSINGZEROGRADCHECK_H
 #define TORCHTIDY_TRAINING_MISSINGZEROGRADCHECK_H
 

@@ -1,10 +1,10 @@
 // Finds tensors that a loop transfers to a device, or converts, again and
 // again.
 #include "transfer/RepeatedTransferCheck.h"
-#include "model/Edit.h"
-#include "model/LoopWork.h"
-#include "model/Program.h"
-#include "model/Report.h"
+#include "ast/Expressions.h"
+#include "report/Edit.h"
+#include "report/Report.h"
+#include "transfer/RepeatedTransfer.h"
 
 namespace torchtidy::checks {
 
@@ -27,39 +27,39 @@ static Finding describe(const Program &Program, const RepeatedTransfer &Found) {
   Finding Result;
   Result.Location = Call->getBeginLoc();
   Result.Range = Call->getSourceRange();
-  const std::string Name = plainName(Context, objectOf(Call));
+  const std::string Name = plainName(Context, ast::objectOf(Call));
   const std::string Subject = Name.empty() ? "this tensor" : "'" + Name + "'";
   const std::string Text = "'" + callText(Program, Call) + "'";
   switch (Found.How) {
   case RepeatedTransfer::Copies:
+    Result.Kind = FindingKind::TransferMoves;
     Result.Message = Subject + " does not change in this loop, but " + Text +
                      " copies it in every iteration; transfer it once before "
                      "the loop";
     break;
   case RepeatedTransfer::Converts:
+    Result.Kind = FindingKind::TransferConverts;
     Result.Message = Subject + " does not change in this loop, but " + Text +
                      " converts it in every iteration; convert it once before "
                      "the loop";
     break;
   case RepeatedTransfer::Samples:
+    Result.Kind = FindingKind::TransferSamples;
     Result.Message = "each sample is copied by itself by " + Text +
                      "; stack the batch first and transfer it once";
     break;
   }
-  addLoop(Result, *Found.Way, Found.Transfer->In, Found.Around);
+  addLoop(Result, *Found.Entry, Found.Transfer->In, Found.Around);
   if (Found.CanMove)
     Result.Fixes =
         moveBeforeLoop(Context, *Found.Transfer->In->Flow, Found.Variable,
-                       Found.Way->loopStatement(*Found.Around), "");
+                       Found.Entry->loopStatement(*Found.Around), "");
   Result.IterationSite = Call->getBeginLoc();
   return Result;
 }
 
 std::vector<Finding> RepeatedTransferCheck::analyze(Program &Program) {
-  std::vector<Finding> Findings;
-  for (const RepeatedTransfer &Found : repeatedTransfers(Program))
-    addUnlessKnown(Findings, describe(Program, Found));
-  return Findings;
+  return findingsOf(Program, repeatedTransfers, describe);
 }
 
 } // namespace torchtidy::checks

@@ -24,6 +24,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
@@ -34,22 +35,23 @@ DIAGNOSTIC = re.compile(
     r"(?P<kind>warning|error|fatal error): (?P<text>.*?)(?: \[(?P<checks>[\w.,-]+)\])?$",
     re.M)
 TIMEOUT_SECONDS = 1200
+Place = tuple[Path, int]
 
 
-def known_checks():
+def known_checks() -> list[str]:
     """The names in the registry that are on by default."""
     text = (SOURCE_ROOT / "checks" / "Checks.def").read_text()
     rows = re.findall(r'^CHECK\("([\w-]+)", \w+, (\d)', text, re.M)
     return [name for name, level in rows if level in "01"]
 
 
-def sources(root, suffixes):
+def sources(root: Path, suffixes: set[str]) -> list[Path]:
     # What is below a folder "made" was made of the others.
     return sorted(p for p in root.rglob("*") if p.suffix in suffixes and p.is_file()
                   and p.parent.name != "made")
 
 
-def markers(root):
+def markers(root: Path) -> dict[Place, set[str]]:
     """{(path, line): {check}} of all marked lines below the root."""
     result = {}
     for path in sources(root, {".cpp", ".h"}):
@@ -63,7 +65,7 @@ def markers(root):
     return result
 
 
-def write_compilation_database(folder, roots, flags):
+def write_compilation_database(folder: Path, roots: list[Path], flags: list[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     entries = []
     for root in roots:
@@ -75,12 +77,14 @@ def write_compilation_database(folder, roots, flags):
     (folder / "compile_commands.json").write_text(json.dumps(entries, indent=1))
 
 
-def analyse(command, database, files, options=()):
+def analyse(command: list[str], database: Path, files: list[Path],
+            options: Sequence[str] = ()) -> tuple[dict[Place, list[str]], list[str]]:
     """(findings as {(path, line): [check]}, problems) of one run over the files."""
     words = [*command, "-p", str(database), *options, *map(str, files)]
     run = subprocess.run(words, capture_output=True, text=True,
                          timeout=TIMEOUT_SECONDS)
-    findings, problems, seen, spots = {}, [], set(), set()
+    findings: dict[Place, list[str]] = {}
+    problems, seen, spots = [], set(), set()
     for match in DIAGNOSTIC.finditer(run.stdout):
         # A header is analysed with each file that includes it.
         if match[0] in seen:
@@ -104,12 +108,13 @@ def analyse(command, database, files, options=()):
     return findings, problems
 
 
-def awaits_its_check(marked, known):
+def awaits_its_check(marked: set[str] | None, known: set[str]) -> bool:
     """Whether a line is marked for checks only that are not there yet."""
-    return bool(marked) and not marked & known
+    return not marked & known if marked else False
 
 
-def compare(expected, findings, known):
+def compare(expected: dict[Place, set[str]], findings: dict[Place, list[str]],
+            known: set[str]) -> Iterator[str]:
     """Lines that say where the findings are not those that are marked."""
     for place, checks in sorted(findings.items()):
         marked = expected.get(place, set())
@@ -117,13 +122,13 @@ def compare(expected, findings, known):
             if check in marked or awaits_its_check(marked, known):
                 continue
             yield f"{place[0]}:{place[1]}: {check} is found and not marked"
-    for place, checks in sorted(expected.items()):
-        for check in sorted(checks & known):
+    for place, wanted in sorted(expected.items()):
+        for check in sorted(wanted & known):
             if check not in findings.get(place, []):
                 yield f"{place[0]}:{place[1]}: {check} is marked and not found"
 
 
-def copies(roots, folder):
+def copies(roots: list[Path], folder: Path) -> list[Path]:
     """A copy of each root, to be fixed."""
     shutil.rmtree(folder, ignore_errors=True)
     result = []
@@ -134,7 +139,8 @@ def copies(roots, folder):
     return result
 
 
-def try_fixes(name, command, arguments, roots, known):
+def try_fixes(name: str, command: list[str], arguments: argparse.Namespace, roots: list[Path],
+              known: set[str]) -> Iterator[str]:
     """Lines that say what is left after the fixes of one front end."""
     folder = arguments.work / f"fixed-by-{name}"
     fixed = copies(roots, folder)
@@ -152,7 +158,7 @@ def try_fixes(name, command, arguments, roots, known):
             yield f"{place[0]}:{place[1]}: {', '.join(checks)} after the fixes"
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--front", action="append", required=True, metavar="NAME=COMMAND")

@@ -25,7 +25,7 @@ RESULTS = {
 }
 
 
-def build(work, *options, cmake="cmake"):
+def build(work: Path, *options: str, cmake: str = "cmake") -> None:
     """Each program is <work>/<app>/<program>."""
     for app in APPS:
         # With -g, so that torch-confirm's tests can use the same ones.
@@ -34,7 +34,7 @@ def build(work, *options, cmake="cmake"):
                           cmake=cmake)
 
 
-def main():
+def main() -> None:
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     work = Path(sys.argv[1])

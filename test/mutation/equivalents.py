@@ -9,15 +9,17 @@ repeated here). Lines that begin with # are comments.
 """
 
 from pathlib import Path
+from typing import Any
 
 
 class Known:
-    def __init__(self, path):
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.rows = []
-        self.used = set()
+        # Line, program, operator, place, reason.
+        self.rows: list[tuple[int, str, str, str, str]] = []
+        self.used: set[int] = set()
 
-    def reason(self, mutant):
+    def reason(self, mutant: dict[str, Any]) -> str | None:
         """Why the mutant is no mistake, or None."""
         for number, program, operator, place, reason in self.rows:
             if (program == mutant["program"] and operator == mutant["operator"]
@@ -27,14 +29,14 @@ class Known:
                 return reason
         return None
 
-    def unused(self, programs):
+    def unused(self, programs: set[str]) -> list[str]:
         """An entry that fits no mutant hides one under another text."""
         return [f"{self.path}:{number}: no mutant of {program} is like this"
                 for number, program, *_ in self.rows
                 if program in programs and number not in self.used]
 
 
-def read(path):
+def read(path: Path) -> Known:
     known = Known(path)
     if not Path(path).exists():
         raise ValueError(f"{path}: no such file")
@@ -45,5 +47,6 @@ def read(path):
         if len(fields) != 4 or not all(fields):
             raise ValueError(f"{path}:{number}: expected PROGRAM | OPERATOR | LINE | "
                              "REASON")
-        known.rows.append((number, *fields))
+        program, operator, place, reason = fields
+        known.rows.append((number, program, operator, place, reason))
     return known

@@ -1,7 +1,9 @@
 """Which programs are mutated."""
 
+import argparse
 import csv
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,16 +18,16 @@ class Program:
     name: str
     source: Path
     root: Path
-    includes: list = field(default_factory=list)
+    includes: list[Path] = field(default_factory=list)
 
-    def include_flags(self, folder):
+    def include_flags(self, folder: Path) -> Iterator[str]:
         """-I for a copy of the program in this folder."""
         for include in self.includes:
             if include.is_relative_to(self.root):
                 include = folder / include.relative_to(self.root)
             yield f"-I{include}"
 
-    def files(self):
+    def files(self) -> list[Path]:
         """The files that an #include "..." can reach: headers below the root, and
         the sources beside the program."""
         found = [path for path in sorted(self.root.rglob("*"))
@@ -38,7 +40,7 @@ class Program:
         return found
 
 
-def of_repository(here):
+def of_repository(here: Path) -> Iterator[Program]:
     test = here.parent
     for folder in ("charlm", "vision", "server"):
         root = test / "apps" / "example-fixed" / folder
@@ -51,7 +53,7 @@ def of_repository(here):
         yield Program(f"program/{source.stem}", source, source.parent)
 
 
-def of_checkouts(here, checkouts):
+def of_checkouts(here: Path, checkouts: Path) -> Iterator[Program]:
     """The rows of healthy.csv: repository, commit, path, root (folder of the files
     that are the program's own, mutated where it includes them; default: that of the
     source), include (folders for -I, separated by spaces)."""
@@ -69,7 +71,7 @@ def of_checkouts(here, checkouts):
                       [checkout / folder for folder in row["include"].split()])
 
 
-def collect(arguments, here):
+def collect(arguments: argparse.Namespace, here: Path) -> list[Program]:
     if arguments.source:
         chosen = []
         for source in arguments.source:

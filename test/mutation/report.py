@@ -1,12 +1,18 @@
 """The tables of a run."""
 
 import difflib
+from pathlib import Path
+from typing import Any
+
+from programs import Program
 
 OPERATORS = ["zero-grad", "detach", "item", "state-detach", "guard", "allocation",
              "transfer"]
+# As torch-mutate describes it, and what became of it.
+Mutant = dict[str, Any]
 
 
-def difference(program, changed, files):
+def difference(program: Program, changed: Path, files: list[str]) -> str:
     """What the mutant changes, as a unified diff without context."""
     lines = []
     for name in files:
@@ -19,24 +25,24 @@ def difference(program, changed, files):
 
 
 class Summary:
-    def __init__(self, mutants, checks):
+    def __init__(self, mutants: list[Mutant], checks: list[str]) -> None:
         self.mutants = [m for m in mutants if m["verdict"] != "not asked for"]
         self.checks = checks
         self.found = self.count(verdict="found")
         self.counted = self.found + self.count(verdict="missed")
 
-    def count(self, **wanted):
+    def count(self, **wanted: str) -> int:
         return sum(all(self.value(m, key) == value for key, value in wanted.items())
                    for m in self.mutants)
 
     @staticmethod
-    def value(mutant, key):
+    def value(mutant: Mutant, key: str) -> Any:
         return mutant["checks"][0] if key == "check" else mutant[key]
 
-    def rate(self):
+    def rate(self) -> float:
         return 100 * self.found / self.counted if self.counted else 0
 
-    def rows(self):
+    def rows(self) -> list[tuple[Any, ...]]:
         """(check, operator, made, does not compile, equivalent, spoken before, found,
         missed), with the sum at the end."""
         result = []
@@ -48,22 +54,22 @@ class Summary:
         result.append(("all", "", *self.counts()))
         return result
 
-    def counts(self, **wanted):
+    def counts(self, **wanted: str) -> tuple[int, ...]:
         verdicts = ["does not compile", "spoken before", "equivalent", "found", "missed"]
         return (self.count(**wanted),
                 *(self.count(verdict=verdict, **wanted) for verdict in verdicts))
 
-    def by_others(self):
+    def by_others(self) -> int:
         return sum(m["verdict"] == "found" and m["checks"][0] not in m["by"]
                    for m in self.mutants)
 
-    def of(self, verdict):
+    def of(self, verdict: str) -> list[Mutant]:
         return [m for m in self.mutants if m["verdict"] == verdict]
 
     HEAD = ("check", "removed", "mutants", "do not compile", "spoken before",
             "equivalent", "found", "missed")
 
-    def text(self):
+    def text(self) -> str:
         lines = []
         for verdict in ("does not compile", "spoken before", "equivalent", "missed"):
             for m in self.of(verdict):
@@ -90,7 +96,7 @@ class Summary:
                      f"{self.by_others()}")
         return "\n".join(lines) + "\n"
 
-    def markdown(self):
+    def markdown(self) -> str:
         lines = ["| " + " | ".join(self.HEAD) + " |",
                  "|---|---|" + "--:|" * (len(self.HEAD) - 2)]
         lines += ["| " + " | ".join(str(cell) for cell in row) + " |"

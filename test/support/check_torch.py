@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs one check on one file and compares what it says and changes.
 
-    // RUN: %check_torch %s torch-missing-zero-grad %t [options] [-- tool arguments [-- compiler arguments]]
+    // RUN: %check_torch %s torch-missing-zero-grad %t [options] \
+    //          [-- tool arguments [-- compiler arguments]]
 
 The file is copied to %t.cpp with the text of its CHECK comments blanked. Then
 
@@ -10,7 +11,8 @@ The file is copied to %t.cpp with the text of its CHECK comments blanked. Then
                                                     match all warnings, errors and notes
   // CHECK-FIXES: ...                               must match the file after --fix
 
-A file with neither messages nor notes must give no warning and no error. After
+A file with neither messages nor notes must give no warning and no error. Each finding
+must be of a kind of its check (checks/FindingKinds.def). After
 --fix the check runs on the fixed file: it must parse, must give no warning, and a
 second --fix must change nothing.
 
@@ -23,6 +25,7 @@ Options:
 
 Environment:
   TORCH_TIDY_TEST_FRONTEND  another default for -frontend
+  TORCH_TIDY_TEST_PLUGIN    another plugin
   TORCH_TIDY_TEST_NO_PCH=1  every test parses the headers in full
   TORCH_TIDY_TEST_SAMPLE=0  those of test/sample.txt run with the header only
 
@@ -39,16 +42,22 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 # A full parse takes a quarter of a minute where nothing else runs.
 TIMEOUT_SECONDS = 600
+
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tool"))
+sys.dont_write_bytecode = True
+import registry  # noqa: E402
 
 
 class Failure(Exception):
     pass
 
 
-def parse_arguments():
+def parse_arguments() -> argparse.Namespace:
     words = sys.argv[1:]
     rest = []
     if "--" in words:
@@ -81,7 +90,7 @@ def parse_arguments():
 class Run:
     """What one front end said about the file, and what it made of it."""
 
-    def __init__(self, name, output, fixes, fixed):
+    def __init__(self, name: str, output: str, fixes: str, fixed: str) -> None:
         self.name = name
         self.output = output
         self.fixes = fixes
@@ -89,7 +98,7 @@ class Run:
 
 
 class Test:
-    def __init__(self, arguments):
+    def __init__(self, arguments: argparse.Namespace) -> None:
         self.arguments = arguments
         self.site = arguments.site
         self.text = arguments.source.read_text()
@@ -105,10 +114,11 @@ class Test:
                               "//", self.text)
         self.copy = Path(arguments.temporary + ".cpp")
 
-    def command(self, frontend, pch):
+    def command(self, frontend: str, pch: bool) -> list[str]:
         arguments, site = self.arguments, self.site
         command = [site["torch_tidy"]] if frontend == "driver" else [
-            site["clang_tidy"], "-load=" + site["plugin"]]
+            site["clang_tidy"],
+            "-load=" + os.environ.get("TORCH_TIDY_TEST_PLUGIN", site["plugin"])]
         command += [f"--checks=-*,{arguments.check}", str(self.copy)]
         # The driver has a cache of precompiled headers of its own.
         if frontend == "driver" and not pch:
@@ -121,39 +131,44 @@ class Test:
         # Headers of the test lie beside the test, not beside its copy.
         return command + ["-I", str(arguments.source.parent)] + arguments.compiler
 
-    def execute(self, frontend, pch, options):
+    def execute(self, frontend: str, pch: bool, options: list[str]) -> str:
         """The standard output of the tool on the copy as it is now."""
         command = self.command(frontend, pch)
         command[command.index("--"):command.index("--")] = options
         try:
-            result = subprocess.run(command, stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE, text=True,
+            result = subprocess.run(command, capture_output=True, text=True,
                                     errors="replace", timeout=TIMEOUT_SECONDS)
-        except FileNotFoundError:
-            raise Failure(f"{command[0]} does not exist: build it first")
-        except subprocess.TimeoutExpired:
-            raise Failure(f"no end after {TIMEOUT_SECONDS} s: {' '.join(command)}")
+        except FileNotFoundError as error:
+            raise Failure(f"{command[0]} does not exist: build it first") from error
+        except subprocess.TimeoutExpired as error:
+            raise Failure(
+                f"no end after {TIMEOUT_SECONDS} s: {' '.join(command)}") from error
         allowed = [0, 1] if self.expects_errors else [0]
         if result.returncode not in allowed:
             raise Failure(f"exit code {result.returncode} of {' '.join(command)}\n"
                           f"{result.stdout}{result.stderr}")
         return result.stdout
 
-    def run(self, frontend, pch):
+    def run(self, frontend: str, pch: bool) -> Run:
         """Runs the check once, with --fix where fixes are expected."""
         name = frontend if pch else f"{frontend}, no precompiled header"
         exported = Path(f"{self.arguments.temporary}.{frontend}.yaml")
         exported.unlink(missing_ok=True)
         self.copy.write_text(self.blanked)
         options = [f"--export-fixes={exported}"] + (["--fix"] if self.has_fixes else [])
+        sarif = Path(f"{self.arguments.temporary}.sarif")
+        if frontend == "driver":
+            options.append(f"--sarif={sarif}")
         output = self.execute(frontend, pch, options)
+        if frontend == "driver":
+            check_kinds(json.loads(sarif.read_text(encoding="utf-8")))
         # Said under --fix only, of no interest to CHECK-NOTES.
         output = re.sub(r"^.*: note: FIX-IT applied suggested code changes\n", "",
                         output, flags=re.M)
         fixes = exported.read_text() if exported.exists() else ""
         return Run(name, output, fixes, self.copy.read_text())
 
-    def file_check(self, text, kind, options):
+    def file_check(self, text: str, kind: str, options: list[str]) -> None:
         """FileCheck of text against the expectations of one kind."""
         subject = Path(f"{self.arguments.temporary}.{kind.lower()}")
         subject.write_text(text)
@@ -165,7 +180,7 @@ class Test:
         if result.returncode != 0:
             raise Failure(f"{kind} do not match\n{result.stdout}\n--- whole text:\n{text}")
 
-    def check_output(self, run):
+    def check_output(self, run: Run) -> None:
         if self.has_notes:
             self.file_check(run.output, "NOTES",
                             ["--implicit-check-not={{note|warning|error}}:"])
@@ -175,7 +190,7 @@ class Test:
         elif diagnostics(run.output):
             raise Failure(f"no diagnostic is expected, there are\n{run.output}")
 
-    def check_fixes(self, run, frontend, pch):
+    def check_fixes(self, run: Run, frontend: str, pch: bool) -> None:
         self.file_check(run.fixed, "FIXES", ["--strict-whitespace"])
         if run.fixed == self.blanked:
             raise Failure("--fix changed nothing")
@@ -192,7 +207,7 @@ class Test:
             raise Failure("a second --fix changes the file again\n"
                           + differences("fixed once", run.fixed, "fixed twice", again))
 
-    def in_sample(self):
+    def in_sample(self) -> bool:
         if os.environ.get("TORCH_TIDY_TEST_SAMPLE") == "0":
             return False
         root = Path(self.site["source"])
@@ -200,7 +215,7 @@ class Test:
         return any(self.arguments.source.resolve() == (root / line).resolve()
                    for line in lines if line and not line.startswith("#"))
 
-    def main(self):
+    def main(self) -> None:
         arguments = self.arguments
         pch = not (arguments.no_pch or arguments.std
                    or os.environ.get("TORCH_TIDY_TEST_NO_PCH") == "1")
@@ -215,16 +230,32 @@ class Test:
             compare(run, self.run(first, False))
 
 
-def diagnostics(output, kinds="warning|error"):
+def check_kinds(log: dict[str, Any]) -> None:
+    known = {(kind.check, kind.name) for kind in registry.read_kinds()[0]}
+    checks = {check for check, _ in known}
+    for result in log["runs"][0]["results"]:
+        check = result["ruleId"]
+        kind = result.get("properties", {}).get("torchTidy", {}).get("kind")
+        if check in checks and (check, kind) not in known:
+            raise Failure(f"{kind} is no kind of {check}: {result['message']['text']}")
+        for note in result.get("relatedLocations", []):
+            # Clang's own tell where a macro is.
+            words = note["message"]["text"]
+            if check in checks and "properties" not in note \
+                    and not words.startswith("expanded from"):
+                raise Failure(f"a note of {check} has no role: {words}")
+
+
+def diagnostics(output: str, kinds: str = "warning|error") -> bool:
     return re.search(rf"(^|: )({kinds}): ", output, re.M) is not None
 
 
-def differences(first_name, first, second_name, second):
+def differences(first_name: str, first: str, second_name: str, second: str) -> str:
     return "".join(difflib.unified_diff(
         first.splitlines(True), second.splitlines(True), first_name, second_name))
 
 
-def compare(first, second):
+def compare(first: Run, second: Run) -> None:
     for what in ["output", "fixes", "fixed"]:
         difference = differences(first.name, getattr(first, what),
                                  second.name, getattr(second, what))

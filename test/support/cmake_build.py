@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 
-def execute(*words, timeout=1200):
+def execute(*words: object, timeout: float | None = 1200) -> str:
     """What it prints; ends this process where it fails."""
     run = subprocess.run([str(word) for word in words], text=True, capture_output=True,
                          timeout=timeout)
@@ -22,17 +22,16 @@ def execute(*words, timeout=1200):
     return run.stdout
 
 
-def build(source, folder, *options, cmake="cmake", jobs=2):
-    options = list(options)
+def build(source: Path, folder: Path, *options: str, cmake: str = "cmake", jobs: int = 2) -> None:
+    words = list(options)
     if shutil.which("ninja"):
-        options.append("-GNinja")
+        words.append("-GNinja")
     if shutil.which("ccache"):
         os.environ["CCACHE_SLOPPINESS"] = (
             "pch_defines,time_macros,include_file_mtime,include_file_ctime")
-        options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
-    folder = Path(folder)
+        words.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        execute(cmake, "-S", source, "-B", folder, *options, timeout=None)
+        execute(cmake, "-S", source, "-B", folder, *words, timeout=None)
         execute(cmake, "--build", folder, f"-j{jobs}", timeout=None)

@@ -17,7 +17,7 @@ from pathlib import Path
 from ruamel.yaml import YAML
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("action", type=Path)
     parser.add_argument("inputs", nargs="*", metavar="INPUT=VALUE")

@@ -15,25 +15,25 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 sys.dont_write_bytecode = True
-from lsp import Server  # noqa: E402
+from lsp import Message, Server  # noqa: E402
 
 
-def by_torch_tidy(torch_tidy, folder, name):
+def by_torch_tidy(torch_tidy: str, folder: Path, name: str) -> set[tuple[int, str]]:
     done = subprocess.run([torch_tidy, "--quiet", "--format=jsonl", name], cwd=folder,
                           capture_output=True, text=True, check=True)
     findings = map(json.loads, done.stdout.splitlines())
     return {(f["line"], f["check"]) for f in findings if f["file"] == name}
 
 
-def torch_findings(diagnostics):
+def torch_findings(diagnostics: list[Message]) -> list[Message]:
     return [d for d in diagnostics if str(d.get("code", "")).startswith("torch-")]
 
 
-def places(diagnostics):
+def places(diagnostics: list[Message]) -> set[tuple[int, str]]:
     return {(d["range"]["start"]["line"] + 1, d["code"]) for d in torch_findings(diagnostics)}
 
 
-def apply_all(server, name):
+def apply_all(server: Server, name: str) -> int:
     """Applies fixes until there are none, each to the text as it is by then."""
     applied = 0
     while True:
@@ -47,8 +47,8 @@ def apply_all(server, name):
             raise SystemExit("fixes do not come to an end")
 
 
-def main(clangd, torch_tidy, folder, *names):
-    folder = Path(folder)
+def main(clangd: str, torch_tidy: str, work: str, *names: str) -> int:
+    folder = Path(work)
     wrong, alike = [], []
     with Server([clangd, "--background-index=false"], folder) as server:
         for name in names:  # All are open at once.

@@ -4,8 +4,8 @@ asserts the verdicts.
 
     confirm_apps.py WORK --torch-confirm FILE --torch-tidy FILE --build FOLDER ...
 
-The build folder is that of the programs, which confirm_build.py has made. Marked findings are made by torch-tidy;
-findings that are wrong come from confirm_planted.py.
+The build folder is that of the programs, which confirm_build.py has made. Marked findings
+are made by torch-tidy; findings that are wrong come from confirm_planted.py.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import confirm_planted
@@ -22,9 +23,12 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = ROOT / "test" / "apps"
 PROGRAMS = ["charlm", "vision", "server"]
 MARKER = re.compile(r"// BAD: *([\w-]+)\s*$")
+# File, line, check; verdict, sentence.
+Key = tuple[str, int, str]
+Verdict = tuple[str, str]
 
 
-def execute(*words):
+def execute(*words: object) -> subprocess.CompletedProcess[str]:
     run = subprocess.run([str(word) for word in words], text=True, capture_output=True,
                          timeout=600)
     if run.returncode != 0:
@@ -33,7 +37,7 @@ def execute(*words):
     return run
 
 
-def verdicts(findings):
+def verdicts(findings: Path) -> dict[Key, Verdict]:
     """{(file, line, check): (verdict, sentence)} of a SARIF file."""
     result = {}
     for each in json.loads(findings.read_text())["runs"][0]["results"]:
@@ -46,7 +50,7 @@ def verdicts(findings):
     return result
 
 
-def marked(app):
+def marked(app: str) -> Iterator[Key]:
     for path in sorted((APPS / app).rglob("*")):
         if path.suffix in {".h", ".cpp"}:
             for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -55,17 +59,17 @@ def marked(app):
 
 
 class Cases:
-    def __init__(self):
+    def __init__(self) -> None:
         self.failed = 0
 
-    def expect(self, key, expected, actual):
+    def expect(self, key: Key, expected: str, actual: Verdict | None) -> None:
         ok = actual is not None and actual[0] == expected
         self.failed += not ok
         print(f"{'ok' if ok else 'FAILED'}: {key[0]}:{key[1]} {key[2]}: {actual}"
               + ("" if ok else f", expected {expected}"))
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("work", type=Path)
     for name in ["--torch-confirm", "--torch-tidy", "--cmake", "--torch", "--cache-dir"]:

@@ -16,7 +16,7 @@ import cmake_build  # noqa: E402
 import run  # noqa: E402
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("work", type=Path)

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent / "Inputs" / "confirm" / "ends.cpp"
@@ -19,12 +20,12 @@ SOURCE = Path(__file__).resolve().parent / "Inputs" / "confirm" / "ends.cpp"
 VOLATILE = ("terminate called", "what():", "Exception raised", "frame #", "Aborted")
 
 
-def line_of(comment):
+def line_of(comment: str) -> int:
     lines = SOURCE.read_text().splitlines()
     return next(n for n, line in enumerate(lines, 1) if line.endswith("// " + comment))
 
 
-def findings():
+def findings() -> str:
     """As clang-tidy prints them."""
     return "".join(
         f"{SOURCE}:{line_of(comment)}:5: warning: planted [{check}]\n"
@@ -33,7 +34,7 @@ def findings():
 
 
 class Test:
-    def __init__(self, arguments):
+    def __init__(self, arguments: argparse.Namespace) -> None:
         self.work, self.failed = arguments.work, 0
         self.ends = arguments.build / "ends"
         self.findings = self.work / "findings.txt"
@@ -41,21 +42,22 @@ class Test:
         self.confirm = [arguments.torch_confirm, "run", "--cache-dir",
                         arguments.cache_dir]
 
-    def check(self, name, ok, more=""):
+    def check(self, name: str, ok: bool, more: object = "") -> None:
         self.failed += not ok
         print(f"{'ok' if ok else 'FAILED'}: {name}{'' if ok else ': ' + str(more)}")
 
-    def watched(self, *words, options=(), text=None, findings=None):
+    def watched(self, *words: object, options: Sequence[object] = (), text: str | None = None,
+                findings: Path | None = None) -> subprocess.CompletedProcess[str]:
         command = [*self.confirm, "--findings", findings or self.findings, *options, "--",
                    *words]
         return subprocess.run([str(w) for w in command], capture_output=True, text=True,
                               input=text, timeout=300)
 
-    def check_verdicts(self, name, report):
+    def check_verdicts(self, name: str, report: str) -> None:
         self.check(f"{name}: verdicts", "40 iterations" in report
                    and "1 confirmed, 0 refuted, 1 not reached" in report, report)
 
-    def ends_alike(self):
+    def ends_alike(self) -> None:
         for end in ["", "echo", "abort", "segv", "_exit", "throw", "name"]:
             text = "one\ntwo\n"
             report = self.work / f"report-{end}"
@@ -72,7 +74,7 @@ class Test:
             self.check(f"'{end}': errors", ours == theirs, run.stderr)
             self.check_verdicts(f"'{end}'", report.read_text())
 
-    def interrupted(self, name, number, to_group):
+    def interrupted(self, name: str, number: int, to_group: bool) -> None:
         """Ctrl-C reaches the whole group; kill reaches torch-confirm only."""
         process = subprocess.Popen(
             [str(w) for w in [*self.confirm, "--findings", self.findings, "--", self.ends,
@@ -81,6 +83,7 @@ class Test:
             start_new_session=True,
             # A shell ignores it for what runs in its background, as tests may.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        assert process.stdout  # a pipe
         while process.stdout.readline() not in ["ready\n", ""]:
             pass
         time.sleep(0.2)
@@ -94,7 +97,7 @@ class Test:
                    process.returncode)
         self.check_verdicts(name, errors)
 
-    def gates(self):
+    def gates(self) -> None:
         for options, code in [(["--fail-on", "confirmed"], 1),
                               (["--fail-on", "unconfirmed"], 1), ([], 0)]:
             run = self.watched(self.ends, options=options)
@@ -102,7 +105,7 @@ class Test:
         run = self.watched(self.ends, "echo", options=["--fail-on", "confirmed"], text="")
         self.check("the program's own code goes first", run.returncode == 3, run)
 
-    def recorded(self):
+    def recorded(self) -> None:
         """What was recorded gives the same verdicts again."""
         kept, verdicts, again = (self.work / name for name in
                                  ["kept.json", "verdicts.json", "again.json"])
@@ -114,7 +117,7 @@ class Test:
         self.check("judge", run.returncode == 0 and
                    json.loads(verdicts.read_text()) == json.loads(again.read_text()), run)
 
-    def by_hand(self):
+    def by_hand(self) -> None:
         """The commands that 'probe' prints work."""
         probe = [self.confirm[0], "probe", "--cache-dir", self.confirm[-1], self.ends]
         run = subprocess.run([str(w) for w in probe], capture_output=True, text=True)
@@ -129,7 +132,7 @@ class Test:
         run = subprocess.run([str(w) for w in judge], capture_output=True, text=True)
         self.check_verdicts("judge --trace", run.stderr)
 
-    def refused(self):
+    def refused(self) -> None:
         """Bad input is told before the program runs."""
         bare = self.work / "bare"
         shutil.copy(self.ends, bare)
@@ -159,7 +162,7 @@ class Test:
                        and message in run.stderr and "sum" not in run.stdout, run)
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("work", type=Path)
     parser.add_argument("--torch-confirm", required=True)

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 PACKAGE = "libtorch-dev"
 # Whatever the version of LibTorch is, on the CPU all of it is measured.
@@ -40,12 +41,12 @@ class Skipped(Exception):
     """Another LibTorch is not to be had; the text says why."""
 
 
-def run(*words, **more):
+def run(*words: object, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(word) for word in words], capture_output=True, text=True,
                           check=False, **more)
 
 
-def unpack(work):
+def unpack(work: Path) -> Path:
     """The folder that then holds usr/."""
     for program in ["apt-get", "dpkg-deb"]:
         if not shutil.which(program):
@@ -68,7 +69,7 @@ def unpack(work):
     return root
 
 
-def build(work, root):
+def build(work: Path, root: Path) -> str:
     include = root / "usr/include"
     libraries = next(root.glob("usr/lib/*/libtorch_cpu.so")).parent
     (work / "main.cpp").write_text(PROGRAM)
@@ -83,30 +84,33 @@ def build(work, root):
     return os.pathsep.join(folders)
 
 
-def line_of(mark):
+def line_of(mark: str) -> int:
     return next(number for number, line in enumerate(PROGRAM.splitlines(), 1)
                 if line.endswith("// " + mark))
 
 
-def finding(work, check, evidence, line, site=None):
-    def place(number):
+def finding(work: Path, check: str, evidence: str, line: int,
+            kind: str | None = None, site: int | None = None) -> dict[str, Any]:
+    def place(number: int) -> dict[str, Any]:
         return {"physicalLocation": {
             "artifactLocation": {"uri": (work / "main.cpp").as_uri()},
             "region": {"startLine": number, "startColumn": 5}}}
 
-    own = {"evidence": evidence}
+    own: dict[str, Any] = {"evidence": evidence}
+    if kind:
+        own["kind"] = kind
     if site:
         own["iterationSite"] = place(site)
     return {"ruleId": check, "message": {"text": "planted"}, "locations": [place(line)],
             "properties": {"torchTidy": own}}
 
 
-def test(work, arguments):
+def test(work: Path, arguments: argparse.Namespace) -> int:
     root = unpack(work)
     libraries = build(work, root)
     kept = line_of("KEPT")
     results = [finding(work, "torch-retained-graph", "graph-nodes-per-iteration", kept,
-                       kept - 1),
+                       "grows", kept - 1),
                finding(work, "torch-made-exception", "exception", line_of("THROWS"))]
     sarif = work / "findings.sarif"
     sarif.write_text(json.dumps({"version": "2.1.0", "runs": [
@@ -121,7 +125,7 @@ def test(work, arguments):
         sys.exit(f"error: torch-confirm ends with {done.returncode}:\n{done.stderr}")
     failed = 0
 
-    def check(name, is_right, more):
+    def check(name: str, is_right: bool, more: object) -> None:
         nonlocal failed
         failed += not is_right
         print(f"{'ok' if is_right else 'FAILED'}: {name}{'' if is_right else f': {more}'}")
@@ -140,7 +144,7 @@ def test(work, arguments):
     return 1 if failed else 0
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("work", type=Path)

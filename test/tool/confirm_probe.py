@@ -16,6 +16,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 INPUTS = Path(__file__).resolve().parent / "Inputs" / "confirm" / "probe"
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,29 +25,34 @@ sys.path.insert(0, str(ROOT / "test" / "support"))
 sys.dont_write_bytecode = True
 import cmake_build  # noqa: E402
 
+# As the program dump prints it.
+Trace = dict[str, Any]
+Finished = subprocess.CompletedProcess[str]
 
-def line_of(file, comment):
+
+def line_of(file: str, comment: str) -> int:
     lines = (INPUTS / file).read_text().splitlines()
     return next(n for n, line in enumerate(lines, 1) if line.endswith("// " + comment))
 
 
 class Test:
-    def __init__(self, work):
+    def __init__(self, work: Path) -> None:
         self.work, self.failed = work.resolve(), 0
         self.probe = self.work / "torch-confirm-probe" / "libtorch-confirm-probe.so"
 
-    def check(self, name, ok, more=""):
+    def check(self, name: str, ok: bool, more: object = "") -> None:
         self.failed += not ok
         print(f"{'ok' if ok else 'FAILED'}: {name}{'' if ok else f': {more}'}")
 
-    def equal(self, name, got, expected):
+    def equal(self, name: str, got: object, expected: object) -> None:
         self.check(f"{name} is {expected}", got == expected, got)
 
-    def environment(self, trace, **more):
+    def environment(self, trace: Path, **more: str) -> dict[str, str]:
         return {**os.environ, "LD_PRELOAD": str(self.probe), "OMP_NUM_THREADS": "1",
                 "TORCH_CONFIRM_TRACE": str(trace), **more}
 
-    def run(self, name, *words, probed=True, **more):
+    def run(self, name: str, *words: object, probed: bool = True,
+            **more: str) -> tuple[Finished, list[Trace]]:
         """The finished process and its traces, by path, of which the first is its own."""
         folder = self.work / "traces"
         folder.mkdir(exist_ok=True)
@@ -59,10 +65,10 @@ class Test:
                              cwd=self.work)
         return run, [self.read(each) for each in sorted(folder.glob(name + "*"))]
 
-    def read(self, trace):
+    def read(self, trace: Path) -> Trace:
         return json.loads(cmake_build.execute(self.work / "dump", trace))
 
-    def lines(self, trace):
+    def lines(self, trace: Trace) -> list[list[int]]:
         """The lines of each site's frames in the sources of the tests, innermost first."""
         offsets = collections.defaultdict(set)
         for site in trace["sites"]:
@@ -70,12 +76,13 @@ class Test:
                 offsets[module].add(offset)
         found = {}
         tool = shutil.which("llvm-symbolizer-19") or shutil.which("llvm-symbolizer")
+        assert tool, "llvm-symbolizer was not found"
         for module, wanted in offsets.items():
-            wanted = sorted(wanted)
-            text = "".join(f"{offset:#x}\n" for offset in wanted)
+            ordered = sorted(wanted)
+            text = "".join(f"{offset:#x}\n" for offset in ordered)
             out = subprocess.run([tool, "--obj=" + module, "--inlines", "--functions=none"],
                                  input=text, capture_output=True, text=True, check=True)
-            for offset, block in zip(wanted, out.stdout.strip().split("\n\n")):
+            for offset, block in zip(ordered, out.stdout.strip().split("\n\n")):
                 lines = [re.fullmatch(r"(.*):(\d+):\d+", row) for row in block.splitlines()]
                 found[module, offset] = [int(row[2]) for row in lines
                                          if row and Path(row[1]).parent == INPUTS]
@@ -83,17 +90,17 @@ class Test:
                 for site in trace["sites"]]
 
 
-def mark(trace, name):
+def mark(trace: Trace, name: str) -> dict[str, Any]:
     return next(site for site in trace["sites"] if site["operation"] == "mark:" + name)
 
 
-def slope(site, column):
+def slope(site: dict[str, Any], column: int) -> float:
     """Growth per iteration over the second half."""
     rows = [row for row in site["series"] if row[0] >= ITERATIONS // 2]
     return (rows[-1][column] - rows[0][column]) / (rows[-1][0] - rows[0][0])
 
 
-def leaks(test):
+def leaks(test: Test) -> None:
     alone, _ = test.run("leaks", test.work / "leaks", probed=False)
     run, (trace,) = test.run("leaks", test.work / "leaks", TORCH_CONFIRM_HEAP="1")
     test.equal("leaks: output", (run.returncode, run.stdout, run.stderr),
@@ -134,7 +141,7 @@ def leaks(test):
                [site["hits"] for site in custom], [ITERATIONS])
     layers = {text for site in trace["sites"] if site["operation"] == "aten::addmm"
               for text, _ in site["shapes"]}
-    test.check("shapes of layers", layers and all(
+    test.check("shapes of layers", bool(layers) and all(
         re.fullmatch(r"(Float\[[\d,]+\](, )?){3} on cpu", text) for text in layers), layers)
     test.equal("a value", mark(trace, "healthy")["values"]["sum"][0], ITERATIONS)
     test.equal("a value outside of loops", mark(trace, "")["values"]["outside"][2], 1.5)
@@ -148,14 +155,14 @@ def leaks(test):
 VOLATILE = re.compile(r"0x[0-9a-f]+|frame #.*")
 
 
-def endings(test):
+def endings(test: Test) -> None:
     ends = test.work / "endings"
     exits = ["return", "exit", "_exit", "quick_exit", "segv", "abort", "throw", "catch",
              "again", "term", "kill", "terminate", "memory", "fork", "fork-return",
              "fork-idle", "handler", "overflow", "threads", "many-threads",
              "cuda"]
 
-    def both(how):
+    def both(how: str) -> tuple[str, Finished, tuple[Finished, list[Trace]]]:
         return how, test.run(how + "-alone", ends, how, probed=False)[0], \
             test.run(how + "-trace", ends, how)
 
@@ -205,7 +212,7 @@ def endings(test):
                            1 if how == "fork" else 2)
 
 
-def children(test):
+def children(test: Test) -> None:
     plain = test.work / "plain"
     run, traces = test.run("plain", plain, "3")
     test.equal("no LibTorch: exit code, output, traces",
@@ -250,12 +257,12 @@ def children(test):
                mark(test.read(next(folder.iterdir())), "events")["hits"], 10)
 
 
-def alone_code(code):
+def alone_code(code: int) -> int:
     """What main returns when it returns the status of system()."""
     return (code << 8) % 256
 
 
-def sites(test):
+def sites(test: Test) -> None:
     source = INPUTS / "sites.cpp"
     planted = {}
     for number, line in enumerate(source.read_text().splitlines(), 1):
@@ -268,7 +275,7 @@ def sites(test):
              if "std::vector<Tensor>{" in line}
     for program, unwinder in [("sites", "memo"), ("sites-O2", "memo"),
                               ("sites-O2", "unwind")]:
-        run, (trace,) = test.run(program, test.work / program,
+        _, (trace,) = test.run(program, test.work / program,
                                  TORCH_CONFIRM_UNWIND=unwinder)
         test.equal(f"{program}: unwinder", trace["unwinder"], unwinder)
         found = {(site["operation"], stack[0]) for site, stack
@@ -286,7 +293,7 @@ def sites(test):
     test.check("operations are planted", len(names) > 10)
 
 
-def events(test):
+def events(test: Test) -> None:
     count = 2_500_000
     program = test.work / "events"
     small, _ = test.run("few", program, "1000", TORCH_CONFIRM_UNWIND="memo")
@@ -320,13 +327,13 @@ def events(test):
     test.check("stacks were checked", trace["stack_checks"] > 100, trace["stack_checks"])
 
 
-def trace(test):
+def trace(test: Test) -> None:
     """What the reader says to files that are no good."""
     good = test.work / "traces" / "read"
     test.run("read", test.work / "endings", "return")
     bad = test.work / "traces" / "bad"
 
-    def says(name, message, content):
+    def says(name: str, message: str, content: bytes) -> None:
         bad.write_bytes(content)
         run = subprocess.run([test.work / "dump", bad], capture_output=True, text=True)
         test.check(f"{name}: {message}", run.returncode == 1
@@ -355,7 +362,7 @@ def trace(test):
     os.unlink(bad)
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parts = {"leaks": leaks, "endings": endings, "sites": sites, "events": events,
              "children": children, "trace": trace}

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tool"))
-import registry  # noqa: E402
+import registry
 
 CHECKS = registry.read()
 ALL = {check.name for check in CHECKS}
@@ -19,7 +19,7 @@ ZERO_GRAD, NO_GRAD = "torch-missing-zero-grad", "torch-missing-no-grad"
 STOCK = "bugprone-argument-comment"
 
 
-def up_to(level):
+def up_to(level: int) -> set[str]:
     return {check.name for check in CHECKS if check.level <= level}
 
 
@@ -48,7 +48,7 @@ CASES = [
     # What .clang-tidy disables stays disabled.
     (f"-{ZERO_GRAD}", None, ["--level=0"], up_to(0) - {ZERO_GRAD}),
     (f"-*,torch-*,-{ZERO_GRAD}", None, ["--level=2"], ALL - {ZERO_GRAD}),
-    (f"-torch-missing-*", None, ["--level=1"],
+    ("-torch-missing-*", None, ["--level=1"],
      {name for name in up_to(1) if not name.startswith("torch-missing-")}),
     # Unless it says otherwise later.
     (f"-torch-*,{ZERO_GRAD}", None, ["--level=2"], {ZERO_GRAD}),
@@ -74,7 +74,7 @@ CASES = [
 ]
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--torch-tidy", required=True, type=shlex.split)
     parser.add_argument("--work", required=True, type=Path)

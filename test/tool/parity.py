@@ -20,19 +20,20 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 TEST = Path(__file__).resolve().parents[1]
 RUN = re.compile(r"^// *RUN: *%check_torch +%s +(?P<words>.*)$", re.M)
 SETTINGS = ["--checks=-*,torch-*,clang-diagnostic-error", "--header-filter=.*", "--quiet"]
 
 
-def options(path):
+def options(path: Path) -> tuple[list[str], list[str], bool]:
     """(options of the tool, options of the compiler, whether the header fits) of the
     first RUN line: %check_torch %s CHECK %t [...] [-- tool options [-- compiler's]]"""
     match = RUN.search(path.read_text())
     if not match:
         return [], [], True
-    parts = [[]]
+    parts: list[list[str]] = [[]]
     for word in shlex.split(match["words"]):
         if word == "--" and len(parts) < 3:
             parts.append([])
@@ -45,7 +46,8 @@ def options(path):
     return parts[1], standard + parts[2], not standard
 
 
-def run(command, path, site, fixes, use_pch=True):
+def run(command: list[str], path: Path, site: dict[str, Any], fixes: Path,
+        use_pch: bool = True) -> dict[str, Any]:
     tool, compiler, with_pch = options(path)
     pch = ["-include-pch", site["pch"]] if with_pch and use_pch else []
     fixes.unlink(missing_ok=True)
@@ -60,7 +62,7 @@ def run(command, path, site, fixes, use_pch=True):
             "cached": "parsed with " in done.stderr}
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--site", required=True, type=Path)
     parser.add_argument("--work", required=True, type=Path)

@@ -9,9 +9,12 @@ import json
 import sys
 import urllib.parse
 from pathlib import Path
+from typing import Any
+
+Part = dict[str, Any]
 
 
-def main(name):
+def main(name: str) -> None:
     log = json.loads(Path(name).read_text(encoding="utf-8"))
     assert log["version"] == "2.1.0" and len(log["runs"]) == 1
     run = log["runs"][0]
@@ -20,7 +23,7 @@ def main(name):
     root = run["originalUriBaseIds"]["SRCROOT"]["uri"]
     assert root.startswith("file:///") and root.endswith("/")
 
-    def lines_of(artifact):
+    def lines_of(artifact: Part) -> list[str]:
         uri = artifact["uri"]
         if "uriBaseId" in artifact:
             assert not uri.startswith("/")
@@ -28,12 +31,13 @@ def main(name):
         path = urllib.parse.unquote(uri[len("file://"):])
         return Path(path).read_text(encoding="utf-8").split("\n")
 
-    def marked(artifact, region):
+    def marked(artifact: Part, region: Part) -> str:
         """The text of a region; up to the end of the line where it has no end."""
         lines = lines_of(artifact)
-        first, column = region["startLine"], region["startColumn"]
-        last = region.get("endLine", first)
-        end = region.get("endColumn", len(lines[last - 1]) + 1)
+        first: int = region["startLine"]
+        column: int = region["startColumn"]
+        last: int = region.get("endLine", first)
+        end: int = region.get("endColumn", len(lines[last - 1]) + 1)
         assert 1 <= first <= last <= len(lines)
         assert 1 <= column <= len(lines[first - 1]) + 1
         if first == last:
@@ -43,7 +47,7 @@ def main(name):
                          *(line.strip() for line in lines[first:last - 1]),
                          lines[last - 1][:end - 1].strip()])
 
-    def place(location):
+    def place(location: Part) -> str:
         physical = location["physicalLocation"]
         artifact, region = physical["artifactLocation"], physical["region"]
         return (f"{artifact['uri']}:{region['startLine']}:{region['startColumn']} "
@@ -59,14 +63,15 @@ def main(name):
             print(f"{result['level']} {result['ruleId']} {place(location)}")
         for number, related in enumerate(result.get("relatedLocations", []), 1):
             assert related["id"] == number
-            print(f"  related {place(related)}: {related['message']['text']}")
+            role = related.get("properties", {}).get("torchTidy", {}).get("role", "none")
+            print(f"  related {place(related)} {role}: {related['message']['text']}")
         for fix in result.get("fixes", []):
             for change in fix["artifactChanges"]:
                 for edit in change["replacements"]:
                     gone = marked(change["artifactLocation"], edit["deletedRegion"])
                     print(f"  replace <{gone}> by <{edit['insertedContent']['text']}>")
         known = result.get("properties", {}).get("torchTidy", {})
-        for key in ["evidence"]:
+        for key in ["evidence", "kind"]:
             if key in known:
                 print(f"  {key} {known[key]}")
         for key in ["statement", "loop", "iterationSite"]:

@@ -18,12 +18,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 INPUTS = Path(__file__).resolve().parent / "Inputs" / "session"
 BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.M | re.S)
 
 
-def prepare(folder, site):
+def prepare(folder: Path, site: dict[str, Any]) -> dict[str, str]:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(INPUTS, folder)
     (folder / "build").mkdir()
@@ -40,7 +41,7 @@ def prepare(folder, site):
                 PATH=f"{programs}{os.pathsep}{os.environ['PATH']}")
 
 
-def replay(session, folder, environment):
+def replay(session: str, folder: Path, environment: dict[str, str]) -> str:
     """The session as it looks today. Commands see the files that those before left."""
     result = []
     for command in re.findall(r"^\$ (.*(?:\\\n.*)*)$", session, re.M):
@@ -52,7 +53,13 @@ def replay(session, folder, environment):
     return "".join(result)
 
 
-def main():
+def with_sessions(text: str, sessions: list[str]) -> str:
+    """The page's text with these in place of its sessions."""
+    remaining = iter(sessions)
+    return BLOCK.sub(lambda _: next(remaining), text)
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--site", required=True, type=Path)
     parser.add_argument("--work", required=True, type=Path)
@@ -70,8 +77,7 @@ def main():
         today = [replay(block, folder, environment) for block in blocks]
         sessions += len(blocks)
         if arguments.update:
-            replacements = iter(today)
-            page.write_text(BLOCK.sub(lambda match: next(replacements), text))
+            page.write_text(with_sessions(text, today))
             continue
         for block, now in zip(blocks, today):
             if block == now:

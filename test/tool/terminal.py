@@ -17,12 +17,11 @@ import re
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--interrupt", metavar="TEXT")
     parser.add_argument("--signal", default="INT")
@@ -68,4 +67,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,5 +1,6 @@
-// What LLVM's archives have of Z3, for programs that are linked without it. The static
-// analyzer asks for it only under -analyzer-constraints=z3 and crosscheck-with-z3.
+// What LLVM's archives have of Z3, for programs that are linked without it. The
+// static analyzer asks for it only under -analyzer-constraints=z3 and
+// crosscheck-with-z3.
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/SMTAPI.h"
 

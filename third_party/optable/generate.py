@@ -13,9 +13,11 @@ import difflib
 import os
 import re
 import sys
+from typing import Any
 
 import rules
 import schema
+from schema import Function, Source
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TABLE = os.path.join(HERE, "..", "..", "checks", "torch", "OperationTable.inc")
@@ -24,9 +26,11 @@ FLAGS = ["Factory", "LikeFactory", "Random", "Allocates", "InplaceView", "Discar
          "ChangesDevice", "ChangesDtype"]
 # A flag of one overload says something about the name only if it holds for all ...
 FLAGS_OF_ALL = {"Factory", "LikeFactory", "Allocates", "DiscardsHistory"}
+# The columns of a row of the table; see Row.columns().
+Columns = tuple[Any, ...]
 
 
-def is_listed(function):
+def is_listed(function: Function) -> bool:
     """Whether users can call it."""
     name = function.name
     if rules.BACKWARD_ONLY.fullmatch(name):
@@ -38,20 +42,20 @@ def is_listed(function):
     return "method" in function.variants or bool(rules.PRIVATE_BUT_USED.fullmatch(name))
 
 
-def cpp_names(function):
+def cpp_names(function: Function) -> list[str]:
     """out= variants have two C++ names: out first, and out last as in the schema."""
     name = rules.CPP_NAMES.get(function.name, function.name)
     return [name + "_out", name + "_outf"] if function.kind == "out" else [name]
 
 
-def variants(function):
+def variants(function: Function) -> set[str]:
     """Bindings by hand are members of TensorBase; some have a function beside them, too."""
     if function.bound_by_hand and re.match(r"sym_", function.name):
         return {"Method"}
     return {v.capitalize() for v in function.variants} | ({"Method"} if function.bound_by_hand else set())
 
 
-def returns(function):
+def returns(function: Function) -> str:
     values = function.returns
     if not values:
         return "Nothing"
@@ -60,7 +64,7 @@ def returns(function):
     return "Tensors" if any(v.holds_tensor for v in values) else "Scalar"
 
 
-def view(function):
+def view(function: Function) -> str:
     name = function.name
     if function.kind != "functional":
         return "No"
@@ -75,7 +79,7 @@ def view(function):
     return "Yes" if any(r.aliases and not r.writes for r in function.returns) else "No"
 
 
-def writes(function):
+def writes(function: Function) -> str:
     if function.kind == "out":
         return "Out"
     tensors = [a for a in function.arguments if a.holds_tensor]
@@ -85,7 +89,7 @@ def writes(function):
     return "Self" if tensors and tensors[0].writes else "Other"
 
 
-def differentiable(function, source):
+def differentiable(function: Function, source: Source) -> str:
     """Whether the (first) result requires grad when every floating-point input does."""
     name = function.name
     tensors = [a for a in function.arguments if a.holds_tensor]
@@ -112,7 +116,7 @@ def differentiable(function, source):
     return "Yes" if outputs[0] is True else "Maybe"
 
 
-def sync(function):
+def sync(function: Function) -> str:
     names = {function.name, function.functional_name}
     if function.name in rules.NEVER_SYNC:
         return "No"
@@ -123,7 +127,7 @@ def sync(function):
     return "No"
 
 
-def flags(function):
+def flags(function: Function) -> set[str]:
     name, result = function.name, set()
     has_input = any(a.holds_tensor for a in function.arguments if a not in function.outs)
     gives_tensor = any(r.holds_tensor for r in function.returns)
@@ -150,7 +154,7 @@ def flags(function):
 
 
 class Row:
-    def __init__(self, function, source):
+    def __init__(self, function: Function, source: Source) -> None:
         self.variants = variants(function)
         self.returns = {returns(function)}
         self.view = {view(function)}
@@ -161,7 +165,7 @@ class Row:
             self.differentiable.add(differentiable(function, source))
             self.flags.append(flags(function))
 
-    def merge(self, other):
+    def merge(self, other: "Row") -> None:
         self.variants |= other.variants
         self.returns |= other.returns
         self.view |= other.view
@@ -171,10 +175,10 @@ class Row:
         self.flags += other.flags
 
     @staticmethod
-    def only(values, otherwise):
+    def only(values: set[str], otherwise: str) -> str:
         return next(iter(values)) if len(values) == 1 else otherwise
 
-    def columns(self):
+    def columns(self) -> Columns:
         everywhere = set.intersection(*self.flags)
         somewhere = set.union(*self.flags)
         chosen = [f for f in FLAGS if f in (everywhere if f in FLAGS_OF_ALL else somewhere)]
@@ -185,14 +189,14 @@ class Row:
                 chosen)
 
 
-def build(source):
+def build(source: Source) -> dict[str, Columns]:
     """The columns of every row by C++ name."""
     check_rules(source.functions)
-    rows = {}
+    rows: dict[str, Row] = {}
     positional = {f.name for f in source.functions if not f.names_dimensions}
     for function in source.functions:
         # Overloads for named dimensions forward to the others, so they tell nothing new.
-        if not is_listed(function) or function.names_dimensions and function.name in positional:
+        if not is_listed(function) or (function.names_dimensions and function.name in positional):
             continue
         for name in cpp_names(function):
             row = Row(function, source)
@@ -207,7 +211,7 @@ def build(source):
     return table
 
 
-def check_rules(functions):
+def check_rules(functions: list[Function]) -> None:
     """Rules for names that do not exist are mistakes, or LibTorch has dropped the names."""
     known = {n for f in functions for n in (f.name, f.functional_name)}
     listed = {n for table in (rules.MAY_ALIAS, rules.ALWAYS_ALIAS, rules.NEVER_ALIAS, rules.NOT_CONNECTED,
@@ -220,7 +224,7 @@ def check_rules(functions):
         raise schema.SchemaError("rules.py names operations which this LibTorch does not have: " + ", ".join(missing))
 
 
-def render(table, version):
+def render(table: dict[str, Columns], version: str) -> str:
     lines = [
         "//===- OperationTable.inc - What LibTorch's operations do ------*- C++ -*-===//",
         "//",
@@ -244,7 +248,7 @@ def render(table, version):
     return "\n".join(lines)
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Derives the operation table from LibTorch's schemas.")
     parser.add_argument("--libtorch", required=True, metavar="DIR",
                         help="folder that holds torch/ and torchgen/ of LibTorch's Python wheel")

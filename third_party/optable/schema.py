@@ -8,6 +8,7 @@ the names of automatically generated variants.
 import ast
 import os
 import re
+from typing import Any
 
 FUNCTIONS = os.path.join("torchgen", "packaged", "ATen", "native", "native_functions.yaml")
 TAGS = os.path.join("torchgen", "packaged", "ATen", "native", "tags.yaml")
@@ -23,7 +24,8 @@ class SchemaError(Exception):
 class Value:
     """An argument or a result: its type without annotation, and its alias set."""
 
-    def __init__(self, type_, aliases="", writes=False, name="", kwonly=False):
+    def __init__(self, type_: str, aliases: str = "", writes: bool = False, name: str = "",
+                 kwonly: bool = False) -> None:
         self.type = type_
         self.aliases = aliases
         self.writes = writes
@@ -31,58 +33,59 @@ class Value:
         self.kwonly = kwonly
 
     @property
-    def is_tensor(self):
+    def is_tensor(self) -> bool:
         return bool(re.match(r"Tensor(\?|\b)", self.type)) and "[" not in self.type
 
     @property
-    def is_tensor_list(self):
+    def is_tensor_list(self) -> bool:
         return self.type.startswith("Tensor") and "[" in self.type
 
     @property
-    def holds_tensor(self):
+    def holds_tensor(self) -> bool:
         return self.is_tensor or self.is_tensor_list
 
 
 class Schema:
     """`name.overload(arguments) -> returns`."""
 
-    def __init__(self, name, overload, arguments, returns):
+    def __init__(self, name: str, overload: str, arguments: list[Value],
+                 returns: list[Value]) -> None:
         self.name = name
         self.overload = overload
         self.arguments = arguments
         self.returns = returns
 
     @property
-    def full_name(self):
+    def full_name(self) -> str:
         return f"{self.name}.{self.overload}" if self.overload else self.name
 
     @property
-    def outs(self):
+    def outs(self) -> list[Value]:
         """The out= arguments: keyword-only arguments that are written."""
         return [a for a in self.arguments if a.kwonly and a.writes]
 
     @property
-    def kind(self):
+    def kind(self) -> str:
         if self.outs:
             return "out"
         inplace_dunder = re.fullmatch(r"__i\w+__", self.name) and self.name != "__invert__"
-        if self.name.endswith("_") and not self.name.endswith("__") or inplace_dunder:
+        if (self.name.endswith("_") and not self.name.endswith("__")) or inplace_dunder:
             return "inplace"
         return "functional"
 
     @property
-    def names_dimensions(self):
+    def names_dimensions(self) -> bool:
         return any(a.type.startswith("Dimname") for a in self.arguments)
 
     @property
-    def functional_name(self):
+    def functional_name(self) -> str:
         """The name that the functional, in-place and out= variants share."""
         if re.fullmatch(r"__i\w+__", self.name):
             return "__" + self.name[3:]
         return self.name[:-1] if self.kind == "inplace" else self.name
 
     @property
-    def signature(self):
+    def signature(self) -> tuple[str, tuple[str, ...]]:
         """What the functional, in-place and out= variants of one overload have in common."""
         types = tuple(a.type for a in self.arguments if not (a.kwonly and a.writes))
         return (self.functional_name, types)
@@ -91,8 +94,9 @@ class Schema:
 class Function(Schema):
     """A row of native_functions.yaml."""
 
-    def __init__(self, schema, variants, tags, dispatch, autogen, delegates=False, generated=False,
-                 bound_by_hand=False):
+    def __init__(self, schema: Schema, variants: frozenset[str], tags: frozenset[str],
+                 dispatch: frozenset[str], autogen: list[str], delegates: bool = False,
+                 generated: bool = False, bound_by_hand: bool = False) -> None:
         super().__init__(schema.name, schema.overload, schema.arguments, schema.returns)
         self.variants = variants
         self.tags = tags
@@ -103,14 +107,14 @@ class Function(Schema):
         self.bound_by_hand = bound_by_hand
 
     @property
-    def is_composite_implicit(self):
+    def is_composite_implicit(self) -> bool:
         """Made of other operations, so that autograd sees those and not this one."""
         if self.generated or self.delegates:
             return False
         return not self.dispatch or "CompositeImplicitAutograd" in self.dispatch
 
 
-def split_top_level(text):
+def split_top_level(text: str) -> list[str]:
     """Splits at commas that are outside brackets and quotes."""
     parts, depth, quote, start = [], 0, "", 0
     for i, c in enumerate(text):
@@ -129,7 +133,7 @@ def split_top_level(text):
     return [p for p in parts if p]
 
 
-def parse_value(text, kwonly=False):
+def parse_value(text: str, kwonly: bool = False) -> Value:
     """Parses `Tensor(a!)[] name=default` or the same without a name."""
     match = re.match(r"""(\w+)                               # base type
                          (?:\(([\w|]+)(!?)(?:\s*->\s*[\w|*]+)?(!?)\))?  # alias annotation
@@ -142,7 +146,7 @@ def parse_value(text, kwonly=False):
     return Value(base + (marks or ""), aliases or "", bool(write or write_after), name or "", kwonly)
 
 
-def parse_schema(text):
+def parse_schema(text: str) -> Schema:
     match = re.match(r"\s*(\w+)(?:\.(\w+))?\((.*)\)\s*->\s*(.*?)\s*$", text, re.S)
     if not match:
         raise SchemaError(f"cannot parse the schema '{text}'")
@@ -158,7 +162,7 @@ def parse_schema(text):
     return Schema(name, overload or "", values, [parse_value(p) for p in split_top_level(returns)])
 
 
-def as_list(value):
+def as_list(value: Any) -> list[str]:
     if value is None:
         return []
     if isinstance(value, str):
@@ -166,7 +170,7 @@ def as_list(value):
     return list(value)
 
 
-def parse_function(row, known_tags=None):
+def parse_function(row: Any, known_tags: frozenset[str] | None = None) -> Function:
     if not isinstance(row, dict) or "func" not in row:
         raise SchemaError(f"a row of native_functions.yaml has no 'func': {row!r}")
     tags = frozenset(as_list(row.get("tags")))
@@ -179,12 +183,12 @@ def parse_function(row, known_tags=None):
                     bound_by_hand=bool(row.get("manual_cpp_binding")))
 
 
-def expand_autogen(function):
+def expand_autogen(function: Function) -> list[Function]:
     """The variants that torchgen writes itself: `autogen: resize, resize.out`.
 
     It does not for composites that are not core operations, although some ask for it.
     """
-    result = []
+    result: list[Function] = []
     if function.is_composite_implicit and "core" not in function.tags:
         return result
     for entry in function.autogen:
@@ -206,13 +210,13 @@ def expand_autogen(function):
 class Derivative:
     """A row of derivatives.yaml: which inputs have a formula, which outputs are connected."""
 
-    def __init__(self, schema, inputs, outputs):
+    def __init__(self, schema: Schema, inputs: set[str], outputs: list[Any] | None) -> None:
         self.schema = schema
         self.inputs = inputs
         self.outputs = outputs
 
 
-def parse_derivative(row):
+def parse_derivative(row: dict[str, Any]) -> Derivative:
     schema = parse_schema(row["name"])
     results = {r.name for r in schema.returns if r.name} | {"result"} | \
               {f"result{i}" for i in range(len(schema.returns))}
@@ -231,46 +235,48 @@ def parse_derivative(row):
 class Source:
     """Everything that is read from one LibTorch."""
 
-    def __init__(self, functions, derivatives, not_required, version):
+    def __init__(self, functions: list[Function], derivatives: list[Derivative],
+                 not_required: frozenset[str], version: str) -> None:
         self.functions = functions
         self.by_name = {d.schema.full_name: d for d in derivatives}
-        self.by_signature = {}
+        self.by_signature: dict[tuple[str, tuple[str, ...]], Derivative] = {}
         for d in derivatives:
             self.by_signature.setdefault(d.schema.signature, d)
         self.not_required = not_required
         self.version = version
 
-    def derivative(self, function):
+    def derivative(self, function: Function) -> Derivative | None:
         """In-place functions take the formula of the functional one when they have none."""
         return self.by_name.get(function.full_name) or self.by_signature.get(function.signature)
 
 
-def read_text(root, path):
+def read_text(root: str, path: str) -> str:
     try:
         with open(os.path.join(root, path), encoding="utf-8") as file:
             return file.read()
     except OSError as error:
         raise SchemaError(
             f"cannot read {error.filename}: {error.strerror}; --libtorch wants the folder that holds "
-            "torch/ and torchgen/ of LibTorch's Python wheel (Debian's libtorch-dev has no torchgen)")
+            "torch/ and torchgen/ of LibTorch's Python wheel (Debian's libtorch-dev has no torchgen)") from error
 
 
-def read_yaml(root, path):
+def read_yaml(root: str, path: str) -> list[Any]:
     try:
         import yaml
-    except ImportError:
-        raise SchemaError("PyYAML is not installed: apt-get install python3-yaml (or pip install PyYAML)")
+    except ImportError as error:
+        raise SchemaError("PyYAML is not installed: apt-get install python3-yaml (or pip install "
+                          "PyYAML)") from error
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         rows = yaml.load(read_text(root, path), Loader=loader)
     except yaml.YAMLError as error:
-        raise SchemaError(f"{os.path.join(root, path)} is not valid YAML: {error}")
+        raise SchemaError(f"{os.path.join(root, path)} is not valid YAML: {error}") from error
     if not isinstance(rows, list) or not rows:
         raise SchemaError(f"{os.path.join(root, path)} is not a list of rows")
     return rows
 
 
-def literal_set(text, name):
+def literal_set(text: str, name: str) -> frozenset[str]:
     """The value of a set of strings that is assigned to `name` in a Python source."""
     for node in ast.parse(text).body:
         if isinstance(node, ast.Assign) and [getattr(t, "id", "") for t in node.targets] == [name]:
@@ -278,7 +284,7 @@ def literal_set(text, name):
     raise SchemaError(f"no assignment to {name} in {VARIABLE_TYPE}")
 
 
-def read_source(root):
+def read_source(root: str) -> Source:
     version = re.search(r"^__version__\s*=\s*['\"]([\w.]+)", read_text(root, VERSION), re.M)
     if not version:
         raise SchemaError(f"no __version__ in {os.path.join(root, VERSION)}")

@@ -7,37 +7,41 @@ import os
 import sys
 import tempfile
 import unittest
+import unittest.mock
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import generate
 import rules
 import schema
 
 DIMENSIONS = "Dimname[] names"
+Row = dict[str, Any]
 
 
-def function(text, **row):
+def function(text: str, **row: Any) -> schema.Function:
     return schema.parse_function({"func": text, **row})
 
 
-def source(functions, derivatives=(), not_required=()):
+def source(functions: Sequence[str | schema.Function], derivatives: Sequence[Row] = (), not_required: Iterable[str] = ()) -> schema.Source:
     rows = [f if isinstance(f, schema.Function) else function(f) for f in functions]
     rows += [g for f in rows for g in schema.expand_autogen(f)]
     return schema.Source(rows, [schema.parse_derivative(d) for d in derivatives], frozenset(not_required), "0")
 
 
-def differentiable(text, derivatives=(), not_required=(), **row):
+def differentiable(text: str, derivatives: Sequence[Row] = (), not_required: Iterable[str] = (), **row: Any) -> str:
     return generate.differentiable(function(text, **row), source([], derivatives, not_required))
 
 
 class SchemaTest(unittest.TestCase):
-    def test_names_and_overload(self):
+    def test_names_and_overload(self) -> None:
         parsed = schema.parse_schema("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
         self.assertEqual((parsed.name, parsed.overload, parsed.full_name), ("add", "Tensor", "add.Tensor"))
         self.assertEqual([a.name for a in parsed.arguments], ["self", "other", "alpha"])
         self.assertEqual([a.kwonly for a in parsed.arguments], [False, False, True])
         self.assertEqual(parsed.kind, "functional")
 
-    def test_annotations(self):
+    def test_annotations(self) -> None:
         parsed = schema.parse_schema("split.Tensor(Tensor(a -> *) self, SymInt size, int dim=0) -> Tensor(a)[]")
         self.assertEqual(parsed.arguments[0].aliases, "a")
         self.assertFalse(parsed.arguments[0].writes)
@@ -46,23 +50,23 @@ class SchemaTest(unittest.TestCase):
         self.assertTrue(schema.parse_value("Tensor(a!) self").writes)
         self.assertTrue(schema.parse_value("Tensor(a!)[] out").is_tensor_list)
 
-    def test_defaults_hold_commas_and_brackets(self):
+    def test_defaults_hold_commas_and_brackets(self) -> None:
         parsed = schema.parse_schema(
             "f(Tensor self, int[2] stride=[1, 1], str mode='a,(b', Tensor? bias=None) -> (Tensor, int)")
         self.assertEqual([a.type for a in parsed.arguments], ["Tensor", "int[2]", "str", "Tensor?"])
         self.assertEqual([r.type for r in parsed.returns], ["Tensor", "int"])
 
-    def test_tensor_types(self):
+    def test_tensor_types(self) -> None:
         for text, tensor, tensors in [("Tensor x", True, False), ("Tensor? x", True, False),
                                       ("Tensor[] x", False, True), ("Tensor?[] x", False, True),
                                       ("TensorOptions x", False, False), ("int[] x", False, False)]:
             value = schema.parse_value(text)
             self.assertEqual((value.is_tensor, value.is_tensor_list), (tensor, tensors), text)
 
-    def test_no_result(self):
+    def test_no_result(self) -> None:
         self.assertEqual(schema.parse_schema("set_data(Tensor(a!) self, Tensor new_data) -> ()").returns, [])
 
-    def test_kinds(self):
+    def test_kinds(self) -> None:
         for text, kind in [("add_(Tensor(a!) self) -> Tensor(a!)", "inplace"),
                            ("sum.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "out"),
                            ("__and__(Tensor self) -> Tensor", "functional"),
@@ -70,7 +74,7 @@ class SchemaTest(unittest.TestCase):
                            ("rrelu_with_noise(Tensor self, Tensor(b!) noise) -> Tensor", "functional")]:
             self.assertEqual(schema.parse_schema(text).kind, kind, text)
 
-    def test_errors(self):
+    def test_errors(self) -> None:
         for text in ["no schema", "f(Tensor self) Tensor", "f(Tensor self", "f(Tensor* self) -> Tensor"]:
             with self.assertRaises(schema.SchemaError, msg=text):
                 schema.parse_schema(text)
@@ -79,14 +83,14 @@ class SchemaTest(unittest.TestCase):
         with self.assertRaisesRegex(schema.SchemaError, "unknown tags.*surprise"):
             schema.parse_function({"func": "f() -> Tensor", "tags": "surprise"}, frozenset(["core"]))
 
-    def test_composites(self):
+    def test_composites(self) -> None:
         self.assertTrue(function("f(Tensor x) -> Tensor").is_composite_implicit)
         self.assertTrue(function("f(Tensor x) -> Tensor", dispatch={"CompositeImplicitAutograd, CPU": "f"})
                         .is_composite_implicit)
         self.assertFalse(function("f(Tensor x) -> Tensor", dispatch={"CPU": "f"}).is_composite_implicit)
         self.assertFalse(function("f(Tensor x) -> Tensor", structured_delegate="f.out").is_composite_implicit)
 
-    def test_autogen(self):
+    def test_autogen(self) -> None:
         resize = function("resize_(Tensor(a!) self, SymInt[] size) -> Tensor(a!)", dispatch={"CPU": "f"},
                           tags="inplace_view", autogen="resize, resize.out")
         functional, out = schema.expand_autogen(resize)
@@ -99,38 +103,38 @@ class SchemaTest(unittest.TestCase):
         self.assertEqual(schema.expand_autogen(function(composite, autogen="f.out")), [])
         self.assertEqual(len(schema.expand_autogen(function(composite, autogen="f.out", tags="core"))), 1)
 
-    def test_autogen_out_of_a_functional_operation(self):
+    def test_autogen_out_of_a_functional_operation(self) -> None:
         f = function("f(Tensor x) -> (Tensor, Tensor)", dispatch={"CPU": "f"}, autogen="f.Tensor_out")
         out, = schema.expand_autogen(f)
         self.assertEqual((out.kind, len(out.outs), len(out.returns)), ("out", 2, 2))
 
-    def test_set_of_strings_in_a_python_source(self):
+    def test_set_of_strings_in_a_python_source(self) -> None:
         self.assertEqual(schema.literal_set("A = 1\nB = {'x', 'y'}\n", "B"), {"x", "y"})
         with self.assertRaises(schema.SchemaError):
             schema.literal_set("A = 1\n", "B")
 
 
 class NameTest(unittest.TestCase):
-    def names(self, text, **row):
+    def names(self, text: str, **row: Any) -> list[str]:
         f = function(text, **row)
         return generate.cpp_names(f) if generate.is_listed(f) else []
 
-    def test_out(self):
+    def test_out(self) -> None:
         self.assertEqual(self.names("sum.IntList_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"),
                          ["sum_out", "sum_outf"])
 
-    def test_underscore(self):
+    def test_underscore(self) -> None:
         self.assertEqual(self.names("_f(Tensor self) -> Tensor"), [])
         self.assertEqual(self.names("_values(Tensor(a) self) -> Tensor(a)", variants="method"), ["_values"])
         self.assertEqual(self.names("_foreach_add_.Scalar(Tensor(a!)[] self) -> ()"), ["_foreach_add_"])
         self.assertEqual(self.names("__and__(Tensor self) -> Tensor", variants="method, function"), [])
 
-    def test_backward(self):
+    def test_backward(self) -> None:
         self.assertEqual(self.names("relu_backward(Tensor grad) -> Tensor"), [])
         self.assertEqual(self.names("f_backward_data(Tensor grad) -> Tensor"), [])
         self.assertEqual(self.names("_backward(Tensor self) -> ()", variants="method"), ["backward"])
 
-    def test_bound_by_hand(self):
+    def test_bound_by_hand(self) -> None:
         self.assertEqual(generate.variants(function("size.int(Tensor self) -> int", manual_cpp_binding=True)),
                          {"Method", "Function"})
         self.assertEqual(generate.variants(function("sym_size.int(Tensor self) -> SymInt",
@@ -139,13 +143,13 @@ class NameTest(unittest.TestCase):
 
 
 class ColumnTest(unittest.TestCase):
-    def test_returns(self):
+    def test_returns(self) -> None:
         for result, column in [("Tensor", "Tensor"), ("Tensor(a)", "Tensor"), ("Tensor[]", "Tensors"),
                                ("(Tensor, Tensor)", "Tensors"), ("(Tensor, float)", "Tensors"),
                                ("()", "Nothing"), ("Scalar", "Scalar"), ("bool", "Scalar"), ("SymInt", "Scalar")]:
             self.assertEqual(generate.returns(function(f"f(Tensor x) -> {result}")), column, result)
 
-    def test_view(self):
+    def test_view(self) -> None:
         view = lambda text, **row: generate.view(function(text, **row))
         self.assertEqual(view("t(Tensor(a) self) -> Tensor(a)"), "Yes")
         self.assertEqual(view("chunk(Tensor(a -> *) self, int n) -> Tensor(a)[]"), "Yes")
@@ -158,7 +162,7 @@ class ColumnTest(unittest.TestCase):
         self.assertEqual(view("dropout(Tensor x) -> Tensor", tags="maybe_aliasing_or_mutating"), "Maybe")
         self.assertEqual(view("batch_norm(Tensor x) -> Tensor", tags="maybe_aliasing_or_mutating"), "No")
 
-    def test_writes(self):
+    def test_writes(self) -> None:
         writes = lambda text: generate.writes(function(text))
         self.assertEqual(writes("add(Tensor self) -> Tensor"), "NoArgument")
         self.assertEqual(writes("add_(Tensor(a!) self, Tensor other) -> Tensor(a!)"), "Self")
@@ -167,7 +171,7 @@ class ColumnTest(unittest.TestCase):
         self.assertEqual(writes("f(Tensor self, Tensor(b!) noise) -> Tensor"), "Other")
         self.assertEqual(writes("batch_norm(Tensor self, Tensor? running_mean) -> Tensor"), "Other")
 
-    def test_sync(self):
+    def test_sync(self) -> None:
         sync = lambda text, **row: generate.sync(function(text, **row))
         self.assertEqual(sync("add(Tensor self) -> Tensor"), "No")
         self.assertEqual(sync("item(Tensor self) -> Scalar", tags="data_dependent_output"), "Yes")
@@ -183,7 +187,7 @@ class ColumnTest(unittest.TestCase):
         self.assertEqual(sync("is_nonzero(Tensor self) -> bool"), "Yes")
         self.assertEqual(sync("normal_(Tensor(a!) self, float mean=0) -> Tensor(a!)"), "No")
 
-    def test_flags(self):
+    def test_flags(self) -> None:
         flags = lambda text, **row: generate.flags(function(text, **row))
         self.assertEqual(flags("zeros(SymInt[] size) -> Tensor"), {"Factory", "Allocates"})
         self.assertEqual(flags("rand(SymInt[] size) -> Tensor", tags="nondeterministic_seeded"),
@@ -204,20 +208,20 @@ class ColumnTest(unittest.TestCase):
 
 
 class DifferentiableTest(unittest.TestCase):
-    def test_composite(self):
+    def test_composite(self) -> None:
         self.assertEqual(differentiable("f(Tensor x) -> Tensor"), "Yes")
         self.assertEqual(differentiable("f(Tensor x) -> bool"), "No")
         self.assertEqual(differentiable("f(int x) -> Tensor"), "No")
         self.assertEqual(differentiable("greater.Scalar(Tensor self, Scalar other) -> Tensor"), "No")
         self.assertEqual(differentiable("to.dtype(Tensor(a) self) -> Tensor(a)"), "Maybe")
 
-    def test_without_a_formula_there_is_a_node_that_throws(self):
+    def test_without_a_formula_there_is_a_node_that_throws(self) -> None:
         self.assertEqual(differentiable("f(Tensor x) -> Tensor", dispatch={"CPU": "f"}), "Yes")
 
-    def test_out_is_never_connected(self):
+    def test_out_is_never_connected(self) -> None:
         self.assertEqual(differentiable("f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"), "No")
 
-    def test_formula(self):
+    def test_formula(self) -> None:
         text = "f(Tensor self, Tensor index) -> Tensor"
         self.assertEqual(differentiable(text, [{"name": text, "self": "grad"}]), "Yes")
         self.assertEqual(differentiable(text, [{"name": text, "self, index": "grad"}]), "Yes")
@@ -226,84 +230,84 @@ class DifferentiableTest(unittest.TestCase):
         self.assertEqual(differentiable(text, [{"name": text, "result": "self_t"}]), "No")
         self.assertEqual(differentiable(text, [{"name": text, "dispatch": {"Default": {"self": "grad"}}}]), "Yes")
 
-    def test_output_differentiability(self):
+    def test_output_differentiability(self) -> None:
         text = "f(Tensor self) -> (Tensor, Tensor)"
         for outputs, column in [([True, False], "Yes"), ([False, True], "Maybe"), ([False, False], "No"),
                                 (["!dtype", False], "Maybe")]:
             row = {"name": text, "output_differentiability": outputs, "self": "grad"}
             self.assertEqual(differentiable(text, [row]), column, outputs)
 
-    def test_formula_of_another_overload_is_not_taken(self):
+    def test_formula_of_another_overload_is_not_taken(self) -> None:
         row = {"name": "f.Scalar(Tensor self, Scalar x) -> Tensor", "output_differentiability": [False]}
         self.assertEqual(differentiable("f.Tensor(Tensor self, Tensor x) -> Tensor", [row]), "Yes")
 
-    def test_generated_variant_takes_the_formula_of_its_signature(self):
+    def test_generated_variant_takes_the_formula_of_its_signature(self) -> None:
         row = {"name": "g.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
                "output_differentiability": [False]}
         self.assertEqual(differentiable("g(Tensor self, ScalarType dtype) -> Tensor", [row]), "No")
 
-    def test_in_place_keeps_the_history(self):
+    def test_in_place_keeps_the_history(self) -> None:
         self.assertEqual(differentiable("eq_(Tensor(a!) self, Tensor other) -> Tensor(a!)", not_required=["eq"]),
                          "Yes")
         self.assertEqual(differentiable("detach_(Tensor(a!) self) -> Tensor(a!)"), "No")
         self.assertEqual(differentiable("_foreach_add_(Tensor(a!)[] self, Scalar x) -> ()"), "Yes")
 
-    def test_torchgens_own_list(self):
+    def test_torchgens_own_list(self) -> None:
         self.assertEqual(differentiable("argmax(Tensor self) -> Tensor", not_required=["argmax"],
                                         dispatch={"CPU": "f"}), "No")
 
 
 class MergeTest(unittest.TestCase):
-    def setUp(self):
+    def setUp(self) -> None:
         # The schemas here do not have all the names of the rules.
         self.check_rules, generate.check_rules = generate.check_rules, lambda functions: None
         self.operators, rules.OPERATORS = rules.OPERATORS, {}
 
-    def tearDown(self):
+    def tearDown(self) -> None:
         generate.check_rules, rules.OPERATORS = self.check_rules, self.operators
 
-    def row(self, name, functions, **arguments):
+    def row(self, name: str, functions: Sequence[str | schema.Function], **arguments: Any) -> generate.Columns:
         return generate.build(source(functions, **arguments))[name]
 
-    def test_equal_overloads(self):
+    def test_equal_overloads(self) -> None:
         row = self.row("f", ["f(Tensor x) -> Tensor", function("f.y(Tensor x, int y) -> Tensor", variants="method")])
         self.assertEqual(row, ("Method | Function", "Tensor", "No", "NoArgument", "Yes", "No", ["Allocates"]))
 
-    def test_differing_overloads(self):
+    def test_differing_overloads(self) -> None:
         row = self.row("f", ["f(Tensor x) -> Tensor",
                              function("f.y(Tensor(a) x, int y) -> (Tensor(a), Tensor)", tags="dynamic_output_shape")],
                        derivatives=[{"name": "f(Tensor x) -> Tensor", "output_differentiability": [False]}])
         self.assertEqual(row, ("Function", "Mixed", "Maybe", "NoArgument", "Maybe", "Maybe", []))
 
-    def test_some_flags_hold_for_all_and_some_for_any(self):
+    def test_some_flags_hold_for_all_and_some_for_any(self) -> None:
         row = self.row("f", [function("f(int x) -> Tensor", tags="nondeterministic_seeded"), "f.t(Tensor x) -> Tensor"])
         self.assertEqual(row[-1], ["Random", "Allocates"])
 
-    def test_named_dimensions_are_left_out_unless_alone(self):
+    def test_named_dimensions_are_left_out_unless_alone(self) -> None:
         row = self.row("any", [function("any(Tensor x) -> Tensor", dispatch={"CPU": "f"}),
                                f"any.dimname(Tensor x, {DIMENSIONS}) -> Tensor"],
                        derivatives=[{"name": "any(Tensor x) -> Tensor", "output_differentiability": [False]}])
         self.assertEqual(row[4], "No")
         self.assertEqual(self.row("rename", [f"rename(Tensor(a) x, {DIMENSIONS}) -> Tensor(a)"])[2], "Yes")
 
-    def test_overloads_set_aside(self):
+    def test_overloads_set_aside(self) -> None:
         row = self.row("where", ["where.self(Tensor condition, Tensor x) -> Tensor",
                                  "where(Tensor condition) -> Tensor[]"])
         self.assertEqual(row[1:6], ("Mixed", "No", "NoArgument", "Yes", "Maybe"))
         row = self.row("linspace", ["linspace(Scalar a) -> Tensor", "linspace.Tensor_Tensor(Tensor a) -> Tensor"])
         self.assertEqual(row[4:], ("No", "Maybe", ["Factory", "Allocates"]))
 
-    def test_every_out_variant_gives_two_rows(self):
+    def test_every_out_variant_gives_two_rows(self) -> None:
         table = generate.build(source(["f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"]))
         self.assertEqual(table["f_out"], table["f_outf"])
         self.assertNotIn("f", table)
 
-    def test_operators(self):
+    def test_operators(self) -> None:
         rules.OPERATORS = {"operator+=": ("add_", "Method")}
         table = generate.build(source([function("add_(Tensor(a!) self) -> Tensor(a!)", variants="function, method")]))
         self.assertEqual(table["operator+="], ("Method", *table["add_"][1:]))
 
-    def test_rendering_is_sorted_and_complete(self):
+    def test_rendering_is_sorted_and_complete(self) -> None:
         text = generate.render(generate.build(source(["b(Tensor x) -> Tensor", "a(int x) -> Tensor"])), "1.2.3")
         self.assertIn("LibTorch 1.2.3", text)
         self.assertLess(text.index('"a"'), text.index('"b"'))
@@ -312,16 +316,16 @@ class MergeTest(unittest.TestCase):
 
 
 class RulesTest(unittest.TestCase):
-    def test_a_rule_for_a_name_that_is_gone_is_refused(self):
+    def test_a_rule_for_a_name_that_is_gone_is_refused(self) -> None:
         with self.assertRaisesRegex(schema.SchemaError, "argwhere.*where"):
             generate.build(source(["f(Tensor x) -> Tensor"]))
 
-    def test_no_contradictions(self):
+    def test_no_contradictions(self) -> None:
         for one, other in [(rules.MAY_ALIAS, rules.ALWAYS_ALIAS), (rules.MAY_ALIAS, rules.NEVER_ALIAS),
                            (rules.NOT_CONNECTED, rules.MAYBE_CONNECTED), (rules.MAY_SYNC, rules.ALWAYS_SYNC)]:
             self.assertEqual(set(one) & set(other), set())
 
-    def test_columns_written_by_hand_are_known(self):
+    def test_columns_written_by_hand_are_known(self) -> None:
         for name, (variants, result, view, writes, connected, sync, flags) in rules.HAND_WRITTEN.items():
             self.assertIn(variants, ("Method", "Function", "Method | Function"), name)
             self.assertIn(result, ("Tensor", "Tensors", "Scalar", "Nothing", "Mixed"), name)
@@ -331,7 +335,7 @@ class RulesTest(unittest.TestCase):
 
 
 class CommandTest(unittest.TestCase):
-    def setUp(self):
+    def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = folder.name
@@ -344,22 +348,22 @@ class CommandTest(unittest.TestCase):
         self.check_rules, generate.check_rules = generate.check_rules, lambda functions: None
         self.operators, rules.OPERATORS = rules.OPERATORS, {}
 
-    def tearDown(self):
+    def tearDown(self) -> None:
         generate.check_rules, rules.OPERATORS = self.check_rules, self.operators
 
-    def write(self, path, text):
+    def write(self, path: str, text: str) -> None:
         path = os.path.join(self.root, path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
 
-    def run_main(self, *arguments):
+    def run_main(self, *arguments: str) -> tuple[int, str, str]:
         out, error = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
             code = generate.main(["--libtorch", self.root, "--output", self.table, *arguments])
         return code, out.getvalue(), error.getvalue()
 
-    def test_writes_then_agrees_then_is_stale(self):
+    def test_writes_then_agrees_then_is_stale(self) -> None:
         self.assertEqual(self.run_main(), (0, "", ""))
         self.assertEqual(self.run_main("--check"), (0, "", ""))
         self.write(schema.FUNCTIONS, "- func: g(Tensor self) -> Tensor\n")
@@ -369,20 +373,20 @@ class CommandTest(unittest.TestCase):
         self.assertIn('\n+OPERATION("g", Function, ', out)
         self.assertIn("stale", error)
 
-    def test_check_writes_nothing(self):
+    def test_check_writes_nothing(self) -> None:
         code, _, error = self.run_main("--check")
         self.assertEqual(code, 2)
         self.assertIn(f"{self.table}: No such file", error)
         self.assertFalse(os.path.exists(self.table))
 
-    def test_not_a_wheel(self):
+    def test_not_a_wheel(self) -> None:
         os.remove(os.path.join(self.root, schema.DERIVATIVES))
         code, _, error = self.run_main()
         self.assertEqual(code, 2)
         self.assertRegex(error, r"error: cannot read .*derivatives.yaml: No such file.*torchgen")
         self.assertFalse(os.path.exists(self.table))
 
-    def test_broken_input(self):
+    def test_broken_input(self) -> None:
         self.write(schema.FUNCTIONS, "- func: [\n")
         self.assertRegex(self.run_main()[2], "native_functions.yaml is not valid YAML")
         self.write(schema.FUNCTIONS, "func: f\n")
@@ -390,18 +394,9 @@ class CommandTest(unittest.TestCase):
         self.write(schema.FUNCTIONS, "- func: f(Tensor self\n")
         self.assertRegex(self.run_main()[2], "cannot parse the schema")
 
-    def test_without_pyyaml(self):
-        absent = {"yaml": None}
-        saved = {name: sys.modules.get(name) for name in absent}
-        sys.modules.update(absent)
-        try:
+    def test_without_pyyaml(self) -> None:
+        with unittest.mock.patch.dict(sys.modules, {"yaml": None}):
             code, _, error = self.run_main()
-        finally:
-            for name, module in saved.items():
-                if module is None:
-                    del sys.modules[name]
-                else:
-                    sys.modules[name] = module
         self.assertEqual(code, 2)
         self.assertIn("apt-get install python3-yaml", error)
 

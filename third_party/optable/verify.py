@@ -13,9 +13,11 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 
 import generate
 import schema
+from schema import Function, Source
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -39,7 +41,7 @@ EXPECTED = {
 }
 
 
-def build(libtorch, folder):
+def build(libtorch: str, folder: str) -> str:
     torch = os.path.join(libtorch, "torch")
     program = os.path.join(folder, "verify")
     subprocess.run([os.environ.get("CXX", "c++"), "-std=c++17", "-O0", "-w", os.path.join(HERE, "verify.cpp"),
@@ -49,7 +51,8 @@ def build(libtorch, folder):
     return program
 
 
-def observe(program, libtorch, tries, names):
+def observe(program: str, libtorch: str, tries: int,
+            names: list[str]) -> dict[tuple[str, str], tuple[int, dict[str, int]]]:
     """{(name, overload): (calls, {what: count})}"""
     # libtorch_cpu.so of a CUDA wheel needs the small CUDA libraries beside it.
     libraries = [path for path, _, files in os.walk(os.path.join(libtorch, "nvidia")) if
@@ -66,15 +69,18 @@ def observe(program, libtorch, tries, names):
     return result
 
 
-def contradictions(function, counts, source):
+def contradictions(function: Function, counts: dict[str, int],
+                   source: Source) -> Iterator[tuple[str, str, str]]:
     """Yields (column, rule, what was seen). A Maybe cannot be contradicted."""
-    seen = lambda what: counts.get(what, 0)
+    def seen(what: str) -> int:
+        return counts.get(what, 0)
+
     view = generate.view(function)
-    if function.kind == "functional" and (view == "Yes" and seen("fresh") or view == "No" and seen("alias")):
+    if function.kind == "functional" and ((view == "Yes" and seen("fresh")) or (view == "No" and seen("alias"))):
         yield "View", view, f"{seen('alias')} aliases, {seen('fresh')} not"
     connected = generate.differentiable(function, source)
     only_integral = function.kind == "functional" and seen("integral") and not seen("connected")
-    if connected == "Yes" and (seen("cut") or only_integral) or connected == "No" and seen("connected"):
+    if (connected == "Yes" and (seen("cut") or only_integral)) or (connected == "No" and seen("connected")):
         yield "Differentiable", connected, \
             f"{seen('connected')} connected, {seen('cut')} cut, {seen('integral')} integral"
     if generate.sync(function) == "No" and seen("sync"):
@@ -86,7 +92,7 @@ def contradictions(function, counts, source):
         yield "Writes", generate.writes(function), ", ".join(sorted(written))
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(description="Compares the rules with what LibTorch does.")
     parser.add_argument("--libtorch", required=True, metavar="DIR")
     parser.add_argument("--build", metavar="FOLDER", help="where to build (default: a temporary folder)")
@@ -104,7 +110,7 @@ def main():
     ran, not_run, bad = 0, [], 0
     for function in source.functions:
         if not generate.is_listed(function) or function.kind == "out" or \
-                options.names and function.name not in options.names:
+                (options.names and function.name not in options.names):
             continue
         calls, counts = observations.get((function.name, function.overload), (0, {}))
         if not calls:

@@ -20,6 +20,7 @@ public:
   virtual ~SymbolIndex();
 };
 namespace remote {
+// NOLINTNEXTLINE(misc-use-internal-linkage): clangd links to it
 std::unique_ptr<SymbolIndex> getClient(StringRef, StringRef) { return nullptr; }
 } // namespace remote
 
@@ -34,6 +35,7 @@ using clang::clangd::TidyProviderRef;
 
 // Linked with --wrap: calls of clangd's function go to Wrapped, and Original is
 // what they went to.
+// NOLINTBEGIN(misc-use-internal-linkage)
 #define WRAP(Symbol) __asm__("__wrap_" Symbol)
 #define ORIGINAL(Symbol) __asm__("__real_" Symbol)
 
@@ -120,8 +122,8 @@ void wrappedScheduler(TUScheduler *This,
                       const clang::clangd::GlobalCompilationDatabase &Commands,
                       const TUScheduler::Options &Options,
                       CallbacksPtr Callbacks) WRAP(NEW_TU_SCHEDULER);
-/// clangd waits after an edit as long as a build takes. A quarter of a second of
-/// work is begun at once: of the edits that come meanwhile the last is next.
+/// clangd waits after an edit as long as a build takes. A quarter of a second
+/// of work is begun at once: of the edits that come meanwhile the last is next.
 void wrappedScheduler(TUScheduler *This,
                       const clang::clangd::GlobalCompilationDatabase &Commands,
                       const TUScheduler::Options &Options,
@@ -135,6 +137,7 @@ void wrappedScheduler(TUScheduler *This,
     Policy.Min = Policy.Max = 10ms;
   originalScheduler(This, Commands, Options, std::move(Callbacks));
 }
+// NOLINTEND(misc-use-internal-linkage)
 
 int main(int Argc, char *Argv[]) {
   static int Anchor;

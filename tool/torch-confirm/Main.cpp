@@ -1,5 +1,14 @@
+// The subcommands of torch-confirm, each from its own room.
 #include "cli/Program.h"
+#include "scenarios/ScenariosCommand.h"
+
+using namespace torchtidy::confirm;
 
 int main(int Count, char **Words) {
-  return torchtidy::confirm::runProgram(Count, Words);
+  std::vector<std::unique_ptr<Command>> Commands;
+  Commands.push_back(makeRunCommand());
+  Commands.push_back(makeJudgeCommand());
+  Commands.push_back(makeProbeCommand());
+  Commands.push_back(makeScenariosCommand());
+  return runProgram(Commands, Count, Words);
 }

@@ -15,13 +15,15 @@ namespace {
 
 using OptionsSource = ClangTidyOptionsProvider::OptionsSource;
 
-ClangTidyOptions defaults(const Options &Line) {
+ClangTidyOptions defaults() {
   ClangTidyOptions Result;
   Result.Checks = defaultChecks();
   Result.WarningsAsErrors = "";
-  // As clang-tidy: findings in the source file itself, none in headers. A
-  // plugin cannot have another default, and both show the same.
-  Result.HeaderFilterRegex = "";
+  // Otherwise than clang-tidy, which shows none in headers: modules are
+  // written there, and a gate that stays green over a defect in them is wrong.
+  // Headers of the system and LibTorch's are left out elsewhere. The plugin
+  // keeps its host's default.
+  Result.HeaderFilterRegex = ".*";
   Result.ExcludeHeaderFilterRegex = "";
   Result.SystemHeaders = false;
   Result.FormatStyle = "none";
@@ -56,7 +58,7 @@ providerForText(const Options &Line, StringRef Text, StringRef Name,
     return nullptr;
   }
   return std::make_unique<ConfigOptionsProvider>(
-      Global, ClangTidyOptions::getDefaults().merge(defaults(Line), 0),
+      Global, ClangTidyOptions::getDefaults().merge(defaults(), 0),
       std::move(*Parsed), overrides(Line), std::move(FS));
 }
 
@@ -85,8 +87,8 @@ makeBaseProvider(const Options &Line, IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   if (Line.Config)
     return providerForText(Line, *Line.Config, "<command-line-config>", Global,
                            std::move(FS));
-  return std::make_unique<FileOptionsProvider>(
-      std::move(Global), defaults(Line), overrides(Line), std::move(FS));
+  return std::make_unique<FileOptionsProvider>(std::move(Global), defaults(),
+                                               overrides(Line), std::move(FS));
 }
 
 /// Says which items of a 'Checks' value match nothing.

@@ -13,7 +13,7 @@ namespace torchtidy::tool {
 /// "0", "1" or "2"; empty for any other text.
 std::optional<unsigned> parseLevel(llvm::StringRef Text);
 
-/// The value of 'Checks' where nobody says anything.
+/// The value of 'Checks' by default.
 std::string defaultChecks();
 
 /// Puts an explicit --level, where there is one, between the configuration

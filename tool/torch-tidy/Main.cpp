@@ -110,7 +110,8 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   InitializeAllTargetInfos();
   InitializeAllTargetMCs();
   InitializeAllAsmParsers();
-  const RunSettings Settings = runSettings(Line, Executable);
+  RunSettings Settings = runSettings(Line, Executable);
+  Settings.Analysis.AreInferred = Commands.AreInferred;
   if (Line.PrintPchFlags)
     return printPchFlags(*Commands.Database, Sources.Usable,
                          Settings.Analysis.Cache, FS);
@@ -143,7 +144,7 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
 /// there: a command that prints the configuration needs no source, and of a
 /// folder or a glob any file will do.
 std::string configuredFile(ArrayRef<std::string> Names) {
-  const std::string First = absolutePath(Names.empty() ? "dummy" : Names[0]);
+  std::string First = absolutePath(Names.empty() ? "dummy" : Names[0]);
   if (Names.empty() || sys::fs::is_regular_file(First) ||
       (sys::fs::exists(sys::path::parent_path(First)) &&
        !sys::fs::is_directory(First)))
@@ -203,6 +204,7 @@ int run(Options Line, StringRef Executable) {
 
 /// TorchTidy.so looks for it: here --load of the plugin has nothing to do.
 extern "C" LLVM_ATTRIBUTE_USED LLVM_EXTERNAL_VISIBILITY const char
+    // NOLINTNEXTLINE(readability-identifier-naming): a name of C
     torch_tidy_has_checks_built_in = 1;
 
 int main(int Argc, const char **Argv) {

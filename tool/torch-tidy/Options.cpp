@@ -162,7 +162,9 @@ cl::opt<std::string> HeaderFilter(
     "header-filter", cl::cat(TidyCategory),
     cl::desc("Show findings in the headers whose names match this\n"
              "regular expression; those in the source file itself\n"
-             "are always shown. Overrides 'HeaderFilterRegex'."));
+             "are always shown. Without it, and without\n"
+             "'HeaderFilterRegex', which it overrides: in all\n"
+             "headers but the system's and LibTorch's."));
 cl::opt<std::string> ExcludeHeaderFilter(
     "exclude-header-filter", cl::cat(TidyCategory),
     cl::desc("Of the headers that --header-filter shows, leave out\n"

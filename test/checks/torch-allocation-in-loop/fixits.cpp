@@ -8,11 +8,11 @@ using torch::Tensor;
 using torch::nn::Linear;
 
 void constant(Linear net, torch::optim::SGD &opt, Tensor x) {
-  // CHECK-FIXES: {{^}}  auto labels = torch::ones({64, 1});
+  // CHECK-FIXES: {{^}}  auto labels = torch::ones({6400, 1});
   // CHECK-FIXES-NEXT: {{^}}  for (int step = 0; step < 10; ++step) {
   // CHECK-FIXES-NOT: auto labels
   for (int step = 0; step < 10; ++step) {
-    auto labels = torch::ones({64, 1});
+    auto labels = torch::ones({6400, 1});
     // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'torch::ones' makes the same tensor in every iteration; create 'labels' once before the loop
     opt.zero_grad();
     torch::mse_loss(net->forward(x), labels).backward();
@@ -21,10 +21,10 @@ void constant(Linear net, torch::optim::SGD &opt, Tensor x) {
 }
 
 void zeros(const std::vector<Tensor> &xs) {
-  // CHECK-FIXES: {{^}}  Tensor counts = torch::zeros({64, 64}, torch::kInt64);
+  // CHECK-FIXES: {{^}}  Tensor counts = torch::zeros({128, 64}, torch::kInt64);
   // CHECK-FIXES-NEXT: {{^}}  for (const auto &x : xs) {
   for (const auto &x : xs) {
-    Tensor counts = torch::zeros({64, 64}, torch::kInt64);
+    Tensor counts = torch::zeros({128, 64}, torch::kInt64);
     // CHECK-MESSAGES: :[[@LINE-1]]:21: warning: 'torch::zeros' allocates a tensor of the same shape
     // CHECK-FIXES-NEXT: {{^}}    counts.zero_();
     counts += x;
@@ -45,10 +45,10 @@ void ones(const std::vector<Tensor> &xs, int64_t n) {
 }
 
 void full(const std::vector<Tensor> &xs, double value) {
-  // CHECK-FIXES: {{^}}  auto lowest = torch::full({64, 64}, value / 2);
+  // CHECK-FIXES: {{^}}  auto lowest = torch::full({128, 64}, value / 2);
   // CHECK-FIXES-NEXT: {{^}}  for (const auto &x : xs) {
   for (const auto &x : xs) {
-    auto lowest = torch::full({64, 64}, value / 2);
+    auto lowest = torch::full({128, 64}, value / 2);
     // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'torch::full' allocates a tensor of the same shape
     // CHECK-FIXES-NEXT: {{^}}    lowest.fill_(value / 2);
     lowest.sub_(x);
@@ -58,11 +58,11 @@ void full(const std::vector<Tensor> &xs, double value) {
 
 // Nothing has to be refilled.
 void empty(const std::vector<Tensor> &xs) {
-  // CHECK-FIXES: {{^}}  Tensor sum = torch::empty({64, 64});
+  // CHECK-FIXES: {{^}}  Tensor sum = torch::empty({128, 64});
   // CHECK-FIXES-NEXT: {{^}}  for (const auto &x : xs) {
   // CHECK-FIXES-NOT: sum{{ =|\.zero_}}
   for (const auto &x : xs) {
-    Tensor sum = torch::empty({64, 64});
+    Tensor sum = torch::empty({128, 64});
     // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: 'torch::empty' allocates a tensor of the same shape
     torch::add_out(sum, x, x);
     std::cout << sum.max().item<float>() << '\n';
@@ -71,10 +71,10 @@ void empty(const std::vector<Tensor> &xs) {
 
 // The transfer moves along.
 void onDevice(const std::vector<Tensor> &xs, torch::Device device) {
-  // CHECK-FIXES: {{^}}  auto real = torch::ones({100, 1}).to(device);
+  // CHECK-FIXES: {{^}}  auto real = torch::ones({10000, 1}).to(device);
   // CHECK-FIXES-NEXT: {{^}}  for (const auto &x : xs) {
   for (const auto &x : xs) {
-    auto real = torch::ones({100, 1}).to(device);
+    auto real = torch::ones({10000, 1}).to(device);
     // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'torch::ones' makes the same tensor
     std::cout << torch::mse_loss(x, real).item<float>() << '\n';
   }
@@ -95,15 +95,15 @@ void beforeInner(const std::vector<Tensor> &xs) {
 
 // Two in one loop.
 void two(const std::vector<Tensor> &xs) {
-  // CHECK-FIXES-DAG: {{^}}  auto sum = torch::zeros({64, 64});
-  // CHECK-FIXES-DAG: {{^}}  auto mask = torch::full({64, 64}, 0.5);
+  // CHECK-FIXES-DAG: {{^}}  auto sum = torch::zeros({128, 64});
+  // CHECK-FIXES-DAG: {{^}}  auto mask = torch::full({128, 64}, 0.5);
   // CHECK-FIXES: {{^}}  while (running < xs.size()) {
   size_t running = 0;
   while (running < xs.size()) {
-    auto sum = torch::zeros({64, 64});
+    auto sum = torch::zeros({128, 64});
     // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: 'torch::zeros' allocates a tensor of the same shape
     // CHECK-FIXES: {{^}}    sum.zero_();
-    auto mask = torch::full({64, 64}, 0.5);
+    auto mask = torch::full({128, 64}, 0.5);
     // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'torch::full' makes the same tensor
     sum += xs[running++] * mask;
     std::cout << sum.max().item<float>() << '\n';
@@ -112,11 +112,11 @@ void two(const std::vector<Tensor> &xs) {
 
 // Twice instantiated, fixed once.
 template <class Net, class Batches> void inTemplate(Net &net, Batches &all) {
-  // CHECK-FIXES: {{^}}  auto target = torch::zeros({64, 1});
+  // CHECK-FIXES: {{^}}  auto target = torch::zeros({6400, 1});
   // CHECK-FIXES-NEXT: {{^}}  for (auto &batch : all) {
   // CHECK-FIXES-NOT: auto target
   for (auto &batch : all) {
-    auto target = torch::zeros({64, 1});
+    auto target = torch::zeros({6400, 1});
     // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'torch::zeros' makes the same tensor
     torch::mse_loss(net->forward(batch.data), target).backward();
   }

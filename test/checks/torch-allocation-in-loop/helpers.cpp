@@ -55,7 +55,7 @@ static void accumulate(Tensor &into, const Tensor &x) {
 
 void filledByHelper(const std::vector<Tensor> &xs) {
   for (const auto &x : xs) {
-    auto sum = torch::zeros({64, 64});
+    auto sum = torch::zeros({128, 64});
     // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: 'torch::zeros' allocates a tensor of the same shape in every iteration; create 'sum' once before the loop and refill it with 'zero_()'
     accumulate(sum, x);
     std::cout << sum.max().item<float>() << '\n';
@@ -85,7 +85,7 @@ void lambda(const std::vector<Tensor> &xs, int64_t n) {
 
 void function(const std::vector<Tensor> &xs) {
   std::function<float(const Tensor &)> score = [](const Tensor &x) {
-    auto sum = torch::zeros({64, 64});
+    auto sum = torch::zeros({128, 64});
     // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: 'torch::zeros' allocates a tensor of the same shape in every iteration; create 'sum' once before the loop and refill it with 'zero_()'
     sum += x;
     return sum.max().item<float>();
@@ -147,7 +147,7 @@ void trains(Attention net, torch::optim::SGD &opt, Tensor x) {
 template <class Net, class Loader>
 void train(Net &net, Loader &loader, torch::optim::Optimizer &opt,
            torch::Device device) {
-  constexpr int64_t batch = 64;
+  constexpr int64_t batch = 6400;
   for (auto &example : loader) {
     auto real = torch::ones({batch, 1}, device);
     // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'torch::ones' makes the same tensor in every iteration; create 'real' once before the loop

@@ -8,10 +8,10 @@
 using torch::Tensor;
 
 void plain(const std::vector<Tensor> &xs) {
-  // CHECK-FIXES: {{^}}  auto sum = torch::zeros({64, 64});
+  // CHECK-FIXES: {{^}}  auto sum = torch::zeros({128, 64});
   // CHECK-FIXES-NEXT: {{^}}  for (const auto &x : xs) {
   for (const auto &x : xs) {
-    auto sum = torch::zeros({64, 64});
+    auto sum = torch::zeros({128, 64});
     // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: 'torch::zeros' allocates a tensor of the same shape
     // CHECK-FIXES-NEXT: {{^}}    sum.zero_();
     sum += x;
@@ -22,16 +22,16 @@ void plain(const std::vector<Tensor> &xs) {
 // It is not a variable.
 void unnamed(const std::vector<Tensor> &xs) {
   for (const auto &x : xs)
-    std::cout << torch::mse_loss(x, torch::zeros({64, 1})).item<float>() << '\n';
+    std::cout << torch::mse_loss(x, torch::zeros({6400, 1})).item<float>() << '\n';
   // CHECK-MESSAGES: :[[@LINE-1]]:37: warning: 'torch::zeros' makes the same tensor in every iteration; create it once before the loop
-  // CHECK-FIXES: {{^}}    std::cout << torch::mse_loss(x, torch::zeros({64, 1})).item<float>()
+  // CHECK-FIXES: {{^}}    std::cout << torch::mse_loss(x, torch::zeros({6400, 1})).item<float>()
 }
 
 // The loop is in the caller.
 static float inHelper(const Tensor &x) {
-  auto mask = torch::full({64, 64}, 0.5);
+  auto mask = torch::full({128, 64}, 0.5);
   // CHECK-MESSAGES: :[[@LINE-1]]:15: warning: 'torch::full' makes the same tensor
-  // CHECK-FIXES: {{^}}  auto mask = torch::full({64, 64}, 0.5);
+  // CHECK-FIXES: {{^}}  auto mask = torch::full({128, 64}, 0.5);
   return (x * mask).sum().item<float>();
 }
 
@@ -57,7 +57,7 @@ void usesLocal(const std::vector<Tensor> &xs, int64_t rows) {
 void withoutBraces(const std::vector<Tensor> &xs, bool wanted) {
   if (wanted)
     for (const auto &x : xs) {
-      auto mask = torch::full({64, 64}, 0.5);
+      auto mask = torch::full({128, 64}, 0.5);
       // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'torch::full' makes the same tensor
       std::cout << (x * mask).sum().item<float>() << '\n';
     }
@@ -68,12 +68,12 @@ void withoutBraces(const std::vector<Tensor> &xs, bool wanted) {
 // Both would become variables of the function.
 void sameName(const std::vector<Tensor> &xs) {
   for (const auto &x : xs) {
-    auto mask = torch::full({64, 64}, 0.5);
+    auto mask = torch::full({128, 64}, 0.5);
     // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'torch::full' makes the same tensor
     std::cout << (x * mask).sum().item<float>() << '\n';
   }
   for (const auto &x : xs) {
-    auto mask = torch::full({32, 32}, 0.25);
+    auto mask = torch::full({256, 32}, 0.25);
     // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'torch::full' makes the same tensor
     std::cout << (x * mask).sum().item<float>() << '\n';
   }
@@ -83,9 +83,9 @@ void sameName(const std::vector<Tensor> &xs) {
 void shadows(const std::vector<Tensor> &xs, const Tensor &mask) {
   int total = 0;
   for (const auto &x : xs) {
-    auto mask = torch::full({64, 64}, 0.5);
+    auto mask = torch::full({128, 64}, 0.5);
     // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'torch::full' makes the same tensor
-    auto total = torch::ones({64, 64});
+    auto total = torch::ones({128, 64});
     // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: 'torch::ones' makes the same tensor
     std::cout << (x * mask + total).sum().item<float>() << '\n';
   }
@@ -94,7 +94,7 @@ void shadows(const std::vector<Tensor> &xs, const Tensor &mask) {
 
 void declaredTogether(const std::vector<Tensor> &xs) {
   for (const auto &x : xs) {
-    Tensor half = torch::full({64, 64}, 0.5), twice = x * 2;
+    Tensor half = torch::full({128, 64}, 0.5), twice = x * 2;
     // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'torch::full' makes the same tensor
     std::cout << (twice * half).sum().item<float>() << '\n';
   }
@@ -102,7 +102,7 @@ void declaredTogether(const std::vector<Tensor> &xs) {
 
 void inLambda(const std::vector<Tensor> &xs) {
   std::for_each(xs.begin(), xs.end(), [](const Tensor &x) {
-    auto half = torch::full({64, 64}, 0.5);
+    auto half = torch::full({128, 64}, 0.5);
     // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'torch::full' makes the same tensor
     std::cout << (x * half).sum().item<float>() << '\n';
   });
@@ -112,7 +112,7 @@ void behindLabel(const std::vector<Tensor> &xs, int kind) {
   switch (kind) {
   case 1:
     for (const auto &x : xs) {
-      auto half = torch::full({64, 64}, 0.5);
+      auto half = torch::full({128, 64}, 0.5);
       // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'torch::full' makes the same tensor
       std::cout << (x * half).sum().item<float>() << '\n';
     }
@@ -122,7 +122,7 @@ void behindLabel(const std::vector<Tensor> &xs, int kind) {
   }
 }
 
-#define MAKE_MASK(name) auto name = torch::full({64, 64}, 0.5)
+#define MAKE_MASK(name) auto name = torch::full({128, 64}, 0.5)
 
 void inMacro(const std::vector<Tensor> &xs) {
   for (const auto &x : xs) {
@@ -136,7 +136,7 @@ void inMacro(const std::vector<Tensor> &xs) {
 void assigned(const std::vector<Tensor> &xs) {
   Tensor sum;
   for (const auto &x : xs) {
-    sum = torch::zeros({64, 64});
+    sum = torch::zeros({128, 64});
     // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'torch::zeros' allocates a tensor of the same shape
     sum += x;
     std::cout << sum.max().item<float>() << '\n';

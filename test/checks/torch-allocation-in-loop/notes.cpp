@@ -8,7 +8,7 @@ using torch::Tensor;
 
 void inLoop(const std::vector<Tensor> &xs) {
   for (const auto &x : xs) {
-    auto mask = torch::full({64, 64}, 0.5);
+    auto mask = torch::full({128, 64}, 0.5);
     std::cout << (x * mask).sum().item<float>() << '\n';
   }
 }
@@ -18,7 +18,7 @@ void inLoop(const std::vector<Tensor> &xs) {
 void inInnerLoop(const std::vector<std::vector<Tensor>> &groups) {
   for (const auto &group : groups) {
     for (const auto &x : group) {
-      auto sum = torch::zeros({64, 64});
+      auto sum = torch::zeros({128, 64});
       sum += x;
       std::cout << sum.max().item<float>() << '\n';
     }
@@ -33,7 +33,7 @@ void behindInnerLoop(const std::vector<Tensor> &xs) {
   while (i < 10) {
     for (const auto &x : xs)
       std::cout << x.max().item<float>() << '\n';
-    auto mask = torch::full({64, 64}, 0.5);
+    auto mask = torch::full({128, 64}, 0.5);
     std::cout << (xs[i++] * mask).sum().item<float>() << '\n';
   }
 }
@@ -41,7 +41,7 @@ void behindInnerLoop(const std::vector<Tensor> &xs) {
 // CHECK-NOTES: :[[@LINE-8]]:3: note: in every iteration of this loop
 
 static float masked(const Tensor &x) {
-  auto mask = torch::ones({64, 64});
+  auto mask = torch::ones({128, 64});
   return (x * mask).sum().item<float>();
 }
 // CHECK-NOTES: :[[@LINE-3]]:15: warning: 'torch::ones' makes the same tensor in every iteration; create 'mask' once before the loop

@@ -10,7 +10,7 @@ using torch::nn::Linear;
 void keepsSum(const std::vector<Tensor> &xs) {
   std::vector<Tensor> sums;
   for (const auto &x : xs) {
-    auto scratch = torch::zeros({64, 64});
+    auto scratch = torch::zeros({128, 64});
     // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: 'torch::zeros' allocates a tensor of the same shape in every iteration; create 'scratch' once before the loop and refill it with 'zero_()'
     scratch.add_(x.detach());
     sums.push_back(scratch.sum());
@@ -21,7 +21,7 @@ void keepsSum(const std::vector<Tensor> &xs) {
 void keepsClone(const std::vector<Tensor> &xs) {
   Tensor best;
   for (const auto &x : xs) {
-    auto scratch = torch::zeros({64, 64});
+    auto scratch = torch::zeros({128, 64});
     // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: 'torch::zeros' allocates a tensor of the same shape in every iteration; create 'scratch' once before the loop and refill it with 'zero_()'
     scratch.add_(x.detach());
     best = scratch.clone();
@@ -32,7 +32,7 @@ void keepsClone(const std::vector<Tensor> &xs) {
 void keepsNumbers(const std::vector<Tensor> &xs) {
   std::vector<float> means;
   for (const auto &x : xs) {
-    auto scratch = torch::empty({64, 64});
+    auto scratch = torch::empty({128, 64});
     // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: 'torch::empty' allocates a tensor of the same shape in every iteration; create 'scratch' once before the loop [torch-allocation-in-loop]
     torch::add_out(scratch, x, x);
     means.push_back(scratch.mean().item<float>());
@@ -43,7 +43,7 @@ void keepsNumbers(const std::vector<Tensor> &xs) {
 void savedConstant(Linear net, const std::vector<Tensor> &xs) {
   Tensor total = torch::zeros({1});
   for (const auto &x : xs) {
-    auto mask = torch::full({64, 64}, 0.5);
+    auto mask = torch::full({128, 64}, 0.5);
     // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'torch::full' makes the same tensor in every iteration; create 'mask' once before the loop
     total = total + (net->forward(x) * mask).sum();
   }

@@ -28,7 +28,7 @@ torch::Tensor through(Samples &samples) {
 
 torch::Tensor bytes(const unsigned char *pixels) {
   return torch::from_blob(const_cast<unsigned char *>(pixels), {8, 8}).clone();
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'unsigned char' as 'kFloat', the default: the values are wrong and 4 times as many bytes are read as there are; pass 'torch::kByte'
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'unsigned char' as 'kFloat', the default: the values are wrong, and it reads beyond the end of the memory (4 times its size); pass 'torch::kByte'
   // CHECK-FIXES: return torch::from_blob(const_cast<unsigned char *>(pixels), {8, 8}, torch::kByte).clone();
 }
 
@@ -39,14 +39,14 @@ struct Picture {
 };
 torch::Tensor picture(Picture &shown) {
   return torch::from_blob(shown.pixels, {8, 8}).clone();
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'unsigned char' as 'kFloat', the default: the values are wrong and 4 times as many bytes are read as there are; pass 'torch::kByte'
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'unsigned char' as 'kFloat', the default: the values are wrong, and it reads beyond the end of the memory (4 times its size); pass 'torch::kByte'
   // CHECK-FIXES: return torch::from_blob(shown.pixels, {8, 8}, torch::kByte).clone();
 }
 
 torch::Tensor mask() {
   static bool flags[4] = {true, false, true, true};
   return at::from_blob(flags, 4);
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'bool' as 'kFloat', the default: the values are wrong and 4 times as many bytes are read as there are; pass 'at::kBool'
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'bool' as 'kFloat', the default: the values are wrong, and it reads beyond the end of the memory (4 times its size); pass 'at::kBool'
   // CHECK-FIXES: return at::from_blob(flags, 4, at::kBool);
 }
 
@@ -68,7 +68,7 @@ torch::Tensor options(std::vector<int64_t> &ids) {
 
 torch::Tensor wider(std::vector<int> &ids) {
   return torch::from_blob(ids.data(), {4}, torch::kInt64).clone();
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'int' as 'kLong': the values are wrong and 2 times as many bytes are read as there are; pass 'torch::kInt'
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'int' as 'kLong': the values are wrong, and it reads beyond the end of the memory (2 times its size); pass 'torch::kInt'
   // CHECK-FIXES: return torch::from_blob(ids.data(), {4}, torch::kInt).clone();
 }
 
@@ -82,7 +82,7 @@ torch::Tensor reset(std::vector<float> &xs) {
   auto options = torch::dtype(torch::kFloat32);
   options = options.dtype<double>();
   return torch::from_blob(xs.data(), {4}, options).clone();
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'float' as 'kDouble': the values are wrong and 2 times as many bytes are read as there are; pass 'torch::kFloat'
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'float' as 'kDouble': the values are wrong, and it reads beyond the end of the memory (2 times its size); pass 'torch::kFloat'
 }
 
 torch::Tensor voided(std::array<double, 4> &xs) {
@@ -156,7 +156,7 @@ class Reader {
 public:
   torch::Tensor next() {
     auto read = [this] { return torch::from_blob(buffer.data(), {4}); };
-    // CHECK-MESSAGES: :[[@LINE-1]]:33: warning: 'from_blob' reads memory of 'short' as 'kFloat', the default: the values are wrong and 2 times as many bytes are read as there are; pass 'torch::kShort'
+    // CHECK-MESSAGES: :[[@LINE-1]]:33: warning: 'from_blob' reads memory of 'short' as 'kFloat', the default: the values are wrong, and it reads beyond the end of the memory (2 times its size); pass 'torch::kShort'
     return read().clone();
   }
 

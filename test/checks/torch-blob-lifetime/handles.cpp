@@ -51,33 +51,33 @@ void show(const cv::Mat &image);
 Tensor matrix() {
   Eigen::MatrixXf m(2, 2);
   return torch::from_blob(m.data(), {2, 2});
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor uses the memory of 'm' without owning it: 'm' ends with its scope, and the tensor is returned
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor still points into 'm', which ends with its scope, and the tensor is returned
 }
 
 Tensor copiedMatrix(const Eigen::MatrixXf &from) {
   Eigen::MatrixXf m = from;
   return torch::from_blob(m.data(), {2, 2});
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor uses the memory of 'm'
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor still points into 'm'
 }
 
 Tensor image(const std::string &path) {
   cv::Mat image = cv::imread(path);
   return torch::from_blob(image.data, {image.rows, image.cols, 3}, torch::kByte).permute({2, 0, 1});
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor uses the memory of 'image'
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor still points into 'image'
 }
 
 Tensor resized(const cv::Mat &from) {
   cv::Mat image;
   cv::resize(from, image, 224, 224);
   auto t = torch::from_blob(image.ptr<float>(), {224, 224, 3});
-  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor uses the memory of 'image'
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor still points into 'image'
   return t;
 }
 
 Tensor cloned(const cv::Mat &from) {
   cv::Mat image = from.clone();
   return torch::from_blob(image.data, {224, 224, 3}, torch::kByte);
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor uses the memory of 'image'
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor still points into 'image'
 }
 
 // ----- quiet: the memory may be somebody else's too -----

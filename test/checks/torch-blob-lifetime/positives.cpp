@@ -21,14 +21,14 @@ void fill(float *);
 Tensor fromVector(int64_t n) {
   std::vector<float> values(n);
   return torch::from_blob(values.data(), {n});
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor uses the memory of 'values' without owning it: 'values' ends with its scope, and the tensor is returned; copy it with '.clone()' [torch-blob-lifetime]
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor still points into 'values', which ends with its scope, and the tensor is returned (use after free); append '.clone()' [torch-blob-lifetime]
   // CHECK-FIXES: return torch::from_blob(values.data(), {n}).clone();
 }
 
 Tensor fromArray() {
   float values[4] = {1, 2, 3, 4};
   auto t = torch::from_blob(values, {2, 2});
-  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor uses the memory of 'values'
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor still points into 'values'
   // CHECK-FIXES: auto t = torch::from_blob(values, {2, 2}).clone();
   return t;
 }
@@ -36,37 +36,37 @@ Tensor fromArray() {
 Tensor fromStdArray() {
   std::array<float, 4> values = {1, 2, 3, 4};
   return torch::from_blob(values.data(), {4}).view({2, 2});
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor uses the memory of 'values'
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor still points into 'values'
   // CHECK-FIXES: return torch::from_blob(values.data(), {4}).clone().view({2, 2});
 }
 
 Tensor fromScalar() {
   float value = 3;
   return torch::from_blob(&value, {1});
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor uses the memory of 'value'
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor still points into 'value'
 }
 
 Tensor fromParameter(std::vector<float> values) {
   return torch::from_blob(&values[0], {4});
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor uses the memory of 'values' without owning it: 'values' ends with its scope, and the tensor is returned
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor still points into 'values', which ends with its scope, and the tensor is returned
 }
 
 Tensor fromString(int64_t n) {
   std::string bytes(n, 'x');
   return torch::from_blob(bytes.data(), {n}, torch::kByte);
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor uses the memory of 'bytes'
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor still points into 'bytes'
 }
 
 Tensor fromUnique(int64_t n) {
   auto buffer = std::make_unique<float[]>(n);
   fill(buffer.get());
   return torch::from_blob(buffer.get(), {n});
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor uses the memory of an object on the heap without owning it: that ends with its scope, and the tensor is returned
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor still points into an object on the heap, which ends with its scope, and the tensor is returned
 }
 
 Tensor fromTemporary() {
   auto t = torch::from_blob(load().data(), {4});
-  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor uses the memory of a temporary object without owning it: that ends with the statement, and the tensor is returned
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor still points into a temporary object, which ends with the statement, and the tensor is returned
   return t;
 }
 
@@ -79,9 +79,9 @@ Tensor fromMember() {
   Frame frame;
   frame.pixels = load();
   Tensor pixels = torch::from_blob(frame.pixels.data(), {4});
-  // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: tensor uses the memory of 'frame.pixels'
+  // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: tensor still points into 'frame.pixels'
   Tensor pose = torch::from_blob(frame.pose, {6});
-  // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: tensor uses the memory of 'frame.pose'
+  // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: tensor still points into 'frame.pose'
   return pixels.numel() > 2 ? pixels : pose;
 }
 
@@ -90,7 +90,7 @@ Tensor fromMember() {
 Tensor onTheCpu(torch::Device device) {
   Values values = load();
   auto t = torch::from_blob(values.data(), {4}, torch::kFloat32);
-  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor uses the memory of 'values'
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor still points into 'values'
   return t.to(device).to(torch::kFloat32).contiguous().cpu().toType(torch::kFloat).unsqueeze(0);
 }
 
@@ -99,7 +99,7 @@ std::vector<Tensor> inContainer() {
   for (int i = 0; i < 4; ++i) {
     Values row = load();
     rows.push_back(torch::from_blob(row.data(), {4}));
-    // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: tensor uses the memory of 'row' without owning it: 'row' ends with its scope, and the tensor is returned
+    // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: tensor still points into 'row', which ends with its scope, and the tensor is returned
     // CHECK-FIXES: rows.push_back(torch::from_blob(row.data(), {4}).clone());
   }
   return rows;
@@ -110,7 +110,7 @@ Tensor stacked() {
   for (int i = 0; i < 4; ++i) {
     Values row = load();
     rows.emplace_back(torch::from_blob(row.data(), {4}));
-    // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: tensor uses the memory of 'row' without owning it: 'row' ends with its scope, and the tensor is read afterwards
+    // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: tensor still points into 'row', which ends with its scope, and the tensor is read afterwards
   }
   return torch::stack(rows);
 }
@@ -119,7 +119,7 @@ std::pair<Tensor, Tensor> inPair() {
   Values x = load();
   float y[2] = {1, 2};
   return {torch::from_blob(x.data(), {4}), torch::from_blob(y, {2}).clone()};
-  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: tensor uses the memory of 'x'
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: tensor still points into 'x'
 }
 
 // ----- kept elsewhere -----
@@ -128,17 +128,17 @@ class Batch {
 public:
   explicit Batch(std::vector<float> weights) {
     weight = torch::from_blob(weights.data(), {4});
-    // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: tensor uses the memory of 'weights' without owning it: 'weights' ends with its scope, and the tensor is kept in 'weight'; copy it
+    // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: tensor still points into 'weights', which ends with its scope, and the tensor is kept in 'weight' (use after free); append
   }
   void add() {
     Values values = load();
     all.push_back(torch::from_blob(values.data(), {4}).reshape({2, 2}));
-    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: tensor uses the memory of 'values' without owning it: 'values' ends with its scope, and the tensor is kept in 'all'
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: tensor still points into 'values', which ends with its scope, and the tensor is kept in 'all'
   }
   void later(std::function<void()> &task) {
     Values values = load();
     Tensor t = torch::from_blob(values.data(), {4});
-    // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: tensor uses the memory of 'values' {{.*}} and the tensor is kept in 'task'
+    // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: tensor still points into 'values'{{.*}} and the tensor is kept in 'task'
     task = [t] { std::cout << t.sum(); };
   }
 
@@ -150,14 +150,14 @@ private:
 void outParameter(Tensor &result) {
   double values[3] = {1, 2, 3};
   result = torch::from_blob(values, {3}, torch::kDouble);
-  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor uses the memory of 'values' {{.*}} kept in 'result'
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor still points into 'values'{{.*}} kept in 'result'
 }
 
 Tensor global;
 void setGlobal() {
   Values values = load();
   global = torch::from_blob(values.data(), {4});
-  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor uses the memory of 'values' {{.*}} kept in 'global'
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor still points into 'values'{{.*}} kept in 'global'
 }
 
 // ----- read afterwards -----
@@ -167,7 +167,7 @@ double afterScope(bool deep) {
   if (deep) {
     Values values = load();
     t = torch::from_blob(values.data(), {4});
-    // CHECK-MESSAGES: :[[@LINE-1]]:9: warning: tensor uses the memory of 'values' without owning it: 'values' ends with its scope, and the tensor is read afterwards; copy it
+    // CHECK-MESSAGES: :[[@LINE-1]]:9: warning: tensor still points into 'values', which ends with its scope, and the tensor is read afterwards (use after free); append
   } else {
     t = torch::zeros({4});
   }
@@ -178,7 +178,7 @@ double afterDelete() {
   float *values = new float[4];
   fill(values);
   Tensor t = torch::from_blob(values, {4});
-  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: tensor uses the memory of an object on the heap without owning it: that is freed, and the tensor is read afterwards
+  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: tensor still points into an object on the heap, which is freed, and the tensor is read afterwards
   delete[] values;
   return t.sum().item<double>();
 }
@@ -186,7 +186,7 @@ double afterDelete() {
 double afterClear() {
   Values values = load();
   Tensor t = torch::from_blob(values.data(), {4});
-  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: tensor uses the memory of 'values' without owning it: 'values' is given other elements, and the tensor is read afterwards
+  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: tensor still points into 'values', which is given other elements, and the tensor is read afterwards
   values.clear();
   values.push_back(1);
   return t.sum().item<double>();
@@ -195,7 +195,7 @@ double afterClear() {
 double afterResize() {
   Values values = load();
   Tensor t = torch::from_blob(values.data(), {4});
-  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: tensor uses the memory of 'values'
+  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: tensor still points into 'values'
   values.resize(100);
   return t.sum().item<double>();
 }
@@ -203,7 +203,7 @@ double afterResize() {
 double afterAssignment() {
   Values values = load();
   Tensor t = torch::from_blob(values.data(), {4});
-  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: tensor uses the memory of 'values'
+  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: tensor still points into 'values'
   values = load();
   return t.sum().item<double>();
 }
@@ -211,7 +211,7 @@ double afterAssignment() {
 // ----- helpers -----
 
 Tensor wrap(std::vector<float> &values) { return torch::from_blob(values.data(), {4}); }
-// CHECK-MESSAGES: :[[@LINE-1]]:50: warning: tensor uses the memory of 'local' without owning it
+// CHECK-MESSAGES: :[[@LINE-1]]:50: warning: tensor still points into 'local', which
 Tensor wrapped() {
   Values local = load();
   return wrap(local);
@@ -219,7 +219,7 @@ Tensor wrapped() {
 
 template <class T> Tensor convert(T *first, int64_t n) {
   return torch::from_blob(first, {n});
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor uses the memory of 'data'
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor still points into 'data'
 }
 Tensor converted() {
   float data[8];
@@ -230,6 +230,6 @@ Tensor converted() {
 auto viaLambda() {
   Values values = load();
   auto make = [&](int64_t n) { return torch::from_blob(values.data(), {n}); };
-  // CHECK-MESSAGES: :[[@LINE-1]]:39: warning: tensor uses the memory of 'values'
+  // CHECK-MESSAGES: :[[@LINE-1]]:39: warning: tensor still points into 'values'
   return make(4);
 }

@@ -12,7 +12,7 @@ void read(const Tensor &x);
 // Written through one element, and seen in all.
 void construct(const std::vector<Tensor> &xs) {
   std::vector<Tensor> sums(4, torch::zeros({8}));
-  // CHECK-MESSAGES: :[[@LINE-1]]:31: warning: all elements of 'sums' are handles to one tensor, so a write into one changes all; make a tensor for each element [torch-fill-alias]
+  // CHECK-MESSAGES: :[[@LINE-1]]:31: warning: all elements of 'sums' are handles to one tensor, so a write into one changes all; make one for each element in a loop, by 'torch::zeros({8})' [torch-fill-alias]
   for (size_t i = 0; i < xs.size(); ++i)
     sums[i % 4] += xs[i];
   read(torch::stack(sums));
@@ -101,7 +101,7 @@ private:
 struct Net : torch::nn::Module {
   std::vector<Linear> layers;
   Net() : layers(3, Linear(8, 8)) {
-    // CHECK-MESSAGES: :[[@LINE-1]]:21: warning: all elements of 'layers' are handles to one module, so they share its parameters; make a module for each element
+    // CHECK-MESSAGES: :[[@LINE-1]]:21: warning: all elements of 'layers' are handles to one module, so they share its parameters; make one for each element in a loop
     for (size_t i = 0; i < layers.size(); ++i)
       register_module("layer" + std::to_string(i), layers[i]);
   }

@@ -14,7 +14,7 @@ static Tensor weight() { return torch::randn({4, 4}, torch::requires_grad()); }
 static void operators() {
   Tensor w = weight();
   w -= 0.1;
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a leaf that requires a gradient, throws while grad mode is on; put it behind 'torch::NoGradGuard no_grad;' [torch-leaf-inplace]
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a trainable tensor (a leaf that requires a gradient), throws while autograd records it; put it into a block that begins with 'torch::NoGradGuard no_grad;' [torch-leaf-inplace]
 }
 // CHECK-FIXES-LABEL: static void operators() {
 // CHECK-FIXES: {{^  \{$}}
@@ -25,40 +25,40 @@ static void operators() {
 static void methods() {
   auto w = torch::zeros({4, 4}).requires_grad_();
   w.add_(1);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a trainable tensor
   auto v = weight();
   v.clamp_(-1, 1).mul_(2);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'v', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'v', a trainable tensor
 }
 
 static void shapes() {
   auto w = weight();
   w.t_();
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a trainable tensor
   auto v = weight();
   v.squeeze_();
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'v', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'v', a trainable tensor
 }
 
 static void functions() {
   auto w = weight();
   torch::relu_(w);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a trainable tensor
 }
 
 static void elements(Tensor x) {
   auto w = weight();
   w[0] = x;
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on a view of 'w', a leaf that requires a gradient, throws
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on a view of 'w', a trainable tensor (a leaf that requires a gradient), throws
   auto v = weight();
   v[1][2] += 1;
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on a view of 'v', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on a view of 'v', a trainable tensor
   auto u = weight();
   u.index({Slice(0, 2), 1}) = x;
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on a view of 'u', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on a view of 'u', a trainable tensor
   auto s = weight();
   s.index_put_({torch::tensor({0, 1})}, x);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 's', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 's', a trainable tensor
 }
 
 static void views() {
@@ -68,17 +68,17 @@ static void views() {
   // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on a view of 
   auto v = weight();
   v.narrow(0, 0, 1).fill_(1);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on a view of 'v', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on a view of 'v', a trainable tensor
 }
 
 static void shrink(Tensor &t) {
   t.mul_(0.9);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 't', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 't', a trainable tensor
 }
 
 template <class T> void scale(T &t, double by) {
   t *= by;
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 't', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 't', a trainable tensor
 }
 
 using Weights = std::vector<Tensor>;
@@ -87,17 +87,17 @@ static void containers() {
   Weights weights = {weight(), weight()};
   for (auto &each : weights)
     each.sub_(0.1);
-  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: in-place operation on 'each', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: in-place operation on 'each', a trainable tensor
   auto [a, b] = std::make_tuple(weight(), weight());
   a.zero_();
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'a', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'a', a trainable tensor
   Tensor c, d;
   std::tie(c, d) = std::make_tuple(weight(), weight());
   d.zero_();
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'd', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'd', a trainable tensor
   auto update = [](Tensor t) {
     t.add_(1);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: in-place operation on 't', a leaf
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: in-place operation on 't', a trainable tensor
   };
   update(a);
 }
@@ -109,7 +109,7 @@ struct Layer {
   Tensor w = torch::ones({4}, torch::TensorOptions().requires_grad(true));
   void decay() {
     w *= 0.99;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: in-place operation on 'w', a leaf
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: in-place operation on 'w', a trainable tensor
   }
 };
 
@@ -127,13 +127,13 @@ TORCH_MODULE(Net);
 static void modules() {
   Net net;
   net->fc->weight.fill_(0.1);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'net->fc->weight', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'net->fc->weight', a trainable tensor
   for (auto &p : net->parameters())
     p.clamp_(-0.01, 0.01);
-  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: in-place operation on 'p', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: in-place operation on 'p', a trainable tensor
   torch::nn::Linear layer(2, 2);
   layer->bias.zero_();
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'layer->bias', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'layer->bias', a trainable tensor
 }
 
 static void train() {
@@ -143,9 +143,9 @@ static void train() {
     auto loss = (x.matmul(w) + b - x).pow(2).mean();
     loss.backward();
     w -= 0.1 * w.grad();
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: in-place operation on 'w', a leaf
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: in-place operation on 'w', a trainable tensor
     b.sub_(0.1 * b.grad());
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: in-place operation on 'b', a leaf
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: in-place operation on 'b', a trainable tensor
     w.grad().zero_();
     b.grad().zero_();
   }

@@ -13,7 +13,7 @@ void trains(const Tensor &x, const Tensor &y) {
     auto loss = (x.matmul(w) - y).pow(2).mean();
     loss.backward();
     w -= 0.1 * w.grad();
-    // CHECK-NOTES: :[[@LINE-1]]:5: warning: in-place operation on 'w', a leaf
+    // CHECK-NOTES: :[[@LINE-1]]:5: warning: in-place operation on 'w', a trainable tensor
     // CHECK-NOTES: :[[@LINE-3]]:5: note: grad mode is on: this backward() needs the graph that it records
     w.mutable_grad().reset();
   }
@@ -22,7 +22,7 @@ void trains(const Tensor &x, const Tensor &y) {
 void initializes(const Tensor &x) {
   auto w = torch::zeros({4, 1}, torch::requires_grad());
   w.uniform_();
-  // CHECK-NOTES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a leaf
+  // CHECK-NOTES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a trainable tensor
   auto loss = x.matmul(w).sum();
   loss.backward();
   // CHECK-NOTES: :[[@LINE-1]]:3: note: grad mode is on: this backward()
@@ -32,5 +32,5 @@ void switchesOn() {
   auto w = torch::zeros({4}, torch::requires_grad());
   torch::AutoGradMode enabled(true);
   w.fill_(1);
-  // CHECK-NOTES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a leaf
+  // CHECK-NOTES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a trainable tensor
 }

@@ -12,21 +12,21 @@ static void declared() {
   auto w = weight();
   // Its variable would end with a block: no fix.
   auto y = w.add_(1);
-  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: in-place operation on 'w', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: in-place operation on 'w', a trainable tensor
 }
 
 #define SHRINK(t) t.mul_(0.9)
 static void inMacro() {
   auto w = weight();
   SHRINK(w);
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: in-place operation on 'w', a leaf
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: in-place operation on 'w', a trainable tensor
 }
 
 static void resized() {
   auto w = weight();
   // It throws under a guard, too.
   w.resize_({16});
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a leaf that requires a gradient, throws; resize what 'data()' returns
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a trainable tensor (a leaf that requires a gradient), throws; resize what 'data()' returns
 }
 int main() {
   declared();

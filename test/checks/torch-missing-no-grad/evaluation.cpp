@@ -31,7 +31,7 @@ void test(NetImpl &model, torch::Device device, DataLoader &loader,
   for (const auto &batch : loader) {
     auto data = batch.data.to(device), targets = batch.target.to(device);
     auto output = model.forward(data);
-    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: forward pass of 'model' records an autograd graph that nothing uses; put 'torch::NoGradGuard no_grad;' before it [torch-missing-no-grad]
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: forward pass of 'model' keeps all intermediate results for a backward() that never comes (memory, time); put 'torch::NoGradGuard no_grad;' before it [torch-missing-no-grad]
     testLoss += torch::nll_loss(output, targets, {}, torch::Reduction::Sum)
                     .template item<float>();
     auto pred = output.argmax(1);
@@ -48,7 +48,7 @@ double accuracy(Network &network, Loader &loader) {
   double sum = 0;
   for (auto &batch : loader) {
     auto prediction = network->forward(batch.data).argmax(1);
-    // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: forward pass of 'network' records an autograd graph that nothing uses
+    // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: forward pass of 'network' keeps all intermediate results for a backward() that never comes
     sum += prediction.eq(batch.target).sum().template item<double>();
   }
   network->train();
@@ -61,7 +61,7 @@ float evaluate(Net net, const std::vector<Tensor> &xs, Tensor y) {
   float loss = 0;
   for (const auto &x : xs)
     loss += torch::mse_loss(net(x), y).item<float>();
-  // CHECK-MESSAGES: :[[@LINE-1]]:29: warning: forward pass of 'net' records an autograd graph that nothing uses
+  // CHECK-MESSAGES: :[[@LINE-1]]:29: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
   return loss;
 }
 
@@ -69,28 +69,28 @@ float evaluate(Net net, const std::vector<Tensor> &xs, Tensor y) {
 int64_t classify(torch::nn::Sequential model, Tensor image) {
   model->eval(); // switches off gradients (it does not)
   auto out = model->forward(image.unsqueeze(0));
-  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: forward pass of 'model' records an autograd graph that nothing uses
+  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: forward pass of 'model' keeps all intermediate results for a backward() that never comes
   return out.argmax(1).item<int64_t>();
 }
 
 void anyModule(torch::nn::AnyModule any, Tensor x) {
   any.ptr()->eval();
   auto y = any.forward(x);
-  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: forward pass of 'any' records an autograd graph that nothing uses
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: forward pass of 'any' keeps all intermediate results for a backward() that never comes
   std::cout << y << '\n';
 }
 
 void throughPointer(std::shared_ptr<NetImpl> net, Tensor x) {
   net->train(false); // The same as eval().
   std::cout << net->forward(x).softmax(1) << '\n';
-  // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: forward pass of 'net' records an autograd graph that nothing uses
+  // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
 }
 
 // detach() drops the graph, which was built all the same.
 Tensor features(Net net, Tensor x) {
   net->eval();
   return net->forward(x).detach();
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: forward pass of 'net' records an autograd graph that nothing uses
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
 }
 
 // Nested loops, the guard is wanted once.
@@ -100,7 +100,7 @@ void nestedLoops(Net net, const std::vector<std::vector<Tensor>> &folds) {
     double mean = 0;
     for (size_t i = 0; i < fold.size(); ++i) {
       const auto out = net->forward(fold[i]);
-      // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: forward pass of 'net' records an autograd graph that nothing uses
+      // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
       mean += out.mean().item<double>() / fold.size();
     }
     std::cout << mean << '\n';

@@ -31,7 +31,7 @@ Tensor greedy(Decoder decoder, int64_t start, int length) {
   auto tokens = torch::full({1, 1}, start, torch::kLong);
   for (int i = 0; i < length; ++i) {
     auto logits = decoder->forward(tokens);
-    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: forward pass of 'decoder' records an autograd graph that nothing uses; put 'torch::NoGradGuard no_grad;' before it
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: forward pass of 'decoder' keeps all intermediate results for a backward() that never comes (memory, time); put 'torch::NoGradGuard no_grad;' before it
     auto next = logits[-1].argmax(-1, /*keepdim=*/true);
     tokens = torch::cat({tokens, next}, 0);
   }
@@ -44,7 +44,7 @@ Tensor byMax(Decoder decoder, int length) {
   auto all = torch::zeros({length}, torch::kLong);
   for (int i = 0; i < length; ++i) {
     auto best = torch::max(decoder->forward(token), -1);
-    // CHECK-MESSAGES: :[[@LINE-1]]:28: warning: forward pass of 'decoder' records an autograd graph that nothing uses
+    // CHECK-MESSAGES: :[[@LINE-1]]:28: warning: forward pass of 'decoder' keeps all intermediate results for a backward() that never comes
     all[i] = std::get<1>(best).squeeze();
     token.fill_(std::get<1>(best).squeeze());
   }
@@ -56,7 +56,7 @@ std::vector<int64_t> asNumbers(Decoder decoder, std::vector<int64_t> prompt,
                                int length) {
   for (int i = 0; i < length; ++i) {
     auto logits = decoder->forward(torch::tensor(prompt).unsqueeze(1));
-    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: forward pass of 'decoder' records an autograd graph that nothing uses
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: forward pass of 'decoder' keeps all intermediate results for a backward() that never comes
     prompt.push_back(logits[-1].argmax().item<int64_t>());
   }
   return prompt;
@@ -73,7 +73,7 @@ void sample(torch::nn::Embedding embedding, torch::nn::LSTMCell cell,
     token = p.multinomial(1).squeeze(0);
     std::cout << token.item<int64_t>() << '\n';
   }
-  // CHECK-MESSAGES: :[[@LINE-5]]:36: warning: forward pass of 'embedding' records an autograd graph that nothing uses
+  // CHECK-MESSAGES: :[[@LINE-5]]:36: warning: forward pass of 'embedding' keeps all intermediate results for a backward() that never comes
 }
 
 // Through a tensor that is made for it and filled at once.
@@ -81,7 +81,7 @@ Tensor byFilling(Decoder decoder, int length) {
   auto tokens = torch::zeros({1, 1}, torch::kLong);
   for (int i = 0; i < length; ++i) {
     auto logits = decoder->forward(tokens);
-    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: forward pass of 'decoder' records an autograd graph that nothing uses
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: forward pass of 'decoder' keeps all intermediate results for a backward() that never comes
     auto next = logits[-1].argmax(-1);
     tokens = torch::cat({tokens, torch::ones({1, 1}).to(torch::kLong).fill_(next)});
   }
@@ -94,7 +94,7 @@ void translate(Linear encoder, Decoder decoder, Tensor source, int length) {
   auto token = torch::zeros({1, 1}, torch::kLong);
   for (int i = 0; i < length; ++i) {
     auto logits = decoder->forward(token) + memory;
-    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: forward pass of 'decoder' records an autograd graph that nothing uses
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: forward pass of 'decoder' keeps all intermediate results for a backward() that never comes
     token = logits.argmax(-1);
   }
 }

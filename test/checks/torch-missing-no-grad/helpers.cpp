@@ -11,7 +11,7 @@ using torch::nn::Linear;
 // Internal linkage, one caller, which sets the mode.
 static Tensor predict(Linear &net, const Tensor &x) {
   return net->forward(x);
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: forward pass of 'net' records an autograd graph that nothing uses
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
 }
 
 void evaluate(Linear net, const std::vector<Tensor> &xs) {
@@ -24,7 +24,7 @@ void evaluate(Linear net, const std::vector<Tensor> &xs) {
 namespace {
 Tensor inner(Linear net, Tensor x) {
   return torch::softmax(net->forward(x), 1);
-  // CHECK-MESSAGES: :[[@LINE-1]]:25: warning: forward pass of 'net' records an autograd graph that nothing uses
+  // CHECK-MESSAGES: :[[@LINE-1]]:25: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
 }
 Tensor outer(Linear net, Tensor x) { return inner(net, x.unsqueeze(0)); }
 } // namespace
@@ -37,7 +37,7 @@ void printsAnswer(Linear net, Tensor x) {
 // The loss is computed in a helper, and read only.
 static Tensor lossOf(Linear net, Tensor x, Tensor y) {
   auto output = net->forward(x);
-  // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: forward pass of 'net' records an autograd graph that nothing uses
+  // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
   return torch::mse_loss(output, y);
 }
 
@@ -56,7 +56,7 @@ static void toEvaluation(torch::nn::Module &module) { module.eval(); }
 void modeInHelper(Linear net, Tensor x) {
   toEvaluation(*net);
   auto y = net->forward(x);
-  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: forward pass of 'net' records an autograd graph that nothing uses
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
   std::cout << y.argmax() << '\n';
 }
 
@@ -64,7 +64,7 @@ void lambda(Linear net, const std::vector<Tensor> &xs) {
   net->eval();
   auto answer = [&](const Tensor &x) {
     return net->forward(x).argmax().item<int64_t>();
-    // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: forward pass of 'net' records an autograd graph that nothing uses
+    // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
   };
   for (const auto &x : xs)
     std::cout << answer(x) << '\n';
@@ -78,7 +78,7 @@ public:
     float sum = 0;
     for (const auto &x : xs)
       sum += torch::mse_loss(this->net->forward(x), y).item<float>();
-    // CHECK-MESSAGES: :[[@LINE-1]]:30: warning: forward pass of '{{.*}}net' records an autograd graph that nothing uses
+    // CHECK-MESSAGES: :[[@LINE-1]]:30: warning: forward pass of '{{.*}}net' keeps all intermediate results for a backward() that never comes
     return sum;
   }
 
@@ -96,14 +96,14 @@ struct Models {
 void encode(Models &models, Tensor x) {
   models.encoder->eval();
   auto code = models.encoder->forward(x);
-  // CHECK-MESSAGES: :[[@LINE-1]]:15: warning: forward pass of '{{.*}}encoder' records an autograd graph that nothing uses
+  // CHECK-MESSAGES: :[[@LINE-1]]:15: warning: forward pass of '{{.*}}encoder' keeps all intermediate results for a backward() that never comes
   std::cout << code << '\n';
 }
 
 // One of two callers has no guard.
 static int64_t label(Linear net, Tensor x) {
   return net->forward(x).argmax().item<int64_t>();
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: forward pass of 'net' records an autograd graph that nothing uses
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
 }
 
 void guarded(Linear net, Tensor x) {

@@ -11,7 +11,7 @@ using torch::nn::Linear;
 int64_t plain(Linear net, Tensor x) {
   net->eval();
   return net->forward(x).argmax().item<int64_t>();
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: forward pass of 'net' records an autograd graph that nothing uses
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
   // CHECK-FIXES: torch::NoGradGuard no_grad;
 }
 
@@ -22,7 +22,7 @@ int64_t plain(Linear net, Tensor x) {
   }
 
 EVALUATE(first)
-// CHECK-MESSAGES: :[[@LINE-1]]:{{[0-9]+}}: warning: forward pass of 'net' records an autograd graph that nothing uses
+// CHECK-MESSAGES: :[[@LINE-1]]:{{[0-9]+}}: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
 // CHECK-FIXES-NOT: NoGradGuard
 // CHECK-FIXES: int last;
 int last;

@@ -13,18 +13,18 @@ void evalMode(Linear net, const std::vector<Tensor> &xs) {
   for (const auto &x : xs)
     std::cout << net->forward(x).argmax() << '\n';
 }
-// CHECK-NOTES: :[[@LINE-2]]:18: warning: forward pass of 'net' records an autograd graph that nothing uses; put 'torch::NoGradGuard no_grad;' before it
+// CHECK-NOTES: :[[@LINE-2]]:18: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes (memory, time); put 'torch::NoGradGuard no_grad;' before it
 // CHECK-NOTES: :[[@LINE-5]]:3: note: eval mode is set here
 
 void loaded(const std::string &path, Tensor x) {
   auto module = torch::jit::load(path);
   std::cout << module.forward({x}).toTensor().argmax() << '\n';
 }
-// CHECK-NOTES: :[[@LINE-2]]:16: warning: forward pass of 'module' records an autograd graph that nothing uses
+// CHECK-NOTES: :[[@LINE-2]]:16: warning: forward pass of 'module' keeps all intermediate results for a backward() that never comes
 // CHECK-NOTES: :[[@LINE-4]]:{{[0-9]+}}: note: the model is loaded here
 
 static Tensor predict(Linear net, Tensor x) { return net->forward(x); }
-// CHECK-NOTES: :[[@LINE-1]]:54: warning: forward pass of 'net' records an autograd graph that nothing uses
+// CHECK-NOTES: :[[@LINE-1]]:54: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
 // CHECK-NOTES-DAG: :[[@LINE+4]]:3: note: eval mode is set here
 // CHECK-NOTES-DAG: :[[@LINE+4]]:16: note: called from here
 
@@ -38,5 +38,5 @@ void generate(torch::nn::Embedding embedding, int length) {
   for (int i = 0; i < length; ++i)
     token = embedding->forward(token).argmax(-1);
 }
-// CHECK-NOTES: :[[@LINE-2]]:13: warning: forward pass of 'embedding' records an autograd graph that nothing uses
+// CHECK-NOTES: :[[@LINE-2]]:13: warning: forward pass of 'embedding' keeps all intermediate results for a backward() that never comes
 // CHECK-NOTES: :[[@LINE-3]]:13: note: it is run on what was chosen from its own results: a sequence is generated

@@ -47,7 +47,7 @@ static float score() {
   Linear net(8, 2);
   net->eval();
   return net->forward(torch::ones({1, 8})).sum().item<float>();
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: forward pass of 'net' records an autograd graph that nothing uses
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
 }
 
 static const std::function<float()> Scoring = score;

@@ -12,7 +12,7 @@ using torch::optim::SGD;
 void scaled() {
   auto w = torch::randn({4, 4}, torch::requires_grad()) * 0.1;
   SGD opt({w}, 0.1);
-  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'w' is the result of an operation, not a leaf, so the optimizer throws; make it a leaf: call '.requires_grad_()' last [torch-non-leaf-parameter]
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'w' is the result of an operation, so it is no trainable tensor (no leaf), and the optimizer throws; compute first, then call '.requires_grad_()' on the result [torch-non-leaf-parameter]
 }
 // CHECK-FIXES-LABEL: void scaled() {
 // CHECK-FIXES-NEXT: {{^  auto w = \(torch::randn\(\{4, 4\}\) \* 0.1\).requires_grad_\(\);$}}
@@ -51,7 +51,7 @@ void groups() {
   auto scaled = w * 2;
   SGD opt({w}, 0.1);
   opt.add_param_group(OptimizerParamGroup({scaled}));
-  // CHECK-MESSAGES: :[[@LINE-1]]:44: warning: 'scaled' is the result of an operation, not a leaf, so the optimizer throws
+  // CHECK-MESSAGES: :[[@LINE-1]]:44: warning: 'scaled' is the result of an operation, so it is no trainable tensor (no leaf), and the optimizer throws
 }
 
 void silent() {
@@ -59,7 +59,7 @@ void silent() {
   auto scaled = w * 2;
   SGD opt({w}, 0.1);
   opt.add_parameters({scaled});
-  // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: 'scaled' is the result of an operation, not a leaf, so it gets no gradient and step() never changes it
+  // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: 'scaled' is the result of an operation, so it is no trainable tensor (no leaf): it gets no gradient, and step() never changes it
 }
 
 static Tensor scaledBy(const Tensor &t, double by) { return t * by; }
@@ -80,7 +80,7 @@ void bound() {
 struct Scale : torch::nn::Module {
   Scale() {
     gain = register_parameter("gain", torch::randn({4}, torch::requires_grad()) * 0.1);
-    // CHECK-MESSAGES: :[[@LINE-1]]:39: warning: parameter is the result of an operation, not a leaf: it gets no gradient, and an optimizer throws; make it a leaf: call '.requires_grad_()' last
+    // CHECK-MESSAGES: :[[@LINE-1]]:39: warning: parameter is the result of an operation, so it is no trainable tensor (no leaf): it gets no gradient, and an optimizer throws; compute first, then call '.requires_grad_()' on the result
   }
   Tensor forward(Tensor x) { return x * gain; }
   Tensor gain;

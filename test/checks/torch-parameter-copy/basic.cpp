@@ -12,7 +12,7 @@ void temporaries(Linear target, Linear local, std::shared_ptr<torch::nn::Module>
                  torch::jit::Module &script, Tensor x) {
   for (size_t i = 0; i < target->parameters().size(); ++i)
     target->parameters()[i] = local->parameters()[i];
-  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: this replaces an element of the temporary that 'target->parameters()' returns, which is lost with it; the module keeps its tensor: write into it with '.detach().copy_(...)' [torch-parameter-copy]
+  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: this replaces an element of the temporary that 'target->parameters()' returns, which is lost with it; the module keeps its tensor: write into it with '.copy_(...)' under 'torch::NoGradGuard', or with '.detach().copy_(...)' [torch-parameter-copy]
   net->named_parameters()["weight"] = x;
   // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this replaces an element of the temporary that 'net->named_parameters()' returns
   net->parameters().front() = x;

@@ -7,9 +7,9 @@ using torch::Tensor;
 void weights() {
   torch::nn::Linear fc(4, 4);
   fc->weight = torch::eye(4);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'fc->weight' is bound to a tensor that is not registered: forward() uses this one, while parameters(), save() and to() keep the old one; write into it with 'set_data()' [torch-reassigned-member]
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: assigning to 'fc->weight' replaces the registered parameter: the optimizer, save() and to() keep the old tensor, while forward() uses the new one; copy into it instead: 'fc->weight.set_data(...)' [torch-reassigned-member]
   fc->bias = fc->bias * 0.5;
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'fc->bias' is bound to a tensor that is not registered
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: assigning to 'fc->bias' replaces the registered
 }
 // CHECK-FIXES-LABEL: void weights() {
 // CHECK-FIXES: {{^  fc->weight.set_data\(torch::eye\(4\)\);$}}
@@ -19,7 +19,7 @@ struct Average : torch::nn::Module {
   Average() { mean = register_buffer("mean", torch::zeros({4})); }
   Tensor forward(const Tensor &x) {
     mean = 0.9 * mean + 0.1 * x.mean(0);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'mean' is bound to a tensor that is not registered: forward() uses this one, while save(), to() and buffers() keep the old one; write into it with 'set_data()'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: assigning to 'mean' replaces the registered buffer: save(), to() and buffers() keep the old tensor, while forward() uses the new one; copy into it instead: 'mean.set_data(...)'
     return x - mean;
   }
   Tensor mean;
@@ -37,11 +37,11 @@ struct NetImpl : torch::nn::Module {
   Tensor forward(Tensor x) { return head(x * scale + offset); }
   void reset_scale() {
     scale = torch::ones({4}, torch::requires_grad());
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'scale' is bound to a tensor that is not registered
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: assigning to 'scale' replaces the registered
   }
   void shift(int64_t n) {
     this->offset = torch::full({4}, n);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'offset' is bound to a tensor that is not registered
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: assigning to 'offset' replaces the registered
   }
   Tensor scale, offset;
   torch::nn::Linear head{nullptr};
@@ -50,42 +50,42 @@ TORCH_MODULE(Net);
 
 void newHead(Net &net) {
   net->head = torch::nn::Linear(4, 2);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'net->head' is bound to a module that is not registered: forward() runs this one, while parameters(), save(), to() and train() keep the old one; use 'replace_module()'
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: assigning to 'net->head' replaces the registered module: the optimizer, save(), to() and train() keep the old one, while forward() runs the new one; use 'replace_module()'
 }
 
 void newHeadOf(std::shared_ptr<NetImpl> net) {
   torch::nn::Linear head(4, 2);
   net->head = head;
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'net->head' is bound to a module that is not registered
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: assigning to 'net->head' replaces the registered module
 }
 
 template <class T> void erase(T &layer) {
   layer->weight = torch::zeros_like(layer->weight);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'layer->weight' is bound to a tensor that is not registered
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: assigning to 'layer->weight' replaces the registered
 }
 void helpers() {
   torch::nn::Conv2d conv(3, 3, 3);
   erase(conv);
   auto set = [&](double value) {
     conv->bias = torch::full({3}, value);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'conv->bias' is bound to a tensor that is not registered
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: assigning to 'conv->bias' replaces the registered
   };
   set(1);
   torch::nn::Linear fc(3, 3);
   auto &bias = fc->bias;
   bias = torch::ones({3});
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'bias' is bound to a tensor that is not registered
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: assigning to 'bias' replaces the registered
 }
 
 // The function itself wants no graph: the copy is not trained through anything.
 void take(torch::nn::Linear &target, torch::nn::Linear &online) {
   torch::NoGradGuard no_grad;
   target->weight = online->weight.clone();
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'target->weight' is bound to a tensor that is not registered
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: assigning to 'target->weight' replaces the registered
 }
 void replace(torch::nn::Linear &layer) {
   layer->weight = torch::randn({4, 4});
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'layer->weight' is bound to a tensor that is not registered
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: assigning to 'layer->weight' replaces the registered
 }
 void initialize() {
   torch::NoGradGuard no_grad;

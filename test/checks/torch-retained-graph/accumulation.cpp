@@ -18,7 +18,7 @@ void compound(Linear net, torch::optim::SGD &opt, const std::vector<Tensor> &xs,
     loss.backward();
     opt.step();
     total += loss;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'loss' to 'total' chains the autograd graphs of all iterations; add 'loss.item<float>()' or 'loss.detach()' [torch-retained-graph]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'loss' to 'total' chains the autograd graphs of all iterations, so memory grows with each; add 'loss.item<float>()' or 'loss.detach()' [torch-retained-graph]
   }
   std::cout << total.item<float>() / xs.size() << '\n';
 }
@@ -29,7 +29,7 @@ void binary(Linear net, const std::vector<Tensor> &xs, Tensor y) {
     auto loss = torch::mse_loss(net->forward(x), y);
     loss.backward();
     total = total + loss;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'loss' to 'total' chains the autograd graphs of all iterations; add 'loss.item<float>()' or 'loss.detach()'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'loss' to 'total' chains the autograd graphs of all iterations, so memory grows with each; add 'loss.item<float>()' or 'loss.detach()'
   }
   std::cout << total << '\n';
 }

@@ -48,7 +48,6 @@ struct AttentionImpl : torch::nn::Module {
     keys.push_back(k);
     // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'k' kept in 'keys' keeps its autograd graph alive for every iteration
     values.push_back(v);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'v' kept in 'values' keeps its autograd graph alive for every iteration
     auto weights = torch::softmax(torch::stack(keys).matmul(token), 0);
     return (weights.unsqueeze(-1) * torch::stack(values)).sum(0);
   }

@@ -21,7 +21,7 @@ void pushBack(Linear net, torch::optim::SGD &opt, Tensor x, Tensor y) {
     loss.backward();
     opt.step();
     losses.push_back(loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps its autograd graph alive for every iteration; store 'loss.item<float>()' or 'loss.detach()' [torch-retained-graph]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps its autograd graph alive for every iteration, so memory grows with each; store 'loss.item<float>()' or 'loss.detach()' [torch-retained-graph]
   }
   for (const auto &l : losses)
     std::cout << l.item<float>() << '\n';
@@ -65,7 +65,7 @@ static void unnamed(Linear net, const std::vector<Tensor> &xs) {
   std::vector<Tensor> features;
   for (const auto &x : xs)
     features.push_back(net->forward(x));
-  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'features' keeps its autograd graph alive for every iteration; store '.item<float>()' or '.detach()' of it
+  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'features' keeps its autograd graph alive for every iteration, so memory grows with each; store '.item<float>()' or '.detach()' of it
   std::cout << features.size() << '\n';
 }
 

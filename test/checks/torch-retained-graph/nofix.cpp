@@ -1,4 +1,4 @@
-// RUN: %check_torch -still-warns %s torch-retained-graph %t
+// RUN: %check_torch -still-warns %s torch-retained-graph %t -- -config="{CheckOptions: {torch-retained-graph.Strict: true}}"
 //
 // Findings without a fix: inside a macro, and where a place is overwritten. The
 // first function shows that --fix did run.

@@ -64,6 +64,6 @@ public:
 private:
   std::vector<Tensor> values;
 };
-// CHECK-NOTES: :[[@LINE-7]]:5: warning: tensor 'value' kept in 'values' keeps its autograd graph alive, though all code that reads it leaves the graph behind; store 'value.item<float>()' or 'value.detach()'
+// CHECK-NOTES: :[[@LINE-7]]:5: warning: tensor 'value' kept in 'values' keeps its autograd graph alive, though all code that reads it leaves the graph behind; memory grows with each call; store 'value.item<float>()' or 'value.detach()'
 // CHECK-NOTES: :[[@LINE-9]]:18: note: the graph is built here
 // CHECK-NOTES: :[[@LINE-7]]:31: note: it is read here, without its graph

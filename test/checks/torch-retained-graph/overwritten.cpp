@@ -1,10 +1,14 @@
-// RUN: %check_torch %s torch-retained-graph %t
+// RUN: %check_torch %s torch-retained-graph %t -- -config="{CheckOptions: {torch-retained-graph.Strict: true}}"
+// RUN: %check_torch -check-prefix=DEFAULT %s torch-retained-graph %t.default
 //
-// Places that are overwritten keep one extra graph: level 1 wording.
+// Places that are overwritten keep one extra graph. Behind a backward() that is
+// its nodes alone, which Strict asks for.
 
 #include <torch/torch.h>
 
 #include <map>
+#include <optional>
+#include <tuple>
 
 using torch::Tensor;
 using torch::nn::Linear;
@@ -34,9 +38,26 @@ static void bestOutput(Linear net, const std::vector<Tensor> &xs) {
       bestScore = score;
       best = output;
       // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor 'output' kept in 'best' keeps one extra autograd graph alive until it is overwritten; store 'output.detach()'
+      // DEFAULT-MESSAGES: :[[@LINE-2]]:7: warning: tensor 'output' kept in 'best' keeps one extra autograd graph alive until it is overwritten; store 'output.detach()'
     }
   }
   std::cout << best.sizes() << '\n';
+}
+
+// The same in a tuple.
+static void worstOfAll(Linear net, const std::vector<Tensor> &xs) {
+  std::optional<std::tuple<int, Tensor>> worst;
+  std::pair<int, Tensor> final_step;
+  int step = 0;
+  for (const auto &x : xs) {
+    auto loss = net->forward(x).sum();
+    loss.backward();
+    worst = std::make_tuple(step++, loss);
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in '{{.*}}' keeps one extra autograd graph alive until it is overwritten; store '.detach()' of it
+    final_step = {step, loss};
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in '{{.*}}' keeps one extra autograd graph alive until it is overwritten
+  }
+  std::cout << std::get<1>(*worst) << final_step.second;
 }
 
 // A key that is always the same is overwritten, it does not grow.
@@ -58,6 +79,7 @@ struct ActorImpl : torch::nn::Module {
     auto hidden = torch::relu(fc->forward(x));
     lastActivation = hidden;
     // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'hidden' kept in 'lastActivation' keeps one extra autograd graph alive until it is overwritten; store 'hidden.detach()'
+      // DEFAULT-MESSAGES: :[[@LINE-2]]:5: warning: tensor 'hidden' kept in 'lastActivation' keeps one extra autograd graph alive until it is overwritten; store 'hidden.detach()'
     return hidden;
   }
   Linear fc{nullptr};
@@ -109,6 +131,7 @@ int main() {
   std::vector<Tensor> xs{torch::rand({4, 8}), torch::rand({4, 8})};
   bestOutput(net, xs);
   play(actor, xs);
+  worstOfAll(net, xs);
   detached(net, xs, torch::rand({4, 2}));
   resetEachTime(net, xs);
   indices(net, xs);

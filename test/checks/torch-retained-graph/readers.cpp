@@ -19,7 +19,7 @@ public:
     auto logits = policy->forward(state);
     auto logProb = torch::log_softmax(logits, -1);
     logProbs.push_back(logProb);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'logProb' kept in 'logProbs' keeps its autograd graph alive, though all code that reads it leaves the graph behind; store 'logProb.item<float>()' or 'logProb.detach()'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'logProb' kept in 'logProbs' keeps its autograd graph alive, though all code that reads it leaves the graph behind; memory grows with each call; store 'logProb.item<float>()' or 'logProb.detach()'
     return logits.argmax(-1).item<int64_t>();
   }
 
@@ -91,7 +91,7 @@ public:
     loss.backward();
     opt.step();
     total = total + loss;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'loss' to 'total' chains the autograd graphs of all calls; add 'loss.item<float>()' or 'loss.detach()'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'loss' to 'total' chains the autograd graphs of all calls, so memory grows with each; add 'loss.item<float>()' or 'loss.detach()'
     ++steps;
   }
   float mean() const { return total.item<float>() / steps; }

@@ -78,7 +78,7 @@ struct Containers : nn::Module {
     return stack->forward(x);
   }
   std::vector<nn::Linear> layers;
-  // CHECK-MESSAGES: :[[@LINE-1]]:27: warning: submodule 'layers' is never registered
+  // CHECK-MESSAGES: :[[@LINE-1]]:27: warning: the modules in 'layers' are never registered
   nn::Sequential stack = nn::Sequential();
   // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: submodule 'stack' is never registered
 };

@@ -7,8 +7,13 @@ import json
 import os
 import re
 import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
-from .checkout import is_header
+from .checkout import Checkout, is_header
+from .progress import Progress
+from .toolchain import Toolchain
 
 DIAGNOSTIC = re.compile(r"^(/[^\n]*?):(\d+):(\d+): (warning|error|fatal error): (.*) "
                         r"\[([\w.,*-]+)\]$")
@@ -25,22 +30,25 @@ class Outcome:
     failure: str = ""       # it crashed, timed out, or could not run
     parses: str = "clean"   # clean, stubs, partly
     errors: int = 0
-    error_lines: list = dataclasses.field(default_factory=list)
-    missing_headers: list = dataclasses.field(default_factory=list)
-    findings: list = dataclasses.field(default_factory=list)  # [path, line, check, message]
+    error_lines: list[str] = dataclasses.field(default_factory=list)
+    missing_headers: list[str] = dataclasses.field(default_factory=list)
+    # [path, line, check, message]
+    findings: list[list[Any]] = dataclasses.field(default_factory=list)
     options: str = ""
 
 
 class Analyser:
-    def __init__(self, toolchain, checks, timeout, cache):
+    def __init__(self, toolchain: Toolchain, checks: list[str], timeout: int,
+                 cache: Path | None) -> None:
         self.toolchain = toolchain
         self.checks = checks
         self.timeout = timeout
         self.cache = cache
 
-    def run(self, units, checkouts, jobs, progress):
+    def run(self, units: list[tuple[str, str]], checkouts: dict[str, Checkout], jobs: int,
+            progress: Progress) -> dict[tuple[str, str], Outcome]:
         """Outcomes by (repository, unit), however many run at a time."""
-        def work(key):
+        def work(key: tuple[str, str]) -> tuple[tuple[str, str], Outcome]:
             outcome = self.analyse(checkouts[key[0]], key[1])
             progress.step(f"{key[0]}: {key[1]}", outcome.failure or remark(outcome))
             return key, outcome
@@ -53,12 +61,12 @@ class Analyser:
                     task.cancel()
                 raise
 
-    def analyse(self, checkout, unit):
+    def analyse(self, checkout: Checkout, unit: str) -> Outcome:
         """The attempt with the fewest errors, the first of equals."""
-        best = None
+        best: Outcome | None = None
         for standard, stubs, pch in self._attempts(checkout, unit):
             if pch is None:  # only where the precompiled headers may be to blame
-                if not any(PCH_ERRORS.search(line) for line in best.error_lines):
+                if best and not any(PCH_ERRORS.search(line) for line in best.error_lines):
                     continue
                 pch = False
             outcome = self._attempt(checkout, unit, standard, stubs, pch)
@@ -67,9 +75,10 @@ class Analyser:
                 best = outcome
             if outcome.failure or outcome.errors == 0:
                 break
+        assert best, "there is at least one attempt"
         return best
 
-    def _attempts(self, checkout, unit):
+    def _attempts(self, checkout: Checkout, unit: str) -> Iterator[tuple[int, bool, bool | None]]:
         """(language standard, stubs, precompiled headers), the plainest first."""
         pch = checkout.reached(unit).precompiled
         for standard in [17, 20] if checkout.new_standard else [17]:
@@ -78,7 +87,8 @@ class Analyser:
         if pch:
             yield 17, True, None
 
-    def _attempt(self, checkout, unit, standard, stubs, pch):
+    def _attempt(self, checkout: Checkout, unit: str, standard: int, stubs: bool,
+                 pch: bool) -> Outcome:
         command = [str(self.toolchain.torch_tidy), "--config={}", "--use-color=0",
                    "--checks=-*," + ",".join(self.checks),
                    "--header-filter=^" + re.escape(str(checkout.root)) + "/",
@@ -103,7 +113,7 @@ class Analyser:
             temporary.replace(stored)
         return outcome
 
-    def _run(self, checkout, command):
+    def _run(self, checkout: Checkout, command: list[str]) -> Outcome:
         try:
             run = subprocess.run(command, cwd=checkout.root, stdin=subprocess.DEVNULL,
                                  capture_output=True, text=True, errors="replace",
@@ -123,22 +133,22 @@ class Analyser:
             outcome.parses = "partly"
         return outcome
 
-    def _cache_file(self, checkout, unit, parts):
+    def _cache_file(self, checkout: Checkout, unit: str, parts: Iterable[str]) -> Path | None:
         if not self.cache:
             return None
         digest = hashlib.sha256()
         for part in parts:
             digest.update(part.encode() + b"\0")
-        for part in checkout.content(unit):
-            digest.update(hashlib.sha256(part).digest())
+        for content in checkout.content(unit):
+            digest.update(hashlib.sha256(content).digest())
         return self.cache / (digest.hexdigest() + ".json")
 
 
-def parse(output, errors, root):
+def parse(output: str, errors: str, root: Path) -> Outcome:
     """The findings in the checkout and the compile errors in torch-tidy's output."""
     outcome = Outcome()
     prefix = str(root) + "/"
-    findings = set()
+    findings: set[tuple[str, int, str, str]] = set()
     for line in output.splitlines():
         match = DIAGNOSTIC.match(line)
         if not match:
@@ -158,13 +168,13 @@ def parse(output, errors, root):
     return outcome
 
 
-def remark(outcome):
+def remark(outcome: Outcome) -> str:
     words = [f"{outcome.errors} errors" if outcome.errors else outcome.parses]
     if outcome.findings:
         words.append(f"{len(outcome.findings)} findings")
     return ", ".join(words)
 
 
-def last_line(text):
+def last_line(text: str) -> str:
     lines = text.strip().splitlines()
     return lines[-1] if lines else "no output"

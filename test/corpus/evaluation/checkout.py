@@ -1,9 +1,15 @@
 """A checkout: its sources, which of them include LibTorch, and their include folders."""
 
+from __future__ import annotations
+
 import os
 import posixpath
 import re
 import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from .toolchain import Toolchain
 
 SOURCES = (".cpp", ".cc", ".cxx", ".c++", ".C")
 HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++", ".H", ".ipp", ".inl", ".tpp", ".cuh")
@@ -31,28 +37,28 @@ class CheckoutError(Exception):
     """There is no such checkout."""
 
 
-def is_header(path):
+def is_header(path: str) -> bool:
     return path.endswith(HEADERS)
 
 
 class Checkout:
-    def __init__(self, repository, directory):
+    def __init__(self, repository: str, directory: Path) -> None:
         self.repository = repository
         root = directory / repository.replace("/", "+")
         if not root.is_dir():
             raise CheckoutError(f"no checkout of {repository}: no folder '{root}'")
         self.root = root.resolve()
         self.commit = self._commit()
-        self.files = set()
-        self.folders = set()
+        self.files: set[str] = set()
+        self.folders: set[str] = set()
         self.new_standard = False
-        self._includes = {}
-        self._reached = {}
-        self._toolchain = None
-        self._by_name = {}
-        self._units_of = None
+        self._toolchain: Toolchain
+        self._includes: dict[str, list[tuple[str, str]]] = {}
+        self._reached: dict[str, Reached] = {}
+        self._by_name: dict[str, list[str]] = {}
+        self._units_of: dict[str, list[tuple[int, str]]] | None = None
 
-    def scan(self, toolchain):
+    def scan(self, toolchain: Toolchain) -> None:
         """Lists the files. To be called before anything below."""
         self._toolchain = toolchain
         for folder, subfolders, names in os.walk(self.root):
@@ -67,7 +73,7 @@ class Checkout:
                 if not self.new_standard and BUILD_FILES.search(name):
                     self.new_standard = bool(NEW_STANDARD.search(self._read(path)))
 
-    def torch_units(self):
+    def torch_units(self) -> list[str]:
         """Translation units that include LibTorch, and headers with it that none includes."""
         units = [path for path in self.files if path.endswith(SOURCES)
                  and self.reached(path).torch]
@@ -77,7 +83,7 @@ class Checkout:
         inner = {header for path in alone for header in self.reached(path).headers}
         return sorted(units + [path for path in alone if path not in inner])
 
-    def units_that_include(self, header):
+    def units_that_include(self, header: str) -> list[str]:
         """The units that include this header, the closest first."""
         if self._units_of is None:
             self._units_of = {}
@@ -91,25 +97,25 @@ class Checkout:
             posixpath.splitext(entry[1])[0] != stem, entry[0],
             _distance(folder, posixpath.dirname(entry[1])), entry[1]))]
 
-    def include_flags(self, unit):
+    def include_flags(self, unit: str) -> list[str]:
         flags = []
         for folder in self.reached(unit).folders:
             flags += [self._include_option(folder), str(self.root / folder)]
         return flags
 
-    def content(self, unit):
+    def content(self, unit: str) -> Iterator[bytes]:
         """The bytes that an analysis of this unit depends on, within the checkout."""
         for path in [unit, *sorted(self.reached(unit).headers)]:
             yield path.encode()
             yield (self.root / path).read_bytes()
 
-    def reached(self, unit):
+    def reached(self, unit: str) -> Reached:
         """What the unit includes, found by text: conditional includes count."""
         if unit not in self._reached:
             self._reached[unit] = self._reach(unit)
         return self._reached[unit]
 
-    def _reach(self, unit):
+    def _reach(self, unit: str) -> Reached:
         reached = Reached(self._search_folders(unit))
         waiting = [(unit, 0)]
         seen = {unit}
@@ -127,7 +133,8 @@ class Checkout:
                     waiting.append((target, depth + 1))
         return reached
 
-    def _resolve(self, unit, path, bracket, name, reached):
+    def _resolve(self, unit: str, path: str, bracket: str, name: str,
+                 reached: Reached) -> str | None:
         """The file of the checkout that is meant. Adds a folder where none leads to it."""
         name = name.strip().replace("\\", "/")
         if bracket == '"':
@@ -150,7 +157,7 @@ class Checkout:
         reached.folders.append(folder)
         return posixpath.join(folder, name)
 
-    def _search_folders(self, unit):
+    def _search_folders(self, unit: str) -> list[str]:
         """The unit's folder, the root, and all that are named like include folders."""
         own = posixpath.dirname(unit)
         named = [folder for folder in self.folders
@@ -159,37 +166,37 @@ class Checkout:
         folders = [own] + named + [""]
         return list(dict.fromkeys(folders))
 
-    def _include_option(self, folder):
+    def _include_option(self, folder: str) -> str:
         return "-iquote" if self._shadows(folder) else "-I"
 
-    def _shadows(self, folder):
+    def _shadows(self, folder: str) -> bool:
         for name in self._names_in(folder):
             if name in STANDARD_HEADERS or (
                     "." not in name and self._toolchain.finds(name)):
                 return True
         return False
 
-    def _names_in(self, folder):
+    def _names_in(self, folder: str) -> list[str]:
         try:
             return os.listdir(self.root / folder)
         except OSError:
             return []
 
-    def _names_torch(self, path):
+    def _names_torch(self, path: str) -> bool:
         return any(name.startswith(TORCH) for _, name in self._includes_of(path))
 
-    def _includes_of(self, path):
+    def _includes_of(self, path: str) -> list[tuple[str, str]]:
         if path not in self._includes:
             self._includes[path] = INCLUDE.findall(self._read(path))
         return self._includes[path]
 
-    def _read(self, path):
+    def _read(self, path: str) -> str:
         try:
             return (self.root / path).read_text(encoding="utf-8", errors="replace")
         except OSError:
             return ""
 
-    def _commit(self):
+    def _commit(self) -> str | None:
         if not (self.root / ".git").exists():
             return None
         run = subprocess.run(["git", "-C", str(self.root), "rev-parse", "HEAD"],
@@ -200,14 +207,14 @@ class Checkout:
 class Reached:
     """What one unit includes."""
 
-    def __init__(self, folders):
+    def __init__(self, folders: list[str]) -> None:
         self.folders = folders
-        self.headers = {}
+        self.headers: dict[str, int] = {}  # to how many includes away
         self.torch = False
         self.precompiled = False
 
 
-def _distance(origin, folder):
+def _distance(origin: str, folder: str) -> int:
     """Steps from one folder to the other."""
     left = origin.split("/") if origin else []
     right = folder.split("/") if folder else []

@@ -3,6 +3,9 @@
 import csv
 import dataclasses
 import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 REQUIRED = ["repository", "commit", "path", "line", "check", "expected", "parses", "why"]
 OPTIONAL = ["by", "waived"]
@@ -27,14 +30,15 @@ class Label:
     waived: str = ""
 
     @property
-    def is_verdict(self):
+    def is_verdict(self) -> bool:
         """Judged after the check had spoken, and so no measure of what it misses."""
         return bool(self.by)
 
 
-def read_labels(paths):
+def read_labels(paths: Sequence[Path]) -> list[Label]:
     """All labels of these files. A line that a verdict repeats keeps its label."""
-    labels, seen = [], {}
+    labels = []
+    seen: dict[tuple[str, str, int, str], str] = {}
     for path in paths:
         for row, label in _read_file(path):
             key = (label.repository, label.path, label.line, label.check)
@@ -48,13 +52,14 @@ def read_labels(paths):
     return labels
 
 
-def _read_file(path):
+def _read_file(path: Path) -> list[tuple[int, Label]]:
     try:
         with open(path, newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file, strict=True)
             missing = [name for name in REQUIRED if name not in (reader.fieldnames or [])]
             if missing:
-                raise LabelError(f"{path}:1: no column " + ", ".join(f"'{name}'" for name in missing)
+                raise LabelError(f"{path}:1: no column "
+                                 + ", ".join(f"'{name}'" for name in missing)
                                  + "; the first line must name " + ",".join(REQUIRED)
                                  + " and may name " + ",".join(OPTIONAL))
             labels = []
@@ -67,7 +72,7 @@ def _read_file(path):
         raise LabelError(f"{path}: not a CSV file in UTF-8: {error}") from error
 
 
-def _label(record, where):
+def _label(record: dict[Any, Any], where: str) -> Label:
     if None in record or None in record.values():
         raise LabelError(f"{where}: the row has not as many fields as the first line; "
                          "a field with a comma needs quotes")

@@ -3,24 +3,25 @@
 import shutil
 import sys
 import threading
+from typing import Self, TextIO
 
 
 class Progress:
-    def __init__(self, total, verb, stream=sys.stderr):
+    def __init__(self, total: int, verb: str, stream: TextIO = sys.stderr) -> None:
         self.total, self.verb, self.stream = total, verb, stream
         self.done = 0
         self.lock = threading.Lock()
         self.terminal = stream.isatty()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         if self.terminal and self.total:
             self.stream.write("\r\033[K")
             self.stream.flush()
 
-    def step(self, name, remark=""):
+    def step(self, name: str, remark: str = "") -> None:
         with self.lock:
             self.done += 1
             line = f"[{self.done}/{self.total}] {self.verb} {name}"

@@ -1,6 +1,8 @@
 """The result as text, as CSV to fill in, and as tables for the documentation."""
 
 import csv
+from pathlib import Path
+from typing import Any
 
 BEGIN, END = "<!-- evaluate: begin -->", "<!-- evaluate: end -->"
 COLUMNS = ["repository", "commit", "path", "line", "check", "expected", "parses", "why", "by"]
@@ -15,9 +17,12 @@ LISTED = [
     ("verdict_true_gone", "judged true, and no longer found"),
     ("unlabelled", "without label"),
 ]
+# The content of --json, and entries of its lists.
+Result = dict[str, Any]
+Entry = dict[str, Any]
 
 
-def text(result):
+def text(result: Result) -> str:
     lines = []
     lines += _parse_lines(result)
     for check, summary in result["checks"].items():
@@ -38,11 +43,12 @@ def text(result):
         lines += ["", "NOT THERE:"] + [f"  {problem}" for problem in result["problems"]]
     lines.append("")
     for goal in result["goals"]:
-        lines.append(f"{'met   ' if goal['met'] else 'MISSED'} {goal['goal']}: {goal['measured']}")
+        met = "met   " if goal["met"] else "MISSED"
+        lines.append(f"{met} {goal['goal']}: {goal['measured']}")
     return "\n".join(lines) + "\n"
 
 
-def _parse_lines(result):
+def _parse_lines(result: Result) -> list[str]:
     lines = [f"{len(result['repositories'])} repositories"]
     for title, name in [("units analysed", "files"), ("labelled files", "labelled_files")]:
         count = _parse_counts(result[name])
@@ -54,18 +60,19 @@ def _parse_lines(result):
     for entry in partly:
         reason = (f"no '{entry['missing_headers'][0]}'" if entry["missing_headers"]
                   else (entry["first_errors"] or ["no result"])[0])
-        lines.append(f"  {entry['repository']}: {entry['path']}: {entry['errors']} errors, {reason}")
+        lines.append(f"  {entry['repository']}: {entry['path']}: {entry['errors']} errors, "
+                     f"{reason}")
     return lines
 
 
-def _parse_counts(entries):
+def _parse_counts(entries: list[Entry]) -> dict[str, int]:
     count = {"clean": 0, "stubs": 0, "partly": 0}
     for entry in entries:
         count[entry["parses"]] += 1
     return count
 
 
-def _numbers(counts):
+def _numbers(counts: dict[str, int]) -> str:
     expected = counts["hit"] + counts["missed"]
     clean = counts["kept_clean"] + counts["violated"]
     words = [f"{counts['hit']} of {expected} expected findings hit, {counts['missed']} missed",
@@ -80,11 +87,11 @@ def _numbers(counts):
     return "; ".join(words)
 
 
-def _place(entry):
+def _place(entry: Entry) -> str:
     return f"{entry['repository']}: {entry['path']}:{entry['line']}"
 
 
-def _remark(entry):
+def _remark(entry: Entry) -> str:
     remark = entry.get("message", "")
     if "why" in entry:
         remark = entry.get("waived") or entry["why"]
@@ -93,7 +100,7 @@ def _remark(entry):
     return remark + (" [parses partly]" if entry["parses"] == "partly" else "")
 
 
-def write_unlabelled(result, path):
+def write_unlabelled(result: Result, path: Path) -> None:
     """The findings without label, to be judged: fill in 'expected' and 'why'."""
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, UNLABELLED_COLUMNS, lineterminator="\n")
@@ -103,7 +110,7 @@ def write_unlabelled(result, path):
             writer.writerow({**row, "expected": "", "why": "", "by": ""})
 
 
-def write_markdown(result, path):
+def write_markdown(result: Result, path: Path) -> None:
     """Replaces what stands between the marks of this file."""
     page = path.read_text(encoding="utf-8")
     begin, end = page.find(BEGIN), page.find(END)
@@ -113,7 +120,7 @@ def write_markdown(result, path):
                     encoding="utf-8")
 
 
-def _markdown(result):
+def _markdown(result: Result) -> str:
     sections = [_goal_table(result), _check_table(result), _repository_table(result)]
     for name, heading in LISTED[:5]:
         entries = [(check, entry) for check, summary in result["checks"].items()
@@ -127,13 +134,13 @@ def _markdown(result):
     return "\n\n".join(sections) + "\n"
 
 
-def _goal_table(result):
+def _goal_table(result: Result) -> str:
     rows = [f"| {goal['goal']} | {goal['measured']} | {'yes' if goal['met'] else 'no'} |"
             for goal in result["goals"]]
     return "\n".join(["| goal | measured | met |", "|---|---|---|"] + rows)
 
 
-def _check_table(result):
+def _check_table(result: Result) -> str:
     heads = ["check", "expected", "hit", "missed", "of these in files that parse",
              "clean lines", "violated", "of these in files that parse", "waived",
              "other findings judged true", "false", "without label"]
@@ -147,7 +154,7 @@ def _check_table(result):
                      + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
 
 
-def _row(summary):
+def _row(summary: Result) -> list[int]:
     counts, parsed = summary["counts"], summary["counts_parsed"]
     return [counts["hit"] + counts["missed"], counts["hit"], counts["missed"], parsed["missed"],
             counts["kept_clean"] + counts["violated"], counts["violated"], parsed["violated"],
@@ -155,7 +162,7 @@ def _row(summary):
             counts["unlabelled"]]
 
 
-def _repository_table(result):
+def _repository_table(result: Result) -> str:
     rows, total = [], [0] * 5
     for repository, entry in result["repositories"].items():
         files = [file for file in result["files"] if file["repository"] == repository]

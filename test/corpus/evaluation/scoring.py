@@ -1,15 +1,27 @@
 """Findings against labels: what is hit, missed, violated, and not labelled."""
 
+from typing import Any
+
+from .analysis import Outcome
+from .checkout import Checkout
+from .labels import Label
+
 GOAL_MISSED = 3        # expected findings missed in files that parse
 GOAL_TRUE_PERCENT = 95  # of the verdicts on what is found
+# Repository and path.
+Unit = tuple[str, str]
+Finding = dict[str, Any]
 
 
-def score(labels, results, checkouts, through, checks, registered, tolerance, problems, everything):
+def score(labels: list[Label], results: dict[Unit, Outcome], checkouts: dict[str, Checkout],
+          through: dict[Unit, list[str]], checks: list[str], registered: list[str],
+          tolerance: int, problems: list[str], everything: bool) -> dict[str, Any]:
     """All numbers as one dictionary, the content of --json."""
     findings = _collect(results)
     by_file = _parses(labels, results, through, findings)
     commits = {label.repository: label.commit for label in labels}
-    per_check, later, unlabelled = {}, {}, []
+    per_check, unlabelled = {}, []
+    later: dict[str, dict[str, int]] = {}
     for check in checks:
         selected = [label for label in labels if label.check == check
                     and (label.repository, label.path) in by_file]
@@ -47,13 +59,13 @@ def score(labels, results, checkouts, through, checks, registered, tolerance, pr
     return result
 
 
-def _order(finding):
+def _order(finding: Finding) -> tuple[str, str, int, str]:
     return (finding["repository"], finding["path"], finding["line"], finding["check"])
 
 
-def _collect(results):
+def _collect(results: dict[Unit, Outcome]) -> list[Finding]:
     """Each finding once, however many units show it, with the best parse it was seen in."""
-    found = {}
+    found: dict[tuple[str, str, int, str], Finding] = {}
     for (repository, unit), outcome in sorted(results.items()):
         for path, line, check, message in outcome.findings:
             entry = found.setdefault((repository, path, line, check), {
@@ -63,14 +75,15 @@ def _collect(results):
     return [found[key] for key in sorted(found)]
 
 
-def _better(left, right):
+def _better(left: str, right: str) -> str:
     order = ["clean", "stubs", "partly"]
     return min(left, right, key=order.index)
 
 
-def _parses(labels, results, through, findings):
+def _parses(labels: list[Label], results: dict[Unit, Outcome], through: dict[Unit, list[str]],
+            findings: list[Finding]) -> dict[Unit, str]:
     """How each labelled file that was analysed parses: as the best of its units."""
-    parses = {}
+    parses: dict[Unit, str] = {}
     for label in labels:
         key = (label.repository, label.path)
         for unit in through.get(key, []):
@@ -86,13 +99,14 @@ def _parses(labels, results, through, findings):
     return parses
 
 
-def _match(labels, findings, tolerance):
+def _match(labels: list[Label], findings: list[Finding],
+           tolerance: int) -> tuple[list[tuple[Label, Finding | None]], list[Finding]]:
     """Pairs each label with its finding or None, and returns the findings left over.
 
     A finding belongs to the label that is closest to it, an expected one before a clean
     one. One whose label has another finding already, closer by, is left over.
     """
-    places = {}
+    places: dict[Unit, list[Label]] = {}
     for label in labels:
         places.setdefault((label.repository, label.path), []).append(label)
     pairs = []
@@ -103,7 +117,8 @@ def _match(labels, findings, tolerance):
         closest = min((pair[0] for pair in near), default=tolerance + 1)
         if closest <= tolerance:
             pairs += [pair for pair in near if pair[0] == closest]
-    met, used = {}, set()
+    met: dict[Label, Finding] = {}
+    used = set()
     for _, is_clean, _, number, label in sorted(pairs, key=lambda pair: pair[:4]):
         if number not in used and (is_clean or label not in met):
             used.add(number)
@@ -112,11 +127,12 @@ def _match(labels, findings, tolerance):
             [finding for number, finding in enumerate(findings) if number not in used])
 
 
-def _summary(judged, unlabelled, by_file):
+def _summary(judged: list[tuple[Label, Finding | None]], unlabelled: list[Finding],
+             by_file: dict[Unit, str]) -> dict[str, Any]:
     """The numbers of one check: in all files, and in those that parse."""
-    lists = {"hit": [], "missed": [], "kept_clean": [], "violated": [], "waived": [],
-             "verdict_true": [], "verdict_false": [], "verdict_true_gone": [],
-             "verdict_false_gone": []}
+    lists: dict[str, list[dict[str, Any]]] = {
+        name: [] for name in ("hit", "missed", "kept_clean", "violated", "waived", "verdict_true",
+                              "verdict_false", "verdict_true_gone", "verdict_false_gone")}
     for label, finding in judged:
         entry = {"repository": label.repository, "path": label.path, "line": label.line,
                  "why": label.why, "parses": by_file[(label.repository, label.path)]}
@@ -133,7 +149,7 @@ def _summary(judged, unlabelled, by_file):
     return {"counts": counts, "counts_parsed": parsed, **lists}
 
 
-def _group(label, finding):
+def _group(label: Label, finding: Finding | None) -> str:
     if label.is_verdict:
         group = "verdict_true" if label.expected == "finding" else "verdict_false"
         return group if finding else group + "_gone"
@@ -146,7 +162,7 @@ def _group(label, finding):
     return "waived" if label.waived else "violated"
 
 
-def _file_list(results):
+def _file_list(results: dict[Unit, Outcome]) -> list[dict[str, Any]]:
     return [{"repository": repository, "path": unit, "parses": outcome.parses,
              "errors": outcome.errors, "first_errors": outcome.error_lines[:3],
              "missing_headers": outcome.missing_headers, "options": outcome.options,
@@ -154,7 +170,7 @@ def _file_list(results):
             for (repository, unit), outcome in sorted(results.items())]
 
 
-def _goals(result):
+def _goals(result: dict[str, Any]) -> list[dict[str, Any]]:
     counts = [summary["counts"] for summary in result["checks"].values()]
     parsed = [summary["counts_parsed"] for summary in result["checks"].values()]
     missed = sum(count["missed"] for count in parsed)
@@ -178,5 +194,5 @@ def _goals(result):
     return goals
 
 
-def _goal(text, met, measured):
+def _goal(text: str, met: bool, measured: str) -> dict[str, Any]:
     return {"goal": text, "met": bool(met), "measured": measured}

@@ -18,12 +18,13 @@ class ToolchainError(Exception):
 
 
 class Toolchain:
-    def __init__(self, build, torch_tidy, stubs, use_pch):
+    def __init__(self, build: Path, torch_tidy: Path | None, stubs: Path, use_pch: bool) -> None:
         site_file = build / "test" / "site.json"
         try:
             site = json.loads(site_file.read_text())
             self.torch_tidy = Path(torch_tidy or site["torch_tidy"]).absolute()
-            self.torch_flags = [flag for flag in site["torch_flags"] if not flag.startswith("-std=")]
+            self.torch_flags = [flag for flag in site["torch_flags"]
+                                if not flag.startswith("-std=")]
             self.clang = site["clang"]
             pch = Path(site["pch"])
         except OSError as error:
@@ -44,9 +45,9 @@ class Toolchain:
         self._program = hashlib.sha256(self.torch_tidy.read_bytes()).hexdigest()
         self._stub_contents = self._digest_stubs()
 
-    def checks(self, globs):
+    def checks(self, globs: str) -> list[str]:
         """The registered checks that a comma-separated list selects, in order."""
-        chosen = set()
+        chosen: set[str] = set()
         for glob in globs.split(","):
             glob = glob.strip()
             removes = glob.startswith("-")
@@ -59,7 +60,7 @@ class Toolchain:
             raise ToolchainError(f"'{globs}' leaves no check")
         return sorted(chosen)
 
-    def flags(self, standard, with_stubs, with_pch):
+    def flags(self, standard: int, with_stubs: bool, with_pch: bool) -> list[str]:
         """Compiler flags that do not depend on the checkout."""
         flags = [f"-std=c++{standard}"]
         pch = self.pch(standard) if with_pch else None
@@ -73,11 +74,11 @@ class Toolchain:
             flags += ["-idirafter", str(self.stubs), "-include", str(self.stubs / "std_fix.h")]
         return flags
 
-    def finds(self, name):
+    def finds(self, name: str) -> bool:
         """Whether <name> is a header of the system, a package, or LibTorch."""
         return any(os.path.isfile(os.path.join(folder, name)) for folder in self.system_folders)
 
-    def _system_folders(self):
+    def _system_folders(self) -> list[str]:
         run = self._output([self.clang, "-E", "-v", "-x", "c++", "/dev/null", *self.torch_flags],
                            "clang++ cannot be run")
         folders, listed = [], False
@@ -90,19 +91,19 @@ class Toolchain:
                 folders.append(line.strip())
         return folders + self.package_folders
 
-    def _list_checks(self):
+    def _list_checks(self) -> list[str]:
         run = self._output([str(self.torch_tidy), "--list-checks", "--config={}",
                             "--checks=-*,torch-*"], "torch-tidy cannot list its checks")
         return sorted(line.strip() for line in run.stdout.splitlines() if line.startswith("    "))
 
-    def pch(self, standard):
+    def pch(self, standard: int) -> Path | None:
         """The precompiled headers for this standard, or None. The build has C++17's."""
         with self._pch_lock:
             if self._pch and standard not in self._pch:
                 self._pch[standard] = self._precompile(standard)
             return self._pch.get(standard)
 
-    def _precompile(self, standard):
+    def _precompile(self, standard: int) -> Path:
         base = self._pch[17]
         file = base.with_name(f"torch-c++{standard}.pch")
         if not file.exists() or file.stat().st_mtime < base.stat().st_mtime:
@@ -113,7 +114,7 @@ class Toolchain:
             temporary.replace(file)
         return file
 
-    def identity(self, standard, with_stubs, with_pch):
+    def identity(self, standard: int, with_stubs: bool, with_pch: bool) -> str:
         """What results depend on beside the checkout and the command."""
         parts = [self._program]
         pch = self.pch(standard) if with_pch else None
@@ -124,7 +125,7 @@ class Toolchain:
             parts.append(self._stub_contents)
         return " ".join(parts)
 
-    def _digest_stubs(self):
+    def _digest_stubs(self) -> str:
         digest = hashlib.sha256()
         for stub in sorted(self.stubs.rglob("*")):
             if stub.is_file():
@@ -132,7 +133,8 @@ class Toolchain:
         return digest.hexdigest()
 
     @staticmethod
-    def _output(command, what, timeout=120):
+    def _output(command: list[str], what: str,
+                timeout: int = 120) -> subprocess.CompletedProcess[str]:
         try:
             run = subprocess.run(command, capture_output=True, text=True, errors="replace",
                                  timeout=timeout, check=False)

@@ -38,8 +38,10 @@ void removeGuards(const Program &Whole, std::vector<Mutation> &Out) {
       const auto *Declaration = dyn_cast<DeclStmt>(S);
       if (!Declaration || !isGuard(Declaration))
         return;
-      const auto *Scope = dyn_cast_or_null<CompoundStmt>(In.parent(Declaration));
-      // Where nothing is run under it, the guard is there to write into parameters.
+      const auto *Scope =
+          dyn_cast_or_null<CompoundStmt>(In.parent(Declaration));
+      // Where nothing is run under it, the guard is there to write into
+      // parameters.
       if (!Scope || !runs(Whole, Scope, Declaration))
         return;
       auto Removed = Whole.removal(In, Declaration);

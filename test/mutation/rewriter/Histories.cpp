@@ -45,17 +45,19 @@ std::vector<Argument> argumentsOf(const Program &Whole, const Function &Of) {
   return Result;
 }
 
-/// Whether a module, or a function of the user's that runs one, is given the place:
-/// what makes a place the state of a recurrence.
+/// Whether a module, or a function of the user's that runs one, is given the
+/// place: what makes a place the state of a recurrence.
 bool isState(const Program &Whole, const Function &In, const ValueDecl *Place) {
   // A reference stands for what the callers hand over.
   const auto *Variable = dyn_cast<VarDecl>(Place);
   if (Variable && Variable->getType()->isReferenceType())
     for (const Argument &Each : argumentsOf(Whole, In))
-      if (Each.Place && Each.Place != Place && isState(Whole, *Each.Caller, Each.Place))
+      if (Each.Place && Each.Place != Place &&
+          isState(Whole, *Each.Caller, Each.Place))
         return true;
   for (const Use &Each : Whole.uses(Place))
-    for (const Stmt *Up = Each.In->parent(Each.Node); Up; Up = Each.In->parent(Up)) {
+    for (const Stmt *Up = Each.In->parent(Each.Node); Up;
+         Up = Each.In->parent(Up)) {
       if (isa<CompoundStmt, LambdaExpr>(Up))
         break;
       const auto *Call = dyn_cast<CallExpr>(Up);
@@ -79,8 +81,9 @@ bool isState(const Program &Whole, const Function &In, const ValueDecl *Place) {
   return false;
 }
 
-/// Where a check may speak: of a state in the functions that use it and in what they
-/// call; of another place at the statement and at others that store into the place.
+/// Where a check may speak: of a state in the functions that use it and in what
+/// they call; of another place at the statement and at others that store into
+/// the place.
 std::vector<Piece> regions(const Program &Whole, const Function &In,
                            const ValueDecl *Place, const Stmt *At, bool State) {
   std::vector<Piece> Result;
@@ -92,8 +95,9 @@ std::vector<Piece> regions(const Program &Whole, const Function &In,
     Add(At);
     for (const Use &Each : Whole.uses(Place)) {
       const Stmt *Up = Each.Node;
-      while (Up && !isa_and_nonnull<CompoundStmt, ForStmt, CXXForRangeStmt, IfStmt>(
-                       Each.In->parent(Up)))
+      while (Up &&
+             !isa_and_nonnull<CompoundStmt, ForStmt, CXXForRangeStmt, IfStmt>(
+                 Each.In->parent(Up)))
         Up = Each.In->parent(Up);
       if (Up && isa<Expr>(Up))
         Add(Up);
@@ -134,12 +138,14 @@ const Stmt *fullStatement(const Function &In, const Stmt *S) {
 
 bool isStatement(const Function &In, const Stmt *S) {
   const Stmt *Up = In.parent(S);
-  return isa_and_nonnull<CompoundStmt, IfStmt, ForStmt, WhileStmt, CXXForRangeStmt>(Up);
+  return isa_and_nonnull<CompoundStmt, IfStmt, ForStmt, WhileStmt,
+                         CXXForRangeStmt>(Up);
 }
 
 /// `x.detach_();`, and `x = x.detach();`: the statement goes.
 bool removeStatement(const Program &Whole, const Function &In,
-                     const CXXMemberCallExpr *Call, std::vector<Mutation> &Out) {
+                     const CXXMemberCallExpr *Call,
+                     std::vector<Mutation> &Out) {
   const Expr *Object = Call->getImplicitObjectArgument();
   const Stmt *Full = fullStatement(In, Call);
   const Expr *Target = Object;
@@ -162,14 +168,16 @@ bool removeStatement(const Program &Whole, const Function &In,
   return true;
 }
 
-/// `state = detached(state);` and `detachAll(state);` with functions of the user's.
-void removeHelperCall(const Program &Whole, const Function &In, const CallExpr *Call,
-                      std::vector<Mutation> &Out) {
+/// `state = detached(state);` and `detachAll(state);` with functions of the
+/// user's.
+void removeHelperCall(const Program &Whole, const Function &In,
+                      const CallExpr *Call, std::vector<Mutation> &Out) {
   if (!detaches(Whole, Call->getDirectCallee()))
     return;
-  unsigned First =
-      isa<CXXOperatorCallExpr>(Call) && isa<CXXMethodDecl>(Call->getDirectCallee()) ? 1
-                                                                                    : 0;
+  unsigned First = isa<CXXOperatorCallExpr>(Call) &&
+                           isa<CXXMethodDecl>(Call->getDirectCallee())
+                       ? 1
+                       : 0;
   if (Call->getNumArgs() != First + 1)
     return;
   const Expr *Given = Call->getArg(First);
@@ -199,7 +207,8 @@ void removeDetach(const Program &Whole, std::vector<Mutation> &Out) {
       if (!isDetach(Call) || removeStatement(Whole, In, Call, Out))
         return;
       auto Stored = storeOf(Whole, In, Call);
-      auto Object = Whole.piece(Call->getImplicitObjectArgument()->getSourceRange());
+      auto Object =
+          Whole.piece(Call->getImplicitObjectArgument()->getSourceRange());
       auto All = Whole.piece(Call->getSourceRange());
       if (!Stored || !Object || !All)
         return;

@@ -12,12 +12,13 @@ const FunctionDecl *factory(const Expr *E) {
   // Not the random ones: made in the loop, their tensors are others in each
   // iteration, which is another program and not this mistake.
   static const llvm::StringSet<> Names = {
-      "zeros",      "ones",      "empty",     "full",      "eye",       "arange",
-      "linspace",   "zeros_like", "ones_like", "empty_like", "full_like", "new_zeros",
-      "new_ones",   "new_empty", "new_full"};
+      "zeros",     "ones",      "empty",      "full",      "eye",
+      "arange",    "linspace",  "zeros_like", "ones_like", "empty_like",
+      "full_like", "new_zeros", "new_ones",   "new_empty", "new_full"};
   const auto *Call = dyn_cast<CallExpr>(E);
   const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
-  return Callee && Callee->getIdentifier() && Names.contains(Callee->getName()) &&
+  return Callee && Callee->getIdentifier() &&
+                 Names.contains(Callee->getName()) &&
                  isTensor(Callee->getReturnType())
              ? Callee
              : nullptr;
@@ -75,9 +76,11 @@ const Stmt *bodyOf(const Stmt *Loop) {
   return cast<CXXForRangeStmt>(Loop)->getBody();
 }
 
-/// The body of the innermost loop that all uses lie in and the declaration does not.
+/// The body of the innermost loop that all uses lie in and the declaration does
+/// not.
 const CompoundStmt *loopOfUses(const Program &Whole, const Function &In,
-                               const DeclStmt *Declaration, const VarDecl *Variable) {
+                               const DeclStmt *Declaration,
+                               const VarDecl *Variable) {
   const auto &Uses = Whole.uses(Variable);
   if (Uses.empty())
     return nullptr;
@@ -118,15 +121,16 @@ void moveIntoLoops(const Program &Whole, std::vector<Mutation> &Out) {
         return;
       std::string Indent = Whole.indentation(*Brace) + "  ";
       bool Allocates = Kind == "allocation";
-      Out.push_back({Kind.str(),
-                     {Allocates ? "torch-allocation-in-loop" : "torch-repeated-transfer"},
-                     *Text,
-                     Allocates ? "made in every iteration" : "copied in every iteration",
-                     {*Removed,
-                      {{Brace->File, Brace->end(), 0},
-                       "\n" + Indent + Whole.text(*Text),
-                       true}},
-                     {}});
+      Out.push_back(
+          {Kind.str(),
+           {Allocates ? "torch-allocation-in-loop" : "torch-repeated-transfer"},
+           *Text,
+           Allocates ? "made in every iteration" : "copied in every iteration",
+           {*Removed,
+            {{Brace->File, Brace->end(), 0},
+             "\n" + Indent + Whole.text(*Text),
+             true}},
+           {}});
     });
 }
 

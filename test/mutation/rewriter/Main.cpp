@@ -22,12 +22,14 @@ using namespace torchtidy::mutation;
 cl::OptionCategory Category("torch-mutate");
 cl::opt<std::string> RootFolder(
     "root", cl::cat(Category),
-    cl::desc("Folder of the program's own files; those outside stay as they are. "
-             "Default: the folder of the source"));
+    cl::desc(
+        "Folder of the program's own files; those outside stay as they are. "
+        "Default: the folder of the source"));
 cl::opt<std::string> OutFolder(
     "out", cl::cat(Category),
-    cl::desc("Write each mutant below this folder: OUT/0001/<file>, with the files "
-             "that differ only"));
+    cl::desc(
+        "Write each mutant below this folder: OUT/0001/<file>, with the files "
+        "that differ only"));
 
 /// Prints the mutants as JSON, one a line, and writes them.
 class Rewriter : public ASTConsumer {
@@ -62,8 +64,9 @@ public:
 
 private:
   std::string root() const {
-    llvm::SmallString<256> Folder(RootFolder.empty() ? path::parent_path(Source)
-                                                     : llvm::StringRef(RootFolder));
+    llvm::SmallString<256> Folder(RootFolder.empty()
+                                      ? path::parent_path(Source)
+                                      : llvm::StringRef(RootFolder));
     llvm::sys::fs::make_absolute(Folder);
     llvm::SmallString<256> Real;
     if (llvm::sys::fs::real_path(Folder, Real))
@@ -109,8 +112,8 @@ private:
 
 class Action : public ASTFrontendAction {
 public:
-  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &,
-                                                 llvm::StringRef File) override {
+  std::unique_ptr<ASTConsumer>
+  CreateASTConsumer(CompilerInstance &, llvm::StringRef File) override {
     return std::make_unique<Rewriter>(File.str());
   }
 };
@@ -119,11 +122,13 @@ public:
 
 int main(int argc, const char **argv) {
   // One source file: the numbers of its mutants begin with 0001.
-  auto Options = tooling::CommonOptionsParser::create(argc, argv, Category, cl::Required);
+  auto Options =
+      tooling::CommonOptionsParser::create(argc, argv, Category, cl::Required);
   if (!Options) {
     llvm::errs() << llvm::toString(Options.takeError());
     return 1;
   }
-  tooling::ClangTool Tool(Options->getCompilations(), Options->getSourcePathList());
+  tooling::ClangTool Tool(Options->getCompilations(),
+                          Options->getSourcePathList());
   return Tool.run(tooling::newFrontendActionFactory<Action>().get());
 }

@@ -16,9 +16,10 @@ std::vector<Edit> editsOf(const Mutation &What, const std::string &File) {
   for (const Edit &Each : What.Edits)
     if (Each.Where.File == File)
       Result.push_back(Each);
-  std::stable_sort(Result.begin(), Result.end(), [](const Edit &A, const Edit &B) {
-    return A.Where.Offset < B.Where.Offset;
-  });
+  std::stable_sort(Result.begin(), Result.end(),
+                   [](const Edit &A, const Edit &B) {
+                     return A.Where.Offset < B.Where.Offset;
+                   });
   return Result;
 }
 
@@ -93,7 +94,8 @@ llvm::Expected<Mutant> apply(const Mutation &What, const Files &Sources) {
     auto Changed = Result.Changed.find(Region.File);
     const std::string &Text =
         Changed == Result.Changed.end() ? Source->second : Changed->second;
-    unsigned Begin = shifted(Edits, Region.Offset), End = shifted(Edits, Region.end());
+    unsigned Begin = shifted(Edits, Region.Offset),
+             End = shifted(Edits, Region.end());
     if (!Seen.emplace(Region.File, Region.Offset, Region.end()).second)
       continue;
     Expected.push_back(lines(Region.File, Text, Begin, End));
@@ -109,7 +111,8 @@ llvm::Expected<Mutant> apply(const Mutation &What, const Files &Sources) {
   llvm::StringRef Text = Source->second;
   unsigned Line = lineAt(Text, What.Point.Offset);
   llvm::StringRef Rest = Text.take_front(What.Point.Offset);
-  size_t Begin = Rest.rfind('\n') == llvm::StringRef::npos ? 0 : Rest.rfind('\n') + 1;
+  size_t Begin =
+      Rest.rfind('\n') == llvm::StringRef::npos ? 0 : Rest.rfind('\n') + 1;
   Result.Description = llvm::json::Object{
       {"operator", What.Operator},
       {"checks", llvm::json::Array(What.Checks)},

@@ -32,8 +32,8 @@ struct Edit {
   bool Expected = false;
 };
 
-/// One mistake: the edits that make it, and the checks of which one is to speak in
-/// one of the regions. The first check is the one the mutant counts for.
+/// One mistake: the edits that make it, and the checks of which one is to speak
+/// in one of the regions. The first check is the one the mutant counts for.
 struct Mutation {
   std::string Operator;
   std::vector<std::string> Checks;
@@ -42,15 +42,17 @@ struct Mutation {
   std::vector<Edit> Edits;
   std::vector<Piece> Expected;
 
-  /// Two that change the same bytes alike are one: instantiations of a template.
+  /// Two that change the same bytes alike are one: instantiations of a
+  /// template.
   std::string key() const;
 };
 
 /// The text of each file of the program.
 using Files = std::map<std::string, std::string>;
 
-/// The files that change, and as JSON what the mutant is: `expected` are lines of the
-/// mutant, `before` the same lines of the program. An error where edits overlap.
+/// The files that change, and as JSON what the mutant is: `expected` are lines
+/// of the mutant, `before` the same lines of the program. An error where edits
+/// overlap.
 struct Mutant {
   Files Changed;
   llvm::json::Object Description;

@@ -1,5 +1,6 @@
-// Turns a number that is stored into the tensor it was read from, and adapts the
-// declaration and the other uses of the place so that the program still compiles.
+// Turns a number that is stored into the tensor it was read from, and adapts
+// the declaration and the other uses of the place so that the program still
+// compiles.
 #include "Operators.h"
 #include "Stores.h"
 
@@ -20,11 +21,13 @@ public:
 
   /// The edits, or none where the place cannot be adapted.
   std::optional<std::vector<Edit>> adapt() {
-    auto Object = Whole.piece(Item->getImplicitObjectArgument()->getSourceRange());
+    auto Object =
+        Whole.piece(Item->getImplicitObjectArgument()->getSourceRange());
     auto All = Whole.piece(Item->getSourceRange());
     if (!Object || !All)
       return std::nullopt;
-    Edits.push_back({{All->File, Object->end(), All->end() - Object->end()}, ""});
+    Edits.push_back(
+        {{All->File, Object->end(), All->end() - Object->end()}, ""});
     const auto *Place = dyn_cast<DeclaratorDecl>(Stored.Place);
     if (!Place || isa<ParmVarDecl>(Place))
       return std::nullopt;
@@ -32,7 +35,8 @@ public:
       Number = Place->getType().getUnqualifiedType().getAsString();
       if (!declareTensor(Place) || !adaptUses(Place, &Adapter::adaptNumber))
         return std::nullopt;
-    } else if (!declareTensors(Place) || !adaptUses(Place, &Adapter::adaptElements)) {
+    } else if (!declareTensors(Place) ||
+               !adaptUses(Place, &Adapter::adaptElements)) {
       return std::nullopt;
     }
     return Edits;
@@ -70,9 +74,11 @@ private:
   std::string tensorOf(const Expr *Init) {
     std::string Text = Init ? Whole.text(Init->getSourceRange()) : "";
     if (const auto *List = dyn_cast_or_null<InitListExpr>(Init))
-      Text = List->getNumInits() == 1 ? Whole.text(List->getInit(0)->getSourceRange())
-                                      : "";
-    bool Zero = Text.empty() || Text.find_first_not_of("0.fF{}") == std::string::npos;
+      Text = List->getNumInits() == 1
+                 ? Whole.text(List->getInit(0)->getSourceRange())
+                 : "";
+    bool Zero =
+        Text.empty() || Text.find_first_not_of("0.fF{}") == std::string::npos;
     return Zero ? "torch::zeros({})" : "torch::full({}, double(" + Text + "))";
   }
 
@@ -162,7 +168,8 @@ private:
       if (isa<CXXMemberCallExpr>(plain(Operator->getRHS())))
         return replace(Operator->getRHS()->getSourceRange(),
                        "torch::full({}, " +
-                           Whole.text(Operator->getRHS()->getSourceRange()) + ")");
+                           Whole.text(Operator->getRHS()->getSourceRange()) +
+                           ")");
       return replace(Operator->getRHS()->getSourceRange(),
                      tensorOf(Operator->getRHS()));
     }
@@ -178,12 +185,13 @@ private:
     const Stmt *Child;
     const Stmt *Up = outer(Each, Child);
     if (const auto *Member = dyn_cast_or_null<MemberExpr>(Up)) {
-      const auto *Call = dyn_cast_or_null<CXXMemberCallExpr>(Each.In->parent(Member));
+      const auto *Call =
+          dyn_cast_or_null<CXXMemberCallExpr>(Each.In->parent(Member));
       return Call && adaptMethod(Each, Call);
     }
-    while (isa_and_nonnull<ImplicitCastExpr, CXXConstructExpr, MaterializeTemporaryExpr,
-                           CXXBindTemporaryExpr, InitListExpr,
-                           CXXStdInitializerListExpr>(Up))
+    while (isa_and_nonnull<ImplicitCastExpr, CXXConstructExpr,
+                           MaterializeTemporaryExpr, CXXBindTemporaryExpr,
+                           InitListExpr, CXXStdInitializerListExpr>(Up))
       Up = Each.In->parent(Child = Up);
     if (const auto *Call = dyn_cast_or_null<CXXOperatorCallExpr>(Up))
       return Call->getOperator() != OO_Subscript || adaptElement(Each, Call);
@@ -207,9 +215,11 @@ private:
            Up = Each.In->parent(Up))
         if (const auto *Sum = dyn_cast<CallExpr>(Up))
           if (const FunctionDecl *Callee = Sum->getDirectCallee();
-              Callee && Callee->getIdentifier() && Callee->getName() == "accumulate")
+              Callee && Callee->getIdentifier() &&
+              Callee->getName() == "accumulate")
             return replace(Sum->getSourceRange(),
-                           "torch::stack(" + Whole.text(Each.Node->getSourceRange()) +
+                           "torch::stack(" +
+                               Whole.text(Each.Node->getSourceRange()) +
                                ").sum()" + itemCall());
     if ((Name == "end" || Name == "cend") && Each.In->enclosing<CallExpr>(Call))
       return true;
@@ -222,7 +232,8 @@ private:
 
   /// An element that is read.
   bool adaptElement(const Use &Each, const Expr *Element) {
-    const auto *Cast = dyn_cast_or_null<ImplicitCastExpr>(Each.In->parent(Element));
+    const auto *Cast =
+        dyn_cast_or_null<ImplicitCastExpr>(Each.In->parent(Element));
     if (Cast && (Cast->getCastKind() == CK_LValueToRValue ||
                  Cast->getCastKind() == CK_NoOp))
       return append(Element, itemCall());
@@ -232,7 +243,8 @@ private:
   bool adaptLoop(const CXXForRangeStmt *Loop) {
     const VarDecl *Element = Loop->getLoopVariable();
     auto Type = Element->getTypeSourceInfo()->getTypeLoc();
-    if (!replace(SourceRange(Element->getBeginLoc(), Type.getEndLoc()), "const auto &"))
+    if (!replace(SourceRange(Element->getBeginLoc(), Type.getEndLoc()),
+                 "const auto &"))
       return false;
     for (const Use &Each : Whole.uses(Element))
       if (!adaptNumber(Each))
@@ -254,7 +266,8 @@ void removeItem(const Program &Whole, std::vector<Mutation> &Out) {
   for (const Function &In : Whole.functions())
     forEach(In.body(), [&](const Stmt *S) {
       const auto *Call = dyn_cast<CXXMemberCallExpr>(S);
-      if (!Call || methodName(Call) != "item" || !isTensor(Call->getObjectType()))
+      if (!Call || methodName(Call) != "item" ||
+          !isTensor(Call->getObjectType()))
         return;
       // Whole numbers are counts; nothing that has a gradient is read as one.
       if (Call->getType()->isIntegralType(Whole.context()))

@@ -15,7 +15,8 @@ void removeGuards(const Program &Whole, std::vector<Mutation> &Out);
 void removeDetach(const Program &Whole, std::vector<Mutation> &Out);
 /// `item`: a number that is stored or summed becomes the tensor.
 void removeItem(const Program &Whole, std::vector<Mutation> &Out);
-/// `allocation` and `transfer`: what is made or copied before a loop moves into it.
+/// `allocation` and `transfer`: what is made or copied before a loop moves into
+/// it.
 void moveIntoLoops(const Program &Whole, std::vector<Mutation> &Out);
 
 } // namespace torchtidy::mutation

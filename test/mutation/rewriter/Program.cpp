@@ -213,10 +213,12 @@ std::vector<Piece> Program::reach(const Function &In, const Stmt *S) const {
   return Result;
 }
 
-// Names -------------------------------------------------------------------------
+// Names
+// -------------------------------------------------------------------------
 
 bool isTensor(QualType Type) {
-  const CXXRecordDecl *Record = Type.getNonReferenceType()->getAsCXXRecordDecl();
+  const CXXRecordDecl *Record =
+      Type.getNonReferenceType()->getAsCXXRecordDecl();
   return Record && Record->getQualifiedNameAsString() == "at::Tensor";
 }
 
@@ -257,7 +259,8 @@ bool isForward(const Stmt *S) {
     if (!Method || !isModule(Call->getObjectType()))
       return false;
     return methodName(Call) == "forward" ||
-           (Method->getParent()->getQualifiedNameAsString().rfind("torch::", 0) != 0 &&
+           (Method->getParent()->getQualifiedNameAsString().rfind("torch::",
+                                                                  0) != 0 &&
             isTensor(Method->getReturnType()) && Method->getNumParams() > 0);
   }
   const auto *Call = dyn_cast<CXXOperatorCallExpr>(S);

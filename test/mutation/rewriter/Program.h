@@ -1,5 +1,5 @@
-// The program to be changed: its functions, the uses of its variables, and the text
-// of its syntax.
+// The program to be changed: its functions, the uses of its variables, and the
+// text of its syntax.
 #ifndef TORCH_TIDY_MUTATION_PROGRAM_H
 #define TORCH_TIDY_MUTATION_PROGRAM_H
 
@@ -16,7 +16,8 @@
 
 namespace torchtidy::mutation {
 
-/// A function of the user's with a body; lambdas belong to the function around them.
+/// A function of the user's with a body; lambdas belong to the function around
+/// them.
 struct Function {
   const clang::FunctionDecl *Decl;
   std::unique_ptr<clang::ParentMap> Parents;
@@ -57,20 +58,21 @@ public:
   const Function *find(const clang::FunctionDecl *Decl) const;
   bool isUserCode(clang::SourceLocation Location) const;
 
-  /// The bytes of a range of tokens; none in macros and outside the user's code.
+  /// The bytes of a range of tokens; none in macros and outside the user's
+  /// code.
   std::optional<Piece> piece(clang::SourceRange Range) const;
   std::string text(const Piece &Where) const;
   std::string text(clang::SourceRange Range) const;
-  /// An expression-statement or declaration with its semicolon, and with its line
-  /// where it is alone on it. A body without braces becomes {}.
+  /// An expression-statement or declaration with its semicolon, and with its
+  /// line where it is alone on it. A body without braces becomes {}.
   std::optional<Edit> removal(const Function &In, const clang::Stmt *S) const;
   /// The whole statement with its semicolon.
   std::optional<Piece> statement(const clang::Stmt *S) const;
   /// What indents the line of this byte.
   std::string indentation(const Piece &Where) const;
 
-  /// The statement itself and the bodies of all functions of the user's that can be
-  /// called from it.
+  /// The statement itself and the bodies of all functions of the user's that
+  /// can be called from it.
   std::vector<Piece> reach(const Function &In, const clang::Stmt *S) const;
   std::vector<Function const *> callees(const clang::Stmt *S) const;
 
@@ -101,8 +103,8 @@ bool isOptimizer(clang::QualType Type);
 llvm::StringRef methodName(const clang::CXXMemberCallExpr *Call);
 /// Runs a module: forward(), operator(), or another method of a user's module.
 bool isForward(const clang::Stmt *S);
-/// What an expression names: a variable, or a field for `a.b`, `this->b`, `p->b`,
-/// `b[i]` and std::get<0>(b).
+/// What an expression names: a variable, or a field for `a.b`, `this->b`,
+/// `p->b`, `b[i]` and std::get<0>(b).
 const clang::ValueDecl *placeOf(const clang::Expr *E);
 /// Without casts, copies and temporaries.
 const clang::Expr *plain(const clang::Expr *E);

@@ -9,13 +9,14 @@ namespace torchtidy::mutation {
 namespace {
 
 bool isTransparent(const Stmt *S) {
-  return isa<CastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr,
-             ExprWithCleanups, CXXConstructExpr, InitListExpr,
-             CXXStdInitializerListExpr, ConstantExpr>(S);
+  return isa<CastExpr, ParenExpr, MaterializeTemporaryExpr,
+             CXXBindTemporaryExpr, ExprWithCleanups, CXXConstructExpr,
+             InitListExpr, CXXStdInitializerListExpr, ConstantExpr>(S);
 }
 
 bool isArithmetic(OverloadedOperatorKind Kind) {
-  return Kind == OO_Plus || Kind == OO_Minus || Kind == OO_Star || Kind == OO_Slash;
+  return Kind == OO_Plus || Kind == OO_Minus || Kind == OO_Star ||
+         Kind == OO_Slash;
 }
 
 bool isAssignment(OverloadedOperatorKind Kind) {
@@ -25,9 +26,10 @@ bool isAssignment(OverloadedOperatorKind Kind) {
 /// A call that hands the value on, and the store that it ends in.
 enum class Step { Through, Stop };
 
-Step through(const Stmt *Parent, const Stmt *Child, std::optional<Store> &Found) {
+Step through(const Stmt *Parent, const Stmt *Child,
+             std::optional<Store> &Found) {
   static const llvm::StringSet<> Appends = {
-      "push_back", "emplace_back", "push_front", "emplace_front", "push",
+      "push_back", "emplace_back", "push_front", "emplace_front",   "push",
       "emplace",   "insert",       "append",     "insert_or_assign"};
   static const llvm::StringSet<> InPlace = {"copy_", "add_", "sub_", "lerp_"};
   static const llvm::StringSet<> Makers = {"make_tuple", "make_pair", "move",
@@ -39,30 +41,34 @@ Step through(const Stmt *Parent, const Stmt *Child, std::optional<Store> &Found)
                       Operator->getLHS()};
       return Step::Stop;
     }
-    return Operator->isAdditiveOp() || Operator->isMultiplicativeOp() ? Step::Through
-                                                                      : Step::Stop;
+    return Operator->isAdditiveOp() || Operator->isMultiplicativeOp()
+               ? Step::Through
+               : Step::Stop;
   }
   if (const auto *Call = dyn_cast<CXXOperatorCallExpr>(Parent)) {
     if (isAssignment(Call->getOperator()) && Call->getNumArgs() == 2 &&
         Call->getArg(1) == Child)
-      Found = Store{Store::Assign, Call, placeOf(Call->getArg(0)), Call->getArg(0)};
+      Found =
+          Store{Store::Assign, Call, placeOf(Call->getArg(0)), Call->getArg(0)};
     return isArithmetic(Call->getOperator()) ? Step::Through : Step::Stop;
   }
   if (const auto *Call = dyn_cast<CXXMemberCallExpr>(Parent)) {
     llvm::StringRef Name = methodName(Call);
     // What is detached further on loses its history there.
     if (Call->getCallee() == Child)
-      return isTensor(Call->getType()) && Name != "detach" ? Step::Through : Step::Stop;
+      return isTensor(Call->getType()) && Name != "detach" ? Step::Through
+                                                           : Step::Stop;
     const Expr *Object = Call->getImplicitObjectArgument();
     bool Tensor = isTensor(Call->getObjectType());
     if (Object && (Tensor ? InPlace.contains(Name) : Appends.contains(Name)))
-      Found = Store{Tensor ? Store::Assign : Store::Append, Call, placeOf(Object),
-                    Object};
+      Found = Store{Tensor ? Store::Assign : Store::Append, Call,
+                    placeOf(Object), Object};
     return Step::Stop;
   }
   if (const auto *Call = dyn_cast<CallExpr>(Parent)) {
     const FunctionDecl *Callee = Call->getDirectCallee();
-    return Callee && Callee->getIdentifier() && Makers.contains(Callee->getName())
+    return Callee && Callee->getIdentifier() &&
+                   Makers.contains(Callee->getName())
                ? Step::Through
                : Step::Stop;
   }

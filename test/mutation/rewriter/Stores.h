@@ -15,12 +15,14 @@ struct Store {
   const clang::Expr *Target = nullptr;
 };
 
-/// The store that the value ends up in: directly, through arithmetic, tuples and
-/// methods of the tensor, or through one local variable.
+/// The store that the value ends up in: directly, through arithmetic, tuples
+/// and methods of the tensor, or through one local variable.
 std::optional<Store> storeOf(const Program &Whole, const Function &In,
-                             const clang::Expr *Value, bool ThroughLocals = true);
+                             const clang::Expr *Value,
+                             bool ThroughLocals = true);
 
-/// Whether the place lives longer than an iteration (or a call) of the statement.
+/// Whether the place lives longer than an iteration (or a call) of the
+/// statement.
 bool outlivesIteration(const Function &In, const clang::Expr *Target,
                        const clang::ValueDecl *Place, const clang::Stmt *At);
 

@@ -27,14 +27,15 @@ bool clearsByHand(const CXXMemberCallExpr *Call) {
   llvm::StringRef Name = methodName(Call);
   if (Name != "zero_" && Name != "reset")
     return false;
-  const auto *Of =
-      dyn_cast_or_null<CXXMemberCallExpr>(plain(Call->getImplicitObjectArgument()));
+  const auto *Of = dyn_cast_or_null<CXXMemberCallExpr>(
+      plain(Call->getImplicitObjectArgument()));
   return methodName(Of) == "grad" || methodName(Of) == "mutable_grad";
 }
 
 bool clears(const CXXMemberCallExpr *Call) {
-  return (methodName(Call) == "zero_grad" && (isOptimizer(Call->getObjectType()) ||
-                                              isModule(Call->getObjectType()))) ||
+  return (methodName(Call) == "zero_grad" &&
+          (isOptimizer(Call->getObjectType()) ||
+           isModule(Call->getObjectType()))) ||
          clearsByHand(Call);
 }
 
@@ -50,21 +51,24 @@ void removeZeroGrad(const Program &Whole, std::vector<Mutation> &Out) {
       if (!Call || !clears(Call))
         return;
       const Stmt *Full = Call;
-      while (isa_and_nonnull<ExprWithCleanups, ImplicitCastExpr>(In.parent(Full)))
+      while (
+          isa_and_nonnull<ExprWithCleanups, ImplicitCastExpr>(In.parent(Full)))
         Full = In.parent(Full);
       auto Removed = Whole.removal(In, Full);
       auto Point = Whole.piece(Call->getSourceRange());
       if (!Removed || !Point)
         return;
-      Mutation Found{"zero-grad", {"torch-missing-zero-grad"}, *Point,
-                     "gradients are not cleared", {*Removed}, {}};
-      // The steps of the same optimizer, else those beside it, else all. Gradients
-      // that are cleared by hand can belong to an update by hand: only a step() in
-      // the same loop shows that they do not.
+      Mutation Found{"zero-grad", {"torch-missing-zero-grad"},
+                     *Point,      "gradients are not cleared",
+                     {*Removed},  {}};
+      // The steps of the same optimizer, else those beside it, else all.
+      // Gradients that are cleared by hand can belong to an update by hand:
+      // only a step() in the same loop shows that they do not.
       const ValueDecl *Place = placeOf(Call->getImplicitObjectArgument());
       std::vector<const Stmt *> Loops = In.loops(Call);
       bool ByHand = clearsByHand(Call);
-      for (int Round = ByHand ? 1 : 0; Round < 3 && Found.Expected.empty(); ++Round)
+      for (int Round = ByHand ? 1 : 0; Round < 3 && Found.Expected.empty();
+           ++Round)
         for (const StepCall &Step : Steps)
           if ((Round == 2 && !ByHand) ||
               (Round == 1 && Step.In == &In &&

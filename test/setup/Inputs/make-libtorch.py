@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 
 
-def write(path, text=""):
+def write(path: Path, text: str = "") -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 
 
-def tree(root, version, lib="lib"):
+def tree(root: Path, version: str, lib: str = "lib") -> None:
     major, minor, patch = version.split(".")
     api = root / "include/torch/csrc/api/include/torch"
     write(api / "torch.h")
@@ -31,6 +31,6 @@ tree(site / "torch", "2.5.0")
 write(site / "nvidia/cuda_runtime/include/cuda_runtime.h")
 
 pins = Path(__file__).resolve().parents[3] / "third_party/libtorch-requirements.txt"
-version = re.search(r"^torch==(\S+)", pins.read_text(), re.M).group(1)
+(version,) = re.findall(r"^torch==(\S+)", pins.read_text(), re.M)
 tree(trees / f"cache/libtorch-{version}/torch", version)
 write(trees / f"cache/libtorch-{version}/.torch-tidy-stamp")

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 
-def wheel(folder, name, version, tag, files):
+def wheel(folder: Path, name: str, version: str, tag: str, files: dict[str, str]) -> str:
     info = f"{name}-{version}.dist-info"
     files = {**files, f"{info}/METADATA":
              f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
@@ -17,11 +17,12 @@ def wheel(folder, name, version, tag, files):
     path = folder / f"{name}-{version}-{tag}.whl"
     with zipfile.ZipFile(path, "w") as archive:
         for file, text in files.items():
-            digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest())
-            record += f"{file},sha256={digest.rstrip(b'=').decode()},{len(text)}\n"
+            sum_ = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest())
+            record += f"{file},sha256={sum_.rstrip(b'=').decode()},{len(text)}\n"
             archive.writestr(file, text)
         archive.writestr(f"{info}/RECORD", record + f"{info}/RECORD,,\n")
-    return f"{name.replace('_', '-')}=={version} \\\n    --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return f"{name.replace('_', '-')}=={version} \\\n    --hash=sha256:{digest}\n"
 
 
 wheels, requirements = Path(sys.argv[1]), Path(sys.argv[2])

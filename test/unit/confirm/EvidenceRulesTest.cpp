@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 using namespace torchtidy::confirm;
+using torchtidy::FindingKind;
 
 namespace {
 
@@ -121,6 +122,19 @@ TEST(ExceptionRule, NothingThrown) {
       << "the place that would throw may not have been reached";
   EXPECT_EQ(judgeOne(finding("exception", 50), Run.Run).Result,
             Outcome::NotMeasurable);
+}
+
+TEST(ExceptionRule, KindsThatAreSilentAreNotRefuted) {
+  MadeRecording Run;
+  Run.site("aten::mul", {at(12)}, 40);
+  DiagnosedFinding Found = finding("exception", 12);
+  Found.Kind = FindingKind::NonLeafThrows;
+  EXPECT_EQ(judgeOne(Found, Run.Run).Result, Outcome::Refuted);
+  for (FindingKind Silent :
+       {FindingKind::NonLeafIgnored, FindingKind::NonLeafRebound}) {
+    Found.Kind = Silent;
+    EXPECT_EQ(judgeOne(Found, Run.Run).Result, Outcome::NotMeasurable);
+  }
 }
 
 TEST(ByComparisonRules, ARunSaysWhetherTheLineRan) {

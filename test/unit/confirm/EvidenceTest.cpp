@@ -1,8 +1,8 @@
 // Statements of scenarios about results, and about exceptions and reports at
 // marked lines.
-#include "cli/Errors.h"
-#include "run/Capture.h"
 #include "scenarios/Compare.h"
+#include "support/Capture.h"
+#include "support/Errors.h"
 #include <cmath>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -108,7 +108,7 @@ Event event(const std::string &Type, std::set<unsigned> At,
   Event Result;
   Result.Measure = Exceptions;
   Result.Type = Type;
-  Result.Message = Message;
+  Result.Words = Message;
   Result.Lines[AnyStack] = std::move(At);
   return Result;
 }
@@ -164,7 +164,7 @@ TEST(Exception, OfTheTypeAndMessage) {
                       event("c10::Error", {4}, "other")};
   EXPECT_EQ(T.why(), "holds");
   EXPECT_EQ(T.row().What.Measure, "exceptions (c10::Error)");
-  T.R.Wrong.Events[0].Message = "other";
+  T.R.Wrong.Events[0].Words = "other";
   EXPECT_EQ(T.why(), "none at wrong.cpp:3");
 }
 
@@ -312,7 +312,7 @@ TEST(Events, LinesOfTheProgramItself) {
   const auto All = eventsOf(Run, "/src/scenarios/torch-x/wrong.cpp");
   ASSERT_EQ(All.size(), 2u);
   EXPECT_EQ(All[0].Lines.at(AnyStack), (std::set<unsigned>{12, 30}));
-  EXPECT_EQ(All[0].Message, "a leaf");
+  EXPECT_EQ(All[0].Words, "a leaf");
   EXPECT_EQ(All[0].Count, 2u);
   EXPECT_EQ(All[1].Type, "") << "kinds that had no room";
   EXPECT_EQ(All[1].Count, 1u);

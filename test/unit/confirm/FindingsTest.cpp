@@ -1,11 +1,13 @@
-#include "cli/Errors.h"
 #include "findings/Read.h"
+#include "support/Errors.h"
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 using namespace torchtidy::confirm;
+using torchtidy::FindingKind;
+using torchtidy::NoteRole;
 namespace fs = std::filesystem;
 
 namespace {
@@ -63,8 +65,9 @@ TEST_F(Findings, Text) {
   EXPECT_EQ(F.Statement.First, 5u);
   EXPECT_EQ(F.Statement.Last, 5u);
   EXPECT_EQ(F.Notes.size(), 2u);
-  EXPECT_EQ(F.IterationSite.First, 3u);
-  EXPECT_FALSE(F.Loop.isKnown()) << "its end is not known";
+  EXPECT_FALSE(F.Kind) << "a text does not say it";
+  EXPECT_FALSE(F.IterationSite.isKnown()) << "words decide nothing";
+  EXPECT_FALSE(F.Loop.isKnown());
 }
 
 TEST_F(Findings, StatementEndsWhereItsBracketsDo) {
@@ -93,6 +96,7 @@ TEST_F(Findings, Sarif) {
           "physicalLocation": {"artifactLocation": {"uri": "file:///x/n.h"},
                                "region": {"startLine": 9}}}],
        "properties": {"torchTidy": {"evidence": "graph-nodes-per-iteration",
+          "kind": "overwrites",
           "statement": {"physicalLocation": {
              "artifactLocation": {"uri": "src/a%2Bb.cpp",
                                   "uriBaseId": "SRCROOT"},
@@ -117,6 +121,8 @@ TEST_F(Findings, Sarif) {
   // The properties are more exact than the notes.
   EXPECT_EQ(F.IterationSite.First, 3u);
   EXPECT_EQ(F.Notes.at(0).Place.First, 9u);
+  EXPECT_FALSE(F.Notes.at(0).Role);
+  EXPECT_EQ(F.Kind, FindingKind::GraphOverwritten);
 }
 
 TEST_F(Findings, SarifWithoutOurProperties) {
@@ -130,6 +136,64 @@ TEST_F(Findings, SarifWithoutOurProperties) {
   ASSERT_EQ(Read.Findings.size(), 1u);
   EXPECT_EQ(Read.Findings[0].Evidence, "gradient-accumulation");
   EXPECT_EQ(Read.Findings[0].Statement.Last, 4u);
+}
+
+/// A finding at line 5 of a check, of a kind, with a note over lines 2 to 6.
+std::string sarifOf(const std::string &Check, const std::string &Kind,
+                    const std::string &Role) {
+  return R"({"version": "2.1.0", "runs": [{"results": [
+    {"ruleId": ")" +
+         Check + R"(", "message": {"text": "words"},
+     "locations": [{"physicalLocation": {
+        "artifactLocation": {"uri": "file:///x/a.cpp"},
+        "region": {"startLine": 5, "endLine": 5}}}],
+     "relatedLocations": [{"message": {"text": "words"},
+        "properties": {"torchTidy": {"role": ")" +
+         Role + R"("}},
+        "physicalLocation": {"artifactLocation": {"uri": "file:///x/a.cpp"},
+                             "region": {"startLine": 2, "endLine": 6}}}],
+     "properties": {"torchTidy": {"kind": ")" +
+         Kind + R"("}}}]}]})";
+}
+
+TEST_F(Findings, RolesOfNotesCompleteAFinding) {
+  auto Only = [](const std::string &Text) {
+    return parseFindings(Text, "x").Findings.at(0);
+  };
+  const std::string Check = "torch-retained-graph";
+  const DiagnosedFinding Loop = Only(sarifOf(Check, "grows", "loop"));
+  EXPECT_EQ(Loop.Notes.at(0).Role, NoteRole::Loop);
+  EXPECT_EQ(Loop.Loop.First, 2u);
+  EXPECT_EQ(Loop.Loop.Last, 6u);
+  EXPECT_FALSE(Loop.IterationSite.isKnown());
+  const DiagnosedFinding Built = Only(sarifOf(Check, "grows", "graph-built"));
+  EXPECT_EQ(Built.IterationSite.First, 2u);
+  EXPECT_FALSE(Built.Loop.isKnown());
+  const DiagnosedFinding Other = Only(sarifOf(Check, "grows", "backward"));
+  EXPECT_FALSE(Other.IterationSite.isKnown());
+  EXPECT_FALSE(Only(sarifOf(Check, "grows", "no-such")).Notes.at(0).Role);
+}
+
+TEST_F(Findings, KindsBelongToChecks) {
+  auto KindOf = [](const std::string &Check, const std::string &Kind) {
+    return parseFindings(sarifOf(Check, Kind, ""), "x").Findings.at(0).Kind;
+  };
+  EXPECT_EQ(KindOf("torch-retained-graph", "grows"), FindingKind::GraphGrows);
+  EXPECT_EQ(KindOf("torch-undetached-hidden-state", "grows"),
+            FindingKind::StateGrows);
+  EXPECT_FALSE(KindOf("torch-retained-graph", "throws"));
+  EXPECT_FALSE(KindOf("torch-retained-graph", "of a later version"));
+}
+
+TEST_F(Findings, EveryKindIsFoundByItsName) {
+  using namespace torchtidy;
+  for (const FindingKindInfo &Each : FindingKinds) {
+    EXPECT_EQ(findKind(Each.Check, Each.Name), Each.Kind) << Each.Name;
+    EXPECT_EQ(infoOf(Each.Kind).Name, Each.Name);
+    EXPECT_NE(evidenceOf(std::string(Each.Check)), "") << Each.Check;
+  }
+  for (const NoteRoleInfo &Each : NoteRoles)
+    EXPECT_EQ(findRole(Each.Name), Each.Role) << Each.Name;
 }
 
 TEST_F(Findings, UnreadableInput) {
@@ -177,7 +241,9 @@ TEST_F(Findings, Yaml) {
   EXPECT_EQ(F.Statement.File, File);
   EXPECT_EQ(F.Line, 5u);
   EXPECT_EQ(F.Column, 5u);
-  EXPECT_EQ(F.IterationSite.First, 3u);
+  EXPECT_EQ(F.Notes.at(0).Place.First, 3u);
+  EXPECT_FALSE(F.Kind);
+  EXPECT_FALSE(F.IterationSite.isKnown()) << "words decide nothing";
 }
 
 TEST_F(Findings, YamlOfOthers) {

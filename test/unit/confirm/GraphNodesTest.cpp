@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 using namespace torchtidy::confirm;
+using torchtidy::FindingKind;
 
 namespace {
 
@@ -213,8 +214,7 @@ TEST(GraphNodes, LoopWithoutAnyNodesIsRefuted) {
 TEST(GraphNodes, OneExtraGraph) {
   // last = loss: two graphs at once, where one would be.
   DiagnosedFinding Last = finding(Evidence, 20);
-  Last.Message = "tensor 'loss' kept in 'last' keeps one extra autograd graph "
-                 "alive until it is overwritten; store 'loss.detach()'";
+  Last.Kind = FindingKind::GraphOverwritten;
   Last.IterationSite = {File, 12, 12};
   MadeRecording Kept, Freed;
   Kept.graph("aten::mm", {at(12)}, 30, 4, 8, true);
@@ -228,13 +228,51 @@ TEST(GraphNodes, ExceptionOfTheSecondBackward) {
   Run.graph("aten::gru", {at(12)}, 2, 4, 8, true);
   Run.site("backward", {at(14)}, 2).Exceptions = 1;
   DiagnosedFinding State = finding(Evidence, 12);
-  State.Message =
-      "recurrent state 'h' carries its autograd graph into the next "
-      "iteration: the next backward() reaches the graph that this "
-      "one has freed and throws; detach it";
+  State.Kind = FindingKind::StateThrows;
   const Verdict V = judgeOne(State, Run.Run);
   EXPECT_EQ(V.Result, Outcome::Confirmed);
   EXPECT_EQ(V.Cost, CostKind::WrongResult);
+}
+
+/// A finding of a check of ours in a file that does not say of which kind.
+DiagnosedFinding ofUnknownKind(const char *Check) {
+  DiagnosedFinding Result = finding(Evidence, 12);
+  Result.Check = Check;
+  return Result;
+}
+
+TEST(GraphNodes, UnknownKindIsRefutedOnlyWhereEachKindIs) {
+  MadeRecording Extra, Freed, Kept;
+  Extra.graph("aten::mm", {at(12)}, 100, 4, 8, true);
+  Freed.graph("aten::mm", {at(12)}, 100, 4, 4, true);
+  Kept.graph("aten::mm", {at(12)}, 100, 4, 400, false);
+  const DiagnosedFinding Graph = ofUnknownKind("torch-retained-graph");
+  // As 'grows' it is refuted, as 'overwrites' it is confirmed.
+  const Verdict Open = judgeOne(Graph, Extra.Run);
+  EXPECT_EQ(Open.Result, Outcome::NotMeasurable);
+  EXPECT_NE(Open.Sentence.find("the file does not say of which kind"),
+            std::string::npos)
+      << Open.Sentence;
+  EXPECT_NE(Open.Sentence.find("REFUTED as 'grows' or 'chains'"),
+            std::string::npos)
+      << Open.Sentence;
+  EXPECT_NE(Open.Sentence.find("CONFIRMED as 'overwrites'"), std::string::npos)
+      << Open.Sentence;
+  EXPECT_EQ(Open.Rule,
+            "graph-nodes-per-iteration: needs the kind of the finding");
+  EXPECT_EQ(judgeOne(Graph, Freed.Run).Result, Outcome::Refuted);
+  const Verdict Each = judgeOne(Graph, Kept.Run);
+  EXPECT_EQ(Each.Result, Outcome::Confirmed);
+  EXPECT_NE(Each.Sentence.find("this holds for each"), std::string::npos)
+      << Each.Sentence;
+}
+
+TEST(GraphNodes, ExceptionOfAnUnknownKindIsNoVerdict) {
+  MadeRecording Run;
+  Run.graph("aten::gru", {at(12)}, 100, 4, 4, true);
+  Run.site("backward", {at(14)}, 100).Exceptions = 1;
+  const DiagnosedFinding State = ofUnknownKind("torch-undetached-hidden-state");
+  EXPECT_EQ(judgeOne(State, Run.Run).Result, Outcome::NotMeasurable);
 }
 
 TEST(GraphNodes, RecordingWithoutNodesByLine) {

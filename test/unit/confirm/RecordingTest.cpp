@@ -1,8 +1,8 @@
 #include "Recordings.h"
-#include "cli/Errors.h"
 #include "recording/Json.h"
 #include "recording/Symbolizer.h"
 #include "run/Target.h"
+#include "support/Errors.h"
 #include <gtest/gtest.h>
 
 using namespace torchtidy::confirm;

@@ -1,10 +1,11 @@
 // The rules of counts, and what all rules have in common.
 #include "Recordings.h"
-#include "cli/Errors.h"
 #include "rules/Rule.h"
+#include "support/Errors.h"
 #include <gtest/gtest.h>
 
 using namespace torchtidy::confirm;
+using torchtidy::FindingKind;
 
 namespace {
 
@@ -159,6 +160,16 @@ TEST(PeakBytes, GraphThatABackwardRunsIsRefuted) {
             Outcome::Refuted);
 }
 
+TEST(PeakBytes, GraphForUnusedGradientsIsNotRefutedByItsBackward) {
+  MadeRecording Run;
+  Run.graph("aten::conv2d", {at(5, "forward"), at(12)}, 16, 3, 3, true);
+  DiagnosedFinding Unused = finding("peak-bytes", 12);
+  Unused.Kind = FindingKind::GraphUnused;
+  EXPECT_EQ(judgeOne(Unused, Run.Run).Result, Outcome::Refuted);
+  Unused.Kind = FindingKind::GradientsUnused;
+  EXPECT_EQ(judgeOne(Unused, Run.Run).Result, Outcome::NotMeasurable);
+}
+
 TEST(PeakBytes, OneOfTwoCallersWithoutBackwardIsConfirmed) {
   MadeRecording Run;
   Run.graph("aten::conv2d", {at(12, "predict"), at(30)}, 100, 3, 3, true);
@@ -221,7 +232,7 @@ TEST(Copies, TransferWithoutADeviceIsNotMeasurable) {
   MadeRecording Run;
   Run.site("aten::to", {at(12)}, 80);
   DiagnosedFinding Transfer = finding("copies-per-iteration", 12);
-  Transfer.Message = "'.to(device)' copies it in every iteration";
+  Transfer.Kind = FindingKind::TransferMoves;
   EXPECT_EQ(judgeOne(Transfer, Run.Run).Result, Outcome::NotMeasurable);
   Run.Run.CudaDevice = "NVIDIA H200";
   EXPECT_EQ(judgeOne(Transfer, Run.Run).Result, Outcome::Refuted);
@@ -255,8 +266,23 @@ TEST(Copies, TypeThatIsThereAlreadyIsRefuted) {
   MadeRecording Run;
   Run.site("aten::to", {at(12)}, 80);
   DiagnosedFinding Conversion = finding("copies-per-iteration", 12);
-  Conversion.Message = "'.to(torch::kFloat32)' converts it in every iteration";
+  Conversion.Kind = FindingKind::TransferConverts;
   EXPECT_EQ(judgeOne(Conversion, Run.Run).Result, Outcome::Refuted);
+}
+
+TEST(Copies, UnknownKindWithoutADeviceIsNotMeasurable) {
+  MadeRecording Run;
+  Run.site("aten::to", {at(12)}, 80);
+  DiagnosedFinding Either = finding("copies-per-iteration", 12);
+  Either.Check = "torch-repeated-transfer";
+  Either.Message = "'.to(torch::kFloat32)' converts it in every iteration";
+  EXPECT_EQ(judgeOne(Either, Run.Run).Result, Outcome::NotMeasurable);
+  Run.Run.CudaDevice = "NVIDIA H200";
+  const Verdict V = judgeOne(Either, Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Refuted);
+  EXPECT_EQ(V.Sentence,
+            "nothing is copied, the tensor is already there, 80 iterations")
+      << "where the kind changes nothing, nothing is said of it";
 }
 
 TEST(Copies, OnTheDevice) {

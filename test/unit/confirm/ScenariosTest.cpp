@@ -114,11 +114,11 @@ Site mark(const std::string &Name, std::vector<Sample> Series) {
   return Result;
 }
 
-Sample sample(uint64_t Hit, int64_t Nodes, int64_t Bytes) {
+Sample sample(uint64_t Hit, int64_t NodesAlive, int64_t Allocated) {
   Sample Result;
   Result.Hit = Hit;
-  Result.Nodes = Nodes;
-  Result.CpuBytes = Bytes;
+  Result.Nodes = NodesAlive;
+  Result.CpuBytes = Allocated;
   return Result;
 }
 

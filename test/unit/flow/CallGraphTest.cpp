@@ -222,3 +222,19 @@ TEST_F(CallGraphTest, FunctionsOutsideTheFileAreNotThere) {
   EXPECT_TRUE(
       Calls->callees(findFunction(*Unit, "use")->getCanonicalDecl()).empty());
 }
+
+TEST_F(CallGraphTest, VirtualCallsRunOverriders) {
+  read(R"cpp(
+    struct Base { virtual void run() = 0; virtual void stop() {} };
+    struct Middle : Base { void run() override {} };
+    struct Lower : Middle { void run() override {} void stop() override {} };
+    void calls(Base &b) { b.run(); }
+    void named(Middle &m) { m.Middle::run(); }
+    void other(Base &b) { b.stop(); }
+  )cpp");
+  EXPECT_EQ(callees("calls"), (Names{"Lower::run", "Middle::run"}));
+  EXPECT_EQ(callees("named"), (Names{"Middle::run"}))
+      << "a qualified call is no virtual one";
+  EXPECT_EQ(callees("other"), (Names{"Base::stop", "Lower::stop"}));
+  EXPECT_EQ(roots(), (Names{"calls", "named", "other"}));
+}

@@ -57,8 +57,8 @@ TEST(Functions, Members) {
                    "Net::operator==", "Net::Part::inside", "Net::make"}));
 }
 
-// An implicit default constructor runs the initializers of the members; copying and
-// assigning by members has nothing of its own.
+// An implicit default constructor runs the initializers of the members; copying
+// and assigning by members has nothing of its own.
 TEST(Functions, OfImplicitMembersOnlyDefaultConstructors) {
   EXPECT_EQ(functionsOf(R"cpp(
     struct Member { Member() {} };

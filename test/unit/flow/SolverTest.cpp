@@ -118,7 +118,9 @@ TEST_F(Endless, Budget) {
 
 TEST_F(Endless, CostOfAVisit) {
   // The cost of a visit is that of the state before it.
-  auto Cost = [](unsigned State) -> unsigned long { return State; };
+  auto Cost = [](unsigned State, Digraph::Node) -> unsigned long {
+    return State;
+  };
   EXPECT_FALSE(run(Direction::Forward, 100ul, Cost));
   EXPECT_GT(Visits, 5u);
   EXPECT_LT(Visits, 20u);

@@ -25,7 +25,8 @@ static Names testsOf(llvm::StringRef Code) {
 }
 
 TEST(TestFunctions, MethodsOfGoogleTestsClasses) {
-  EXPECT_EQ(testsOf(R"cpp(
+  EXPECT_EQ(
+      testsOf(R"cpp(
     namespace testing {
     struct Test { virtual ~Test(); virtual void TestBody() = 0; };
     template <class T> struct TestWithParam : Test {};
@@ -41,8 +42,7 @@ TEST(TestFunctions, MethodsOfGoogleTestsClasses) {
     struct Another : mine::testing::Test { void run() {} };
     struct Alone { void run() {} };
   )cpp"),
-            (Names{"Direct::TestBody", "Fixture<int>::helper",
-                   "Derived::TestBody"}));
+      (Names{"Direct::TestBody", "Fixture<int>::helper", "Derived::TestBody"}));
 }
 
 TEST(TestFunctions, WhatAGlobalHandsToAFramework) {

@@ -106,13 +106,13 @@ using Texts = std::vector<std::string>;
 } // namespace
 
 TEST_F(Events, ForwardRunsAModule) {
-  Way W = way("training");
+  Entry W = entry("training");
   // The network's, and that of its layer inside.
-  EXPECT_EQ(W.sites(EventKind::Forward),
+  EXPECT_EQ(W.sites<ForwardEvent>(),
             (Texts{"fc->forward(x)", "net->forward(x)"}));
-  const Event &Outer = W.event(EventKind::Forward, "net->forward(x)");
-  const Event &Inner = W.event(EventKind::Forward, "fc->forward(x)");
-  EXPECT_EQ(W.placeOf(Outer), "net");
+  const ForwardEvent &Outer = W.event<ForwardEvent>("net->forward(x)");
+  const ForwardEvent &Inner = W.event<ForwardEvent>("fc->forward(x)");
+  EXPECT_EQ(W.placeOf(Outer.Modules), "net");
   EXPECT_TRUE(Outer.Result.mayHaveGraph());
   EXPECT_EQ(Outer.Input.History, history::None);
   EXPECT_EQ(Outer.In, &W->root());
@@ -122,58 +122,59 @@ TEST_F(Events, ForwardRunsAModule) {
 }
 
 TEST_F(Events, Backward) {
-  Way W = way("training");
-  const Event &Forward = W.event(EventKind::Forward, "net->forward(x)");
+  Entry W = entry("training");
+  const ForwardEvent &Forward = W.event<ForwardEvent>("net->forward(x)");
   for (const char *Site :
        {"loss.backward()", "torch::autograd::backward({loss}, {})"}) {
-    const Event &E = W.event(EventKind::Backward, Site);
-    EXPECT_TRUE(E.Result.hasOrigin(Forward.Origin)) << Site;
-    EXPECT_FALSE(E.IsRestricted) << Site;
+    const BackwardEvent &E = W.event<BackwardEvent>(Site);
+    EXPECT_TRUE(E.Root.hasOrigin(Forward.Origin)) << Site;
+    EXPECT_FALSE(E.HasInputs) << Site;
   }
-  const Event &Grad = W.all(EventKind::Grad).front()[0];
-  EXPECT_TRUE(Grad.Result.hasOrigin(Forward.Origin));
+  const GradEvent &Grad = *W.all<GradEvent>().front();
+  EXPECT_TRUE(Grad.Root.hasOrigin(Forward.Origin));
 }
 
 TEST_F(Events, StepAndZeroGrad) {
-  Way W = way("training");
-  const Event &Step = W.event(EventKind::Step, "sgd.step()");
-  EXPECT_EQ(W.placeOf(Step), "sgd");
-  EXPECT_FALSE(Step.IsRestricted);
-  ASSERT_FALSE(Step.Result.Refs.empty()) << "what it trains";
-  EXPECT_EQ(W->places().name(W->places().owner(Step.Result.Refs.front())),
+  Entry W = entry("training");
+  const StepEvent &Step = W.event<StepEvent>("sgd.step()");
+  EXPECT_EQ(W.placeOf(Step.Optimizers), "sgd");
+  EXPECT_FALSE(Step.HasClosure);
+  ASSERT_FALSE(Step.Trained.empty()) << "what it trains";
+  EXPECT_EQ(W->places().name(W->places().owner(Step.Trained.front())), "net");
+  EXPECT_EQ(W.placeOf(W.event<ZeroGradEvent>("sgd.zero_grad()").Cleared),
+            "sgd");
+  EXPECT_EQ(W.placeOf(W.event<ZeroGradEvent>("net->zero_grad()").Cleared),
             "net");
-  EXPECT_EQ(W.placeOf(W.event(EventKind::ZeroGrad, "sgd.zero_grad()")), "sgd");
-  EXPECT_EQ(W.placeOf(W.event(EventKind::ZeroGrad, "net->zero_grad()")), "net");
 }
 
 TEST_F(Events, Restricted) {
-  Way W = way("restricted");
-  ASSERT_EQ(W.all(EventKind::Backward).size(), 1u);
-  EXPECT_TRUE(W.all(EventKind::Backward).front()->IsRestricted);
-  ASSERT_EQ(W.all(EventKind::Step).size(), 1u);
-  EXPECT_TRUE(W.all(EventKind::Step).front()->IsRestricted);
+  Entry W = entry("restricted");
+  ASSERT_EQ(W.all<BackwardEvent>().size(), 1u);
+  EXPECT_TRUE(W.all<BackwardEvent>().front()->HasInputs);
+  ASSERT_EQ(W.all<StepEvent>().size(), 1u);
+  EXPECT_TRUE(W.all<StepEvent>().front()->HasClosure);
 }
 
 TEST_F(Events, GradientsClearedByHand) {
-  Way W = way("clearings");
-  EXPECT_EQ(W.sites(EventKind::ZeroGrad),
+  Entry W = entry("clearings");
+  EXPECT_EQ(W.sites<ZeroGradEvent>(),
             (Texts{"p.grad().zero_()", "p.mutable_grad() = Tensor()",
                    "w.mutable_grad().reset()"}));
-  for (const Event *E : W.all(EventKind::ZeroGrad))
-    for (PlaceId P : E->Places)
+  for (const ZeroGradEvent *E : W.all<ZeroGradEvent>())
+    for (PlaceId P : E->Cleared)
       EXPECT_EQ(W->places().step(P).Of, Step::Gradient);
-  const Event &ByHand = W.event(EventKind::ZeroGrad, "p.grad().zero_()");
-  ASSERT_EQ(ByHand.Places.size(), 1u);
-  EXPECT_EQ(W->places().name(W->places().owner(ByHand.Places.front())), "net");
+  const ZeroGradEvent &ByHand = W.event<ZeroGradEvent>("p.grad().zero_()");
+  ASSERT_EQ(ByHand.Cleared.size(), 1u);
+  EXPECT_EQ(W->places().name(W->places().owner(ByHand.Cleared.front())), "net");
 }
 
 TEST_F(Events, Create) {
-  Way W = way("objects");
+  Entry W = entry("objects");
   std::vector<std::string> Named;
   unsigned Heap = 0;
-  for (const Event *E : W.all(EventKind::Create)) {
-    ASSERT_EQ(E->Places.size(), 1u);
-    const std::string Name = W.placeOf(*E);
+  for (const CreateEvent *E : W.all<CreateEvent>()) {
+    ASSERT_EQ(E->Objects.size(), 1u);
+    const std::string Name = W.placeOf(E->Objects);
     if (!Name.empty())
       Named.push_back(Name);
     else
@@ -185,10 +186,10 @@ TEST_F(Events, Create) {
 }
 
 TEST_F(Events, Load) {
-  Way W = way("loading");
+  Entry W = entry("loading");
   std::vector<std::string> Loaded;
-  for (const Event *E : W.all(EventKind::Load))
-    for (PlaceId P : E->Places)
+  for (const LoadEvent *E : W.all<LoadEvent>())
+    for (PlaceId P : E->Loaded)
       if (std::string Name = W->places().name(P); !Name.empty())
         Loaded.push_back(Name);
   for (const char *Name : {"script", "given", "net", "data"})
@@ -196,12 +197,10 @@ TEST_F(Events, Load) {
 }
 
 TEST_F(Events, Store) {
-  Way W = way("stores");
-  auto How = [&](const char *Site) {
-    return W.event(EventKind::Store, Site).How;
-  };
+  Entry W = entry("stores");
+  auto How = [&](const char *Site) { return W.event<StoreEvent>(Site).How; };
   auto Place = [&](const char *Site) {
-    return W.placeOf(W.event(EventKind::Store, Site));
+    return W.placeOf(W.event<StoreEvent>(Site).Places);
   };
   EXPECT_EQ(How("losses.push_back(loss)"), StoreKind::Append);
   EXPECT_EQ(Place("losses.push_back(loss)"), "losses");
@@ -215,18 +214,17 @@ TEST_F(Events, Store) {
   EXPECT_EQ(How("total[0] = loss"), StoreKind::InPlace);
   EXPECT_EQ(Place("total[0] = loss"), "total");
   EXPECT_EQ(
-      llvm::count(W.sites(EventKind::Store), "losses.push_back(loss.detach())"),
-      0)
+      llvm::count(W.sites<StoreEvent>(), "losses.push_back(loss.detach())"), 0)
       << "nothing with a graph is stored";
-  const Event &Append = W.event(EventKind::Store, "losses.push_back(loss)");
+  const StoreEvent &Append = W.event<StoreEvent>("losses.push_back(loss)");
   EXPECT_EQ(W->origin(Append.Origin).Of, Origin::Through);
   ASSERT_TRUE(Append.Operand);
 }
 
 TEST_F(Events, Release) {
-  Way W = way("releases");
+  Entry W = entry("releases");
   auto Place = [&](const char *Site) {
-    return W.placeOf(W.event(EventKind::Release, Site));
+    return W.placeOf(W.event<ReleaseEvent>(Site).Places);
   };
   EXPECT_EQ(Place("losses.clear()"), "losses");
   EXPECT_EQ(Place("losses.pop_back()"), "losses");
@@ -236,17 +234,17 @@ TEST_F(Events, Release) {
 }
 
 TEST_F(Events, Escape) {
-  Way W = way("escapes");
-  EXPECT_EQ(W.sites(EventKind::Escape), (Texts{"keep(y)", "read(net)", "y"}))
+  Entry W = entry("escapes");
+  EXPECT_EQ(W.sites<EscapeEvent>(), (Texts{"keep(y)", "read(net)", "y"}))
       << "numbers do not matter; what a root returns does";
-  EXPECT_EQ(W.placeOf(W.event(EventKind::Escape, "keep(y)")), "y");
-  EXPECT_TRUE(W.event(EventKind::Escape, "y").Result.mayHaveGraph());
+  EXPECT_EQ(W.placeOf(W.event<EscapeEvent>("keep(y)").Places), "y");
+  EXPECT_TRUE(W.event<EscapeEvent>("y").Given.mayHaveGraph());
 }
 
 TEST_F(Events, PointsOfEventsAreInOrder) {
-  Way W = way("training");
-  const Event &Step = W.event(EventKind::Step, "sgd.step()");
-  const Event &Backward = W.event(EventKind::Backward, "loss.backward()");
+  Entry W = entry("training");
+  const StepEvent &Step = W.event<StepEvent>("sgd.step()");
+  const BackwardEvent &Backward = W.event<BackwardEvent>("loss.backward()");
   auto IsStep = [&](torchtidy::flow::Digraph::Node N) {
     return N == Step.Point;
   };

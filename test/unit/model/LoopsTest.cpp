@@ -14,18 +14,18 @@ struct Loops : ModelTest<Loops> {
   static const char Code[];
 
   /// The statement of the innermost loop around an event, or null.
-  static const clang::Stmt *innermost(const Way &W, const Event &E) {
+  static const clang::Stmt *innermost(const Entry &W, const Event &E) {
     auto Around = W->loopsAround(E.Point);
     return Around.empty() ? nullptr : W->loopStatement(*Around.back());
   }
-  static const Event &forward(const Way &W) {
-    return *W.all(EventKind::Forward).front();
+  static const Event &forward(const Entry &W) {
+    return *W.all<ForwardEvent>().front();
   }
   /// Whether what an event stores into lives on after an iteration of the
   /// outermost or innermost loop around it.
-  static std::optional<bool> outlives(const Way &W, llvm::StringRef Site,
+  static std::optional<bool> outlives(const Entry &W, llvm::StringRef Site,
                                       bool Outermost = false) {
-    const Event &E = W.event(EventKind::Store, Site);
+    const StoreEvent &E = W.event<StoreEvent>(Site);
     auto Around = W->loopsAround(E.Point);
     if (Around.empty() || E.Places.empty()) {
       ADD_FAILURE() << "no loop around " << Site.str();
@@ -148,7 +148,7 @@ void aliases(std::vector<Tensor> &a, std::vector<Tensor> &b, Linear net, Tensor 
 TEST_F(Loops, Statements) {
   using namespace clang;
   auto Of = [](const char *Root) {
-    Way W = way(Root);
+    Entry W = entry(Root);
     return innermost(W, forward(W));
   };
   EXPECT_TRUE(isa_and_nonnull<ForStmt>(Of("forLoop")));
@@ -156,16 +156,16 @@ TEST_F(Loops, Statements) {
   EXPECT_TRUE(isa_and_nonnull<DoStmt>(Of("doLoop")));
   EXPECT_TRUE(isa_and_nonnull<CXXForRangeStmt>(Of("rangeLoop")));
   EXPECT_EQ(Of("gotoLoop"), nullptr);
-  Way Goto = way("gotoLoop");
+  Entry Goto = entry("gotoLoop");
   EXPECT_EQ(Goto->loopsAround(forward(Goto).Point).size(), 1u)
       << "a loop without a statement";
-  Way None = way("noLoop");
+  Entry None = entry("noLoop");
   EXPECT_TRUE(None->loopsAround(forward(None).Point).empty());
 }
 
 TEST_F(Loops, NestedOutermostFirst) {
   using namespace clang;
-  Way W = way("nested");
+  Entry W = entry("nested");
   auto Around = W->loopsAround(forward(W).Point);
   ASSERT_EQ(Around.size(), 2u);
   EXPECT_TRUE(isa_and_nonnull<ForStmt>(W->loopStatement(*Around[0])));
@@ -174,7 +174,7 @@ TEST_F(Loops, NestedOutermostFirst) {
 
 TEST_F(Loops, ThroughFunctions) {
   using namespace clang;
-  Way W = way("throughFunctions");
+  Entry W = entry("throughFunctions");
   const Event &Forward = forward(W);
   ASSERT_EQ(W->loopsAround(Forward.Point).size(), 1u);
   const Loop &L = *W->loopsAround(Forward.Point).front();
@@ -187,7 +187,7 @@ TEST_F(Loops, ThroughFunctions) {
 
 TEST_F(Loops, OfAFunctionThatALoopCalls) {
   using namespace clang;
-  Way W = way("loopInLoop");
+  Entry W = entry("loopInLoop");
   auto Around = W->loopsAround(forward(W).Point);
   ASSERT_EQ(Around.size(), 2u);
   EXPECT_TRUE(isa_and_nonnull<ForStmt>(W->loopStatement(*Around[0])));
@@ -197,7 +197,7 @@ TEST_F(Loops, OfAFunctionThatALoopCalls) {
 }
 
 TEST_F(Loops, OfAnAlgorithmIsItsCall) {
-  Way W = way("algorithm");
+  Entry W = entry("algorithm");
   const clang::Stmt *S = innermost(W, forward(W));
   ASSERT_TRUE(clang::isa_and_nonnull<clang::CallExpr>(S));
   EXPECT_TRUE(clang::cast<clang::CallExpr>(S)->getDirectCallee()->getName() ==
@@ -205,7 +205,7 @@ TEST_F(Loops, OfAnAlgorithmIsItsCall) {
 }
 
 TEST_F(Loops, Outlives) {
-  Way W = way("lifetimes");
+  Entry W = entry("lifetimes");
   for (const char *Site :
        {"outside.push_back(y)", "inEpoch.push_back(y)", "given.push_back(y)",
         "global.push_back(y)", "holder.kept.push_back(y)",
@@ -216,14 +216,15 @@ TEST_F(Loops, Outlives) {
     EXPECT_EQ(outlives(W, Site), false) << Site;
   EXPECT_EQ(outlives(W, "outside.push_back(y)", /*Outermost=*/true), true);
   EXPECT_EQ(outlives(W, "inEpoch.push_back(y)", /*Outermost=*/true), false);
-  EXPECT_EQ(outlives(way("Trainer::run"), "losses.push_back(net->forward(x))"),
-            true);
+  EXPECT_EQ(
+      outlives(entry("Trainer::run"), "losses.push_back(net->forward(x))"),
+      true);
 }
 
 TEST_F(Loops, FromOutsideAndAliases) {
-  Way W = way("aliases");
+  Entry W = entry("aliases");
   auto Place = [&](const char *Name) {
-    return W.event(EventKind::Store, std::string(Name) + ".push_back(y)")
+    return W.event<StoreEvent>(std::string(Name) + ".push_back(y)")
         .Places.front();
   };
   const PlaceId A = Place("a"), B = Place("b"), Local = Place("local"),

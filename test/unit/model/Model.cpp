@@ -10,31 +10,21 @@ namespace torchtidy::test {
 static const char Before[] =
     "void observe(const char *Name, const torch::Tensor &Observed);\n";
 
-std::vector<const Event *> Way::all(EventKind Kind) const {
-  std::vector<const Event *> Result;
-  for (const Event &E : Execution.events())
-    if (E.Kind == Kind)
-      Result.push_back(&E);
-  return Result;
-}
-
-std::vector<std::string> Way::sites(EventKind Kind) const {
-  std::vector<const Event *> Events = all(Kind);
-  llvm::stable_sort(Events, [&](const Event *A, const Event *B) {
+std::vector<std::string> Entry::sitesOf(Events All) const {
+  llvm::stable_sort(All, [&](const Event *A, const Event *B) {
     return Program.sourceManager().isBeforeInTranslationUnit(
         A->Site->getBeginLoc(), B->Site->getBeginLoc());
   });
   std::vector<std::string> Result;
-  for (const Event *E : Events)
+  for (const Event *E : All)
     Result.push_back(Program.text(E->Site));
   return Result;
 }
 
-const Event &Way::event(EventKind Kind, llvm::StringRef Site) const {
-  static const Event None = {};
+const Event *Entry::onlyAt(const Events &All, llvm::StringRef Site) const {
   const Event *Found = nullptr;
   std::string Seen;
-  for (const Event *E : all(Kind)) {
+  for (const Event *E : All) {
     const std::string Text = Program.text(E->Site);
     Seen += "\n  " + Text;
     if (Text != Site)
@@ -43,13 +33,13 @@ const Event &Way::event(EventKind Kind, llvm::StringRef Site) const {
     Found = E;
   }
   EXPECT_TRUE(Found) << "no event at " << Site.str() << "; there are:" << Seen;
-  return Found ? *Found : None;
+  return Found;
 }
 
-const Event &Way::observation(llvm::StringRef Name) const {
-  static const Event None = {};
-  const Event *Found = nullptr;
-  for (const Event *E : all(EventKind::Escape)) {
+const EscapeEvent &Entry::observation(llvm::StringRef Name) const {
+  static const EscapeEvent None(nullptr);
+  const EscapeEvent *Found = nullptr;
+  for (const EscapeEvent *E : all<EscapeEvent>()) {
     const auto *Call = dyn_cast_or_null<CallExpr>(E->Site);
     const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
     if (!Callee || !Callee->getIdentifier() || Callee->getName() != "observe")
@@ -65,20 +55,20 @@ const Event &Way::observation(llvm::StringRef Name) const {
   return Found ? *Found : None;
 }
 
-const Value &Way::observed(llvm::StringRef Name) const {
-  return observation(Name).Result;
+const Value &Entry::observed(llvm::StringRef Name) const {
+  return observation(Name).Given;
 }
 
-uint8_t Way::gradMode(llvm::StringRef Name) const {
+uint8_t Entry::gradMode(llvm::StringRef Name) const {
   return observation(Name).GradMode;
 }
 
-std::string Way::placeOf(const Event &E) const {
-  if (E.Places.size() != 1) {
-    ADD_FAILURE() << E.Places.size() << " places";
+std::string Entry::placeOf(const PlaceSet &Places) const {
+  if (Places.size() != 1) {
+    ADD_FAILURE() << Places.size() << " places";
     return "";
   }
-  return Execution.places().name(E.Places.front());
+  return Execution.places().name(Places.front());
 }
 
 Model::Model(llvm::StringRef Code, const ParseOptions &Options)
@@ -87,26 +77,26 @@ Model::Model(llvm::StringRef Code, const ParseOptions &Options)
     Program = std::make_unique<model::Program>(Unit->getASTContext());
 }
 
-bool Model::hasWay(llvm::StringRef Root) {
+bool Model::hasEntry(llvm::StringRef Root) {
   for (const auto &Execution : Program->executions())
     if (Execution->root().Function->getQualifiedNameAsString() == Root)
       return true;
   return false;
 }
 
-Way Model::way(llvm::StringRef Root) {
+Entry Model::entry(llvm::StringRef Root) {
   const Execution *Found = nullptr;
   for (const auto &Execution : Program->executions())
     if (Execution->root().Function->getQualifiedNameAsString() == Root) {
-      EXPECT_FALSE(Found) << "two ways begin at " << Root.str();
+      EXPECT_FALSE(Found) << "two entries have the name " << Root.str();
       Found = Execution.get();
     }
   if (!Found) {
-    ADD_FAILURE() << "no way begins at " << Root.str();
+    ADD_FAILURE() << "no entry has the name " << Root.str();
     // There is one in every source of these tests.
     Found = Program->executions().front().get();
   }
-  return Way(*Program, *Found);
+  return Entry(*Program, *Found);
 }
 
 } // namespace torchtidy::test

@@ -1,27 +1,46 @@
-// The model of a source, and the ways into it by the names of their roots.
+// The model of a source, and its entries by the names of their roots.
 #ifndef TORCHTIDY_TEST_UNIT_MODEL_MODEL_H
 #define TORCHTIDY_TEST_UNIT_MODEL_MODEL_H
 
-#include "model/Program.h"
+#include "model/execution/Program.h"
 #include "support/Parse.h"
 #include "gtest/gtest.h"
 
 namespace torchtidy::test {
 
-/// One way into a source, and its events by what is written at their sites.
-class Way {
+/// One entry of a source, and its events by what is written at their sites.
+class Entry {
 public:
-  Way(model::Program &Program, const model::Execution &Execution)
+  Entry(model::Program &Program, const model::Execution &Execution)
       : Program(Program), Execution(Execution) {}
 
   const model::Execution *operator->() const { return &Execution; }
   const model::Execution &operator*() const { return Execution; }
 
-  std::vector<const model::Event *> all(model::EventKind Kind) const;
+  /// All events of a kind.
+  template <class EventT> std::vector<const EventT *> all() const {
+    std::vector<const EventT *> Result;
+    for (const EventT &E : Execution.events<EventT>())
+      Result.push_back(&E);
+    return Result;
+  }
   /// The text of the sites of all events of a kind, in source order.
-  std::vector<std::string> sites(model::EventKind Kind) const;
+  template <class EventT> std::vector<std::string> sites() const {
+    return sitesOf(any<EventT>());
+  }
   /// The only event of a kind at sites with this text.
-  const model::Event &event(model::EventKind Kind, llvm::StringRef Site) const;
+  template <class EventT> const EventT &event(llvm::StringRef Site) const {
+    static const EventT None(nullptr);
+    const model::Event *Found = onlyAt(any<EventT>(), Site);
+    return Found ? *llvm::cast<EventT>(Found) : None;
+  }
+
+  /// What a query found on this entry.
+  template <class Fact> std::vector<Fact> of(std::vector<Fact> Facts) const {
+    llvm::erase_if(
+        Facts, [&](const Fact &Found) { return Found.Entry != &Execution; });
+    return Facts;
+  }
 
   /// What is known of a tensor at observe(Name, tensor), which every source of
   /// these tests can call. It must be reached once.
@@ -29,11 +48,18 @@ public:
   /// The possibilities of grad mode there.
   uint8_t gradMode(llvm::StringRef Name) const;
 
-  /// The name of the only place of an event.
-  std::string placeOf(const model::Event &E) const;
+  /// The name of the only place of a set.
+  std::string placeOf(const model::PlaceSet &Places) const;
 
 private:
-  const model::Event &observation(llvm::StringRef Name) const;
+  using Events = std::vector<const model::Event *>;
+  template <class EventT> Events any() const {
+    const std::vector<const EventT *> Typed = all<EventT>();
+    return Events(Typed.begin(), Typed.end());
+  }
+  std::vector<std::string> sitesOf(Events All) const;
+  const model::Event *onlyAt(const Events &All, llvm::StringRef Site) const;
+  const model::EscapeEvent &observation(llvm::StringRef Name) const;
 
   model::Program &Program;
   const model::Execution &Execution;
@@ -46,9 +72,9 @@ public:
   bool isRead() const { return Unit != nullptr; }
   model::Program &program() { return *Program; }
   clang::ASTContext &context() { return Unit->getASTContext(); }
-  /// The way whose root has this name. Fails the test when there is none.
-  Way way(llvm::StringRef Root);
-  bool hasWay(llvm::StringRef Root);
+  /// The entry whose root has this name. Fails the test when there is none.
+  Entry entry(llvm::StringRef Root);
+  bool hasEntry(llvm::StringRef Root);
   const clang::FunctionDecl *function(llvm::StringRef Name) {
     return findFunction(*Unit, Name);
   }
@@ -68,7 +94,7 @@ protected:
   static void TearDownTestSuite() { Shared.reset(); }
   void SetUp() override { ASSERT_TRUE(Shared && Shared->isRead()); }
 
-  static Way way(llvm::StringRef Root) { return Shared->way(Root); }
+  static Entry entry(llvm::StringRef Root) { return Shared->entry(Root); }
 
   static inline std::unique_ptr<Model> Shared;
 };

@@ -113,6 +113,32 @@ void ties(LSTM net, Tensor x) {
   observe("forwarded c after", c);
 }
 
+std::array<Tensor, 2> both(Linear net, Tensor x) {
+  return {net->forward(x), x.detach()};
+}
+void arrays(Linear net, Tensor x, size_t i) {
+  auto a = both(net, x);
+  observe("array 0", a[0]);
+  observe("array 1", a.at(1));
+  observe("array i", a[i]);
+  auto [first, second] = a;
+  observe("array first", first);
+  observe("array second", std::get<1>(a));
+  a[i] = net->forward(x);
+  observe("array 1 after a[i]", a[1]);
+  for (auto &t : a)
+    t = t.detach();
+  observe("array detached", a[0]);
+  std::array<Tensor, 20> many{net->forward(x)};
+  observe("long array", many[7]);
+}
+void arrayByParts(Linear net, Tensor x) {
+  std::array<Tensor, 2> a{net->forward(x), net->forward(x)};
+  a[0] = a[0].detach();
+  observe("part 0", a[0]);
+  observe("part 1", a[1]);
+}
+
 void rangeFor(Linear net, Tensor x) {
   Tensors states(2);
   states[0] = net->forward(x);
@@ -198,17 +224,17 @@ void ofSomethingElse(Linear net, Tensor x, int n) {
 )cpp";
 
 /// Neither a graph nor a doubt about one.
-void expectDetached(const Way &W, llvm::StringRef Name) {
+void expectDetached(const Entry &W, llvm::StringRef Name) {
   EXPECT_EQ(W.observed(Name).History, history::None) << Name.str();
 }
-void expectGraph(const Way &W, llvm::StringRef Name) {
+void expectGraph(const Entry &W, llvm::StringRef Name) {
   EXPECT_TRUE(W.observed(Name).mayHaveGraph()) << Name.str();
 }
 
 } // namespace
 
 TEST_F(Parts, OfATuple) {
-  Way W = way("tuples");
+  Entry W = entry("tuples");
   expectGraph(W, "first before");
   expectDetached(W, "first");
   expectGraph(W, "second");
@@ -216,7 +242,7 @@ TEST_F(Parts, OfATuple) {
 }
 
 TEST_F(Parts, OfAPair) {
-  Way W = way("pairs");
+  Entry W = entry("pairs");
   expectDetached(W, "p.first");
   expectGraph(W, "p.second");
   expectDetached(W, "q.first");
@@ -224,33 +250,48 @@ TEST_F(Parts, OfAPair) {
 }
 
 TEST_F(Parts, OfAStructure) {
-  Way W = way("structs");
+  Entry W = entry("structs");
   expectDetached(W, "s.h");
   expectGraph(W, "s.c");
 }
 
 TEST_F(Parts, OfAPart) {
-  Way W = way("nested");
+  Entry W = entry("nested");
   expectGraph(W, "n.inner.h");
   expectDetached(W, "n.inner.c");
   expectGraph(W, "n.rest");
 }
 
 TEST_F(Parts, OfAMember) {
-  Way W = way("Member::go");
+  Entry W = entry("Member::go");
   expectGraph(W, "member first");
   expectDetached(W, "member second");
   EXPECT_EQ(W.observed("untouched part").History, history::Unknown);
 }
 
+TEST_F(Parts, OfAnArray) {
+  Entry W = entry("arrays");
+  expectGraph(W, "array 0");
+  expectDetached(W, "array 1");
+  expectGraph(W, "array i");
+  expectGraph(W, "array first");
+  expectDetached(W, "array second");
+  expectGraph(W, "array 1 after a[i]");
+  expectDetached(W, "array detached");
+  expectGraph(W, "long array");
+  Entry P = entry("arrayByParts");
+  expectDetached(P, "part 0");
+  expectGraph(P, "part 1");
+}
+
 TEST_F(Parts, Bindings) {
-  Way W = way("bindings");
+  Entry W = entry("bindings");
   expectGraph(W, "bound h");
   expectDetached(W, "bound c");
 }
 
 TEST_F(Parts, WholeOnOnePathPartsOnTheOther) {
-  Way W = way("joins");
+  Entry W = entry("joins");
   expectGraph(W, "joined first");
   EXPECT_TRUE(W.observed("joined first").History & history::None);
   expectGraph(W, "joined second");
@@ -264,7 +305,7 @@ TEST_F(Parts, WholeOnOnePathPartsOnTheOther) {
 }
 
 TEST_F(Parts, Ties) {
-  Way W = way("ties");
+  Entry W = entry("ties");
   expectGraph(W, "tied out");
   expectGraph(W, "tied part");
   expectDetached(W, "tied detached");
@@ -275,24 +316,25 @@ TEST_F(Parts, Ties) {
 }
 
 TEST_F(Parts, EachElement) {
-  expectGraph(way("rangeFor"), "ranged before");
-  expectDetached(way("rangeFor"), "ranged");
-  expectDetached(way("rangeForInPlace"), "ranged in place");
-  expectDetached(way("index"), "indexed");
+  expectGraph(entry("rangeFor"), "ranged before");
+  expectDetached(entry("rangeFor"), "ranged");
+  expectDetached(entry("rangeForInPlace"), "ranged in place");
+  expectDetached(entry("index"), "indexed");
 }
 
 TEST_F(Parts, NotTheElements) {
-  expectGraph(way("byCopy"), "by copy");
-  expectGraph(way("others"), "other container");
+  expectGraph(entry("byCopy"), "by copy");
+  expectGraph(entry("others"), "other container");
 }
 
 TEST_F(Parts, WhereThereIsSomethingToDetach) {
-  EXPECT_FALSE(way("whereDefined").observed("where defined").mayHaveGraph());
-  EXPECT_FALSE(way("afterTheFirst").observed("after the first").mayHaveGraph());
-  EXPECT_FALSE(way("ofAnOptional").observed("optional").mayHaveGraph());
+  EXPECT_FALSE(entry("whereDefined").observed("where defined").mayHaveGraph());
+  EXPECT_FALSE(
+      entry("afterTheFirst").observed("after the first").mayHaveGraph());
+  EXPECT_FALSE(entry("ofAnOptional").observed("optional").mayHaveGraph());
 }
 
 TEST_F(Parts, NotOnEveryStep) {
-  expectGraph(way("everyFew"), "every few");
-  expectGraph(way("ofSomethingElse"), "something else");
+  expectGraph(entry("everyFew"), "every few");
+  expectGraph(entry("ofSomethingElse"), "something else");
 }

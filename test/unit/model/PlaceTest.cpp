@@ -1,4 +1,4 @@
-#include "model/Place.h"
+#include "model/base/Place.h"
 #include "support/Parse.h"
 #include "clang/AST/DeclCXX.h"
 #include "gtest/gtest.h"
@@ -19,7 +19,7 @@ protected:
       void use(Trainer First, Trainer Second) {}
     )cpp");
     ASSERT_TRUE(Unit);
-    const FunctionDecl *Use = findFunction(*Unit, "use");
+    Use = findFunction(*Unit, "use");
     ASSERT_TRUE(Use);
     First = Use->getParamDecl(0);
     Second = Use->getParamDecl(1);
@@ -36,6 +36,7 @@ protected:
   }
 
   std::unique_ptr<ASTUnit> Unit;
+  const FunctionDecl *Use = nullptr;
   const VarDecl *First = nullptr, *Second = nullptr;
   const FieldDecl *Sgd = nullptr, *Next = nullptr, *Size = nullptr,
                   *Rate = nullptr;
@@ -51,7 +52,7 @@ TEST_F(PlaceTest, RootsAreMadeOnce) {
   EXPECT_TRUE(Table.isRoot(local(First)));
   EXPECT_EQ(Table.rootKind(local(First)), Root::Local);
   EXPECT_EQ(Table.frame(local(First, 1)), 1u);
-  EXPECT_EQ(Table.key(local(First)), First);
+  EXPECT_EQ(Table.variable(local(First)), First);
 }
 
 TEST_F(PlaceTest, GlobalsAreTheSameInAllFrames) {
@@ -69,6 +70,16 @@ TEST_F(PlaceTest, ThisIsNoVariable) {
   EXPECT_EQ(This, Table.root(Root::This, 0, nullptr));
   EXPECT_NE(This, local(First));
   EXPECT_EQ(Table.rootKind(This), Root::This);
+  EXPECT_EQ(Table.variable(This), nullptr);
+}
+
+TEST_F(PlaceTest, ReceiversAreOfTheirFrames) {
+  EXPECT_NE(Table.root(Root::Receiver, 1, nullptr),
+            Table.root(Root::Receiver, 2, nullptr));
+  EXPECT_EQ(Table.root(Root::Background, 1, nullptr),
+            Table.root(Root::Background, 2, nullptr));
+  EXPECT_NE(Table.root(Root::Background, 0, nullptr),
+            Table.root(Root::This, 0, nullptr));
 }
 
 TEST_F(PlaceTest, ChildrenAreMadeOnce) {
@@ -114,6 +125,15 @@ TEST_F(PlaceTest, Summaries) {
   EXPECT_FALSE(Table.hasStep(P, Step::Element));
 }
 
+TEST_F(PlaceTest, PartsAreNotToldApart) {
+  PlaceId P = local(First), Field = Table.field(P, Sgd);
+  PlaceId Part = Table.part(Field);
+  EXPECT_TRUE(Table.isSummary(Part));
+  EXPECT_EQ(Table.toldApart(Part), Field);
+  EXPECT_EQ(Table.toldApart(Table.part(Table.field(Part, Rate))), Field);
+  EXPECT_EQ(Table.toldApart(Table.element(Field)), Table.element(Field));
+}
+
 TEST_F(PlaceTest, Owner) {
   PlaceId P = local(First), Field = Table.field(P, Sgd);
   EXPECT_EQ(Table.owner(Table.parameters(Field)), Field);
@@ -134,7 +154,7 @@ TEST_F(PlaceTest, Names) {
   EXPECT_EQ(Table.name(This), "");
   EXPECT_EQ(Table.name(Table.field(This, Sgd)), "Sgd")
       << "as members are written";
-  EXPECT_EQ(Table.name(Table.root(Root::Object, 0, this)), "");
+  EXPECT_EQ(Table.name(Table.root(Root::Object, 0, Use)), "");
 }
 
 TEST_F(PlaceTest, TypesOfVariablesAndFields) {
@@ -144,7 +164,7 @@ TEST_F(PlaceTest, TypesOfVariablesAndFields) {
   EXPECT_EQ(Table.typeOf(Table.field(Table.field(P, Sgd), Rate)),
             Rate->getType());
   EXPECT_TRUE(Table.typeOf(Table.root(Root::This, 0, nullptr)).isNull());
-  EXPECT_TRUE(Table.typeOf(Table.root(Root::Object, 0, this)).isNull());
+  EXPECT_TRUE(Table.typeOf(Table.root(Root::Object, 0, Use)).isNull());
   EXPECT_TRUE(Table.typeOf(Table.parameters(P)).isNull());
   EXPECT_TRUE(Table.typeOf(Table.gradient(P)).isNull());
   EXPECT_TRUE(Table.typeOf(Table.index(P, 0)).isNull()) << "no tuple";
@@ -186,10 +206,11 @@ TEST_F(PlaceTest, DeepPathsAreFolded) {
 
 TEST(PlaceSet, SortedWithoutDuplicates) {
   PlaceSet Set;
-  EXPECT_TRUE(insert(Set, 5));
-  EXPECT_TRUE(insert(Set, 2));
-  EXPECT_FALSE(insert(Set, 5));
-  EXPECT_TRUE(insert(Set, {7, 2, 1}));
-  EXPECT_FALSE(insert(Set, {1, 2}));
-  EXPECT_EQ(Set, (PlaceSet{1, 2, 5, 7}));
+  const PlaceId One(1), Two(2), Five(5), Seven(7);
+  EXPECT_TRUE(insert(Set, Five));
+  EXPECT_TRUE(insert(Set, Two));
+  EXPECT_FALSE(insert(Set, Five));
+  EXPECT_TRUE(insert(Set, PlaceSet{Seven, Two, One}));
+  EXPECT_FALSE(insert(Set, PlaceSet{One, Two}));
+  EXPECT_EQ(Set, (PlaceSet{One, Two, Five, Seven}));
 }

@@ -1,4 +1,4 @@
-// The ways into a program.
+// The entries of a program.
 #include "model/Model.h"
 
 using namespace torchtidy::model;
@@ -39,7 +39,7 @@ TEST(Program, WhatHasNothingToDoWithLibTorchIsLeftOut) {
             (Names{"uses"}));
 }
 
-TEST(Program, WhatNoOtherWayLeadsTo) {
+TEST(Program, WhatNoOtherEntryLeadsTo) {
   // A recursion that nothing enters, a callback that is only stored.
   EXPECT_EQ(roots(R"cpp(
     void odd(torch::Tensor x, int n);
@@ -79,8 +79,8 @@ TEST(Program, TextIsOnOneLine) {
           "#define SUM(X) X.sum()\n"
           "void macro(torch::Tensor x) { observe(\"b\", SUM(x)); }");
   ASSERT_TRUE(M.isRead());
-  Way W = M.way("use");
-  EXPECT_EQ(M.program().text(W.all(EventKind::Escape).front()->Site),
+  Entry W = M.entry("use");
+  EXPECT_EQ(M.program().text(W.all<EscapeEvent>().front()->Site),
             "observe(\"a\", x . sum( ))");
   EXPECT_EQ(M.program().text(nullptr), "");
 }
@@ -94,5 +94,5 @@ TEST(Program, ConstructorsComeBeforeARootMethod) {
     };
   )cpp");
   ASSERT_TRUE(M.isRead());
-  EXPECT_EQ(M.way("Trainer::run").observed("weight").History, history::Leaf);
+  EXPECT_EQ(M.entry("Trainer::run").observed("weight").History, history::Leaf);
 }

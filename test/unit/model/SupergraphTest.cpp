@@ -11,7 +11,7 @@ struct Expansion : ModelTest<Expansion> {
   static const char Code[];
 
   /// The functions of all activations but the root, sorted.
-  static std::vector<std::string> frames(const Way &W) {
+  static std::vector<std::string> frames(const Entry &W) {
     std::vector<std::string> Result;
     for (const auto &F : W->graph().frames())
       if (F->Caller)
@@ -19,7 +19,7 @@ struct Expansion : ModelTest<Expansion> {
     llvm::sort(Result);
     return Result;
   }
-  static const Frame *frame(const Way &W, llvm::StringRef Name) {
+  static const Frame *frame(const Entry &W, llvm::StringRef Name) {
     const Frame *Found = nullptr;
     for (const auto &F : W->graph().frames())
       if (F->Function->getNameAsString() == Name) {
@@ -111,7 +111,7 @@ using Names = std::vector<std::string>;
 } // namespace
 
 TEST_F(Expansion, Calls) {
-  Way W = way("calls");
+  Entry W = entry("calls");
   EXPECT_EQ(frames(W), (Names{"leaf", "leaf", "middle"}))
       << "each call is one activation; what has nothing to do with LibTorch "
          "has none";
@@ -128,62 +128,63 @@ TEST_F(Expansion, Calls) {
 }
 
 TEST_F(Expansion, Methods) {
-  Way W = way("methods");
+  Entry W = entry("methods");
   EXPECT_EQ(frames(W), (Names{"Net", "fixed", "leaf", "leaf", "run", "~Net"}));
   EXPECT_TRUE(frame(W, "run")->Object);
   EXPECT_FALSE(frame(W, "fixed")->Object);
   EXPECT_FALSE(frame(W, "Net")->Object) << "the construction makes it";
   ASSERT_TRUE(frame(W, "~Net")->Destroyed);
   EXPECT_EQ(frame(W, "~Net")->Destroyed->getName(), "net");
-  EXPECT_EQ(frames(way("operators")), (Names{"operator()", "run"}));
+  EXPECT_EQ(frames(entry("operators")), (Names{"operator()", "run"}));
 }
 
 TEST_F(Expansion, ConstructorThroughMakeShared) {
-  EXPECT_EQ(frames(way("heap")), (Names{"Net", "leaf"}));
+  EXPECT_EQ(frames(entry("heap")), (Names{"Net", "leaf"}));
 }
 
 TEST_F(Expansion, Lambdas) {
-  EXPECT_EQ(frames(way("lambdas")), (Names{"leaf", "leaf", "leaf", "operator()",
-                                           "operator()", "operator()"}));
+  EXPECT_EQ(frames(entry("lambdas")),
+            (Names{"leaf", "leaf", "leaf", "operator()", "operator()",
+                   "operator()"}));
 }
 
 TEST_F(Expansion, FunctionsThatAreHandedOn) {
-  EXPECT_EQ(frames(way("passed")), (Names{"apply", "leaf"}));
-  EXPECT_EQ(frames(way("passedAny")),
+  EXPECT_EQ(frames(entry("passed")), (Names{"apply", "leaf"}));
+  EXPECT_EQ(frames(entry("passedAny")),
             (Names{"applyAny", "leaf", "operator()"}));
 }
 
 TEST_F(Expansion, Threads) {
-  Way W = way("threads");
+  Entry W = entry("threads");
   EXPECT_EQ(frames(W), (Names{"leaf", "leaf", "worker"}));
   for (const auto &F : W->graph().frames())
     EXPECT_EQ(F->IsThread, F->Caller != nullptr);
   const Frame *Worker = frame(W, "worker");
   ASSERT_EQ(Worker->Arguments.size(), 2u);
   EXPECT_TRUE(Worker->Arguments[0] && Worker->Arguments[1]);
-  Way Method = way("Server::start");
+  Entry Method = entry("Server::start");
   EXPECT_EQ(frames(Method), (Names{"serve"}));
   EXPECT_TRUE(frame(Method, "serve")->IsThread);
   EXPECT_TRUE(frame(Method, "serve")->Object);
 }
 
 TEST_F(Expansion, Algorithms) {
-  Way W = way("algorithms");
+  Entry W = entry("algorithms");
   EXPECT_EQ(frames(W), (Names{"leaf"}));
   EXPECT_TRUE(frame(W, "leaf")->Range);
-  EXPECT_EQ(frames(way("once")), (Names{"leaf", "operator()"}));
-  EXPECT_EQ(frames(way("parallel")), (Names{"leaf", "operator()"}));
+  EXPECT_EQ(frames(entry("once")), (Names{"leaf", "operator()"}));
+  EXPECT_EQ(frames(entry("parallel")), (Names{"leaf", "operator()"}));
 }
 
 TEST_F(Expansion, RecursionIsOpaque) {
-  Way W = way("recursion");
+  Entry W = entry("recursion");
   EXPECT_EQ(frames(W), (Names{"again", "even", "leaf", "odd"}));
   EXPECT_TRUE(W->isComplete());
 }
 
 TEST_F(Expansion, Templates) {
-  EXPECT_EQ(frames(way("bounded")), (Names{"deep", "deep", "deep", "deep"}));
-  EXPECT_EQ(frames(way("instantiates")),
+  EXPECT_EQ(frames(entry("bounded")), (Names{"deep", "deep", "deep", "deep"}));
+  EXPECT_EQ(frames(entry("instantiates")),
             (Names{"leaf", "run", "run", "train", "train"}))
       << "one activation for each instantiation that is called";
 }

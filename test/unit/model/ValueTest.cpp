@@ -1,6 +1,6 @@
 // Values are a join semilattice: the analysis ends, and its order of work does
 // not matter.
-#include "model/Value.h"
+#include "model/state/State.h"
 #include "gtest/gtest.h"
 
 using namespace torchtidy::model;
@@ -27,17 +27,17 @@ static std::vector<Value> samples() {
   Other.InLayout = Known<Layout>(Layout::Strided);
   Other.InStorage = Known<Storage>(Storage::View);
   Other.Mode = mode::On;
-  Other.ViewOf = {1, 4};
+  Other.ViewOf = {PlaceId(1), PlaceId(4)};
   Result.push_back(Other);
-  Result.push_back(Value::handle({3}));
-  Result.push_back(Value::handle({1, 2}));
+  Result.push_back(Value::handle({PlaceId(3)}));
+  Result.push_back(Value::handle({PlaceId(1), PlaceId(2)}));
   Value Computed = Value::withHistory(history::Graph);
-  Computed.addOrigin(4);
-  Computed.addOrigin(2);
+  Computed.addOrigin(OriginId(4));
+  Computed.addOrigin(OriginId(2));
   Result.push_back(Computed);
   Value Many = Computed;
   Many.ManyOrigins = true;
-  Many.addOrigin(7);
+  Many.addOrigin(OriginId(7));
   Result.push_back(Many);
   return Result;
 }
@@ -87,24 +87,24 @@ TEST(Value, EmptyIsTheLeast) {
 
 TEST(Value, Origins) {
   Value V;
-  EXPECT_TRUE(V.addOrigin(9));
-  EXPECT_TRUE(V.addOrigin(3));
-  EXPECT_FALSE(V.addOrigin(9));
-  EXPECT_TRUE(V.hasOrigin(3));
-  EXPECT_FALSE(V.hasOrigin(4));
+  EXPECT_TRUE(V.addOrigin(OriginId(9)));
+  EXPECT_TRUE(V.addOrigin(OriginId(3)));
+  EXPECT_FALSE(V.addOrigin(OriginId(9)));
+  EXPECT_TRUE(V.hasOrigin(OriginId(3)));
+  EXPECT_FALSE(V.hasOrigin(OriginId(4)));
   EXPECT_EQ(V.Origins.size(), 2u);
   EXPECT_LT(V.Origins[0], V.Origins[1]) << "sorted";
 }
 
 TEST(Value, OriginsAreBounded) {
   Value V;
-  for (OriginId Id = 0; Id < Value::MaxOrigins; ++Id)
-    EXPECT_TRUE(V.addOrigin(Id));
+  for (unsigned Number = 0; Number < Value::MaxOrigins; ++Number)
+    EXPECT_TRUE(V.addOrigin(OriginId(Number)));
   EXPECT_FALSE(V.ManyOrigins);
-  EXPECT_TRUE(V.addOrigin(1000)) << "that there are more is news";
+  EXPECT_TRUE(V.addOrigin(OriginId(1000))) << "that there are more is news";
   EXPECT_TRUE(V.ManyOrigins);
-  EXPECT_FALSE(V.addOrigin(1001)) << "but once";
-  EXPECT_FALSE(V.addOrigin(3));
+  EXPECT_FALSE(V.addOrigin(OriginId(1001))) << "but once";
+  EXPECT_FALSE(V.addOrigin(OriginId(3)));
   EXPECT_EQ(V.Origins.size(), Value::MaxOrigins);
 }
 
@@ -142,8 +142,8 @@ TEST(Known, FlatLattice) {
 
 TEST(PlaceState, Find) {
   State S;
-  EXPECT_EQ(S.find(1), nullptr);
-  S.Places[1] = Value::withHistory(history::Leaf);
-  ASSERT_TRUE(S.find(1));
-  EXPECT_EQ(S.find(1)->History, history::Leaf);
+  EXPECT_EQ(S.find(PlaceId(1)), nullptr);
+  S.Places[PlaceId(1)] = Value::withHistory(history::Leaf);
+  ASSERT_TRUE(S.find(PlaceId(1)));
+  EXPECT_EQ(S.find(PlaceId(1))->History, history::Leaf);
 }

@@ -149,7 +149,7 @@ void globals() {
 
 constexpr unsigned None = history::None, Graph = history::Graph;
 
-void expect(const Way &W, unsigned History,
+void expect(const Entry &W, unsigned History,
             std::initializer_list<const char *> Names) {
   for (const char *Name : Names)
     EXPECT_EQ(W.observed(Name).History, History) << Name;
@@ -158,7 +158,7 @@ void expect(const Way &W, unsigned History,
 } // namespace
 
 TEST_F(ValuesFlow, Functions) {
-  Way W = way("functions");
+  Entry W = entry("functions");
   expect(W, Graph,
          {"returned", "by reference", "passed graph", "template", "lambda",
           "function"});
@@ -166,7 +166,7 @@ TEST_F(ValuesFlow, Functions) {
 }
 
 TEST_F(ValuesFlow, Members) {
-  Way W = way("members");
+  Entry W = entry("members");
   expect(W, Graph,
          {"member", "by method", "copied", "still copied", "through pointer"});
   expect(W, None, {"replaced", "list member"});
@@ -174,7 +174,7 @@ TEST_F(ValuesFlow, Members) {
 }
 
 TEST_F(ValuesFlow, Containers) {
-  Way W = way("containers");
+  Entry W = entry("containers");
   expect(W, Graph, {"back", "at", "stacked", "ranged", "named", "front"});
   expect(W, None, {"plain", "plain stacked", "after clear"});
   EXPECT_TRUE(W.observed("listed").mayHaveGraph())
@@ -182,13 +182,13 @@ TEST_F(ValuesFlow, Containers) {
 }
 
 TEST_F(ValuesFlow, Tuples) {
-  Way W = way("tuples");
+  Entry W = entry("tuples");
   expect(W, Graph, {"bound first", "tied first", "got first", "part first"});
   expect(W, None, {"bound second", "tied second", "got second", "part second"});
 }
 
 TEST_F(ValuesFlow, Pointers) {
-  Way W = way("pointers");
+  Entry W = entry("pointers");
   expect(W, Graph, {"shared", "moved"});
   expect(W, None, {"through alias"});
   EXPECT_TRUE(W.observed("optional").mayHaveGraph());
@@ -196,6 +196,6 @@ TEST_F(ValuesFlow, Pointers) {
 }
 
 TEST_F(ValuesFlow, ThisAndGlobals) {
-  EXPECT_TRUE(way("Trainer::use").observed("of this").mayHaveGraph());
-  EXPECT_TRUE(way("globals").observed("global").mayHaveGraph());
+  EXPECT_TRUE(entry("Trainer::use").observed("of this").mayHaveGraph());
+  EXPECT_TRUE(entry("globals").observed("global").mayHaveGraph());
 }

@@ -1,5 +1,5 @@
 // What expressions name, and what may be read of a variable behind a statement.
-#include "model/Variables.h"
+#include "model/syntax/Variables.h"
 #include "model/Model.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/RecursiveASTVisitor.h"

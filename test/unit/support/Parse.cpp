@@ -14,10 +14,12 @@ using namespace clang;
 namespace torchtidy::test {
 namespace {
 
-std::unique_ptr<ASTUnit> parseWith(llvm::StringRef Code, std::vector<std::string> Arguments,
+std::unique_ptr<ASTUnit> parseWith(llvm::StringRef Code,
+                                   std::vector<std::string> Arguments,
                                    const ParseOptions &Options) {
   Arguments.push_back(std::string("-resource-dir=") + TORCHTIDY_RESOURCE_DIR);
-  Arguments.insert(Arguments.end(), Options.Arguments.begin(), Options.Arguments.end());
+  Arguments.insert(Arguments.end(), Options.Arguments.begin(),
+                   Options.Arguments.end());
 
   std::string Messages;
   llvm::raw_string_ostream Stream(Messages);
@@ -25,10 +27,12 @@ std::unique_ptr<ASTUnit> parseWith(llvm::StringRef Code, std::vector<std::string
   TextDiagnosticPrinter Printer(Stream, DiagOptions.get());
   std::unique_ptr<ASTUnit> Unit = tooling::buildASTFromCodeWithArgs(
       Code, Arguments, "input.cpp", "torch-tidy-unit-test",
-      std::make_shared<PCHContainerOperations>(), tooling::getClangStripDependencyFileAdjuster(),
+      std::make_shared<PCHContainerOperations>(),
+      tooling::getClangStripDependencyFileAdjuster(),
       tooling::FileContentMappings(), &Printer);
   if (Unit) // The AST outlives the printer.
-    Unit->getDiagnostics().setClient(new IgnoringDiagConsumer, /*ShouldOwnClient=*/true);
+    Unit->getDiagnostics().setClient(new IgnoringDiagConsumer,
+                                     /*ShouldOwnClient=*/true);
   bool HasErrors = !Unit || Unit->getDiagnostics().hasErrorOccurred();
   if (HasErrors && !(Unit && Options.AllowErrors))
     ADD_FAILURE() << "the source of this test does not parse:\n" << Messages;
@@ -45,7 +49,9 @@ public:
   bool VisitFunctionDecl(FunctionDecl *Function) { return consider(Function); }
 
   // The class of a lambda is implicit and not visited.
-  bool VisitLambdaExpr(LambdaExpr *Lambda) { return consider(Lambda->getCallOperator()); }
+  bool VisitLambdaExpr(LambdaExpr *Lambda) {
+    return consider(Lambda->getCallOperator());
+  }
 
   const FunctionDecl *Result = nullptr;
 
@@ -54,8 +60,9 @@ private:
   bool consider(FunctionDecl *Function) {
     if (!Function->doesThisDeclarationHaveABody())
       return true;
-    std::string Found = Name.contains("::") ? Function->getQualifiedNameAsString()
-                                            : Function->getNameAsString();
+    std::string Found = Name.contains("::")
+                            ? Function->getQualifiedNameAsString()
+                            : Function->getNameAsString();
     if (Found != Name)
       return true;
     // A pattern stands in only where nothing instantiates it.
@@ -70,17 +77,21 @@ private:
 
 } // namespace
 
-std::unique_ptr<ASTUnit> parse(llvm::StringRef Code, const ParseOptions &Options) {
+std::unique_ptr<ASTUnit> parse(llvm::StringRef Code,
+                               const ParseOptions &Options) {
   return parseWith(Code, {"-std=c++17"}, Options);
 }
 
-std::unique_ptr<ASTUnit> parseTorch(llvm::StringRef Code, const ParseOptions &Options) {
+std::unique_ptr<ASTUnit> parseTorch(llvm::StringRef Code,
+                                    const ParseOptions &Options) {
   if (!llvm::sys::fs::exists(TORCHTIDY_TEST_PCH)) {
-    ADD_FAILURE() << TORCHTIDY_TEST_PCH << " is missing: build the target test-pch";
+    ADD_FAILURE() << TORCHTIDY_TEST_PCH
+                  << " is missing: build the target test-pch";
     return nullptr;
   }
   std::vector<std::string> Arguments = {"-std=c++17"};
-  for (const char *Flag : std::initializer_list<const char *> TORCHTIDY_TORCH_FLAGS)
+  for (const char *Flag :
+       std::initializer_list<const char *> TORCHTIDY_TORCH_FLAGS)
     Arguments.push_back(Flag);
   Arguments.push_back("-include-pch");
   Arguments.push_back(TORCHTIDY_TEST_PCH);
@@ -93,7 +104,8 @@ const FunctionDecl *findFunction(ASTUnit &Unit, llvm::StringRef Name) {
     if (!Finder.TraverseDecl(*It))
       break;
   if (!Finder.Result)
-    ADD_FAILURE() << "the source of this test defines no function " << Name.str();
+    ADD_FAILURE() << "the source of this test defines no function "
+                  << Name.str();
   return Finder.Result;
 }
 

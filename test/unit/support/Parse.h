@@ -30,9 +30,10 @@ std::unique_ptr<clang::ASTUnit> parseTorch(llvm::StringRef Code,
 
 /// The first definition of a function with this name in the source itself, in
 /// order of text: functions, methods, lambdas' call operators ("operator()"),
-/// instantiations (after their template's pattern). Fails the test when there is
-/// none. A qualified name ("Net::forward") is one of a method.
-const clang::FunctionDecl *findFunction(clang::ASTUnit &Unit, llvm::StringRef Name);
+/// instantiations (after their template's pattern). Fails the test when there
+/// is none. A qualified name ("Net::forward") is one of a method.
+const clang::FunctionDecl *findFunction(clang::ASTUnit &Unit,
+                                        llvm::StringRef Name);
 
 } // namespace torchtidy::test
 

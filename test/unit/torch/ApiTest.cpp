@@ -1,5 +1,6 @@
 // What calls mean to LibTorch, on its real headers.
 #include "torch/Api.h"
+#include "ast/Names.h"
 #include "support/Parse.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/Stmt.h"
@@ -192,7 +193,7 @@ TEST(Api, Calls) {
   unsigned Number = 0;
   for (auto It = Unit->top_level_begin(); It != Unit->top_level_end(); ++It) {
     const auto *F = dyn_cast<FunctionDecl>(*It);
-    if (!F || !F->hasBody() || !F->getName().starts_with("case"))
+    if (!F || !F->hasBody() || !torchtidy::ast::nameOf(F).starts_with("case"))
       continue;
     const Case &C = Cases[Number++];
     const CallExpr *Expression = onlyCall(F);

@@ -1,5 +1,7 @@
 // What is known of modules: parameters to train, dependence on train() and
 // eval().
+#include "torch/Modules.h"
+#include "torch/Functions.h"
 #include "torch/Types.h"
 #include "torch/Variables.h"
 
@@ -32,6 +34,8 @@ struct Inner : torch::nn::Module {
 };
 struct Outer : torch::nn::Module { std::shared_ptr<Inner> inner; };
 struct Derived : WithNorm {};
+struct Interface : torch::nn::Module { virtual torch::Tensor forward() = 0; };
+struct Behind : Interface { torch::Tensor forward() override { return {}; } };
 struct Tree : torch::nn::Module { std::shared_ptr<Tree> left, right; };
 struct TreeOfLinear : torch::nn::Module {
   std::vector<std::shared_ptr<TreeOfLinear>> children;
@@ -61,6 +65,10 @@ const Case Cases[] = {
     {"torch::nn::ModuleListImpl", Unknown, Unknown},
     {"torch::nn::Module", Unknown, Unknown},
     {"torch::jit::Module", Unknown, Unknown},
+    {"torch::jit::Method", Unknown, Unknown},
+    {"torch::jit::Object", Unknown, Unknown},
+    {"Interface &", Unknown, Unknown},
+    {"Behind", None, None},
     {"Plain", None, None},
     {"WithLinear", Some, None},
     {"WithDropout", None, Some},
@@ -129,4 +137,38 @@ TEST(Modules, ModulesThatHoldEachOther) {
   EXPECT_EQ(parametersOf(Declared.record("Decoder")), Some);
   EXPECT_EQ(parametersOf(Declared.record("First")), None);
   EXPECT_EQ(modeDependence(Declared.record("First")), None);
+}
+
+TEST(Modules, WhatMembersLeadTo) {
+  Calls Members(R"cpp(
+    using namespace torch::nn;
+    Sequential s; ModuleList l; ModuleDict d; Linear linear(2, 2);
+  )cpp",
+                {"s[1]", "s->ptr(1)", "s->at<LinearImpl>(0)", "l->begin()",
+                 "s->children()", "s->named_children()", "d->values()",
+                 "s->modules()", "s->as<Linear>()", "s->size()",
+                 "s->parameters()", "l->push_back(linear)"});
+  ASSERT_TRUE(Members.isRead());
+  const auto Leading = [&](PartAccess To) {
+    return Members.those(
+        [&](const FunctionDecl *F) { return partAccess(F) == To; });
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(Leading(PartAccess::One),
+            (Texts{"s[1]", "s->ptr(1)", "s->at<LinearImpl>(0)"}));
+  EXPECT_EQ(Leading(PartAccess::Several),
+            (Texts{"l->begin()", "s->children()", "s->named_children()",
+                   "d->values()"}));
+  EXPECT_EQ(Leading(PartAccess::All), Texts{"s->modules()"});
+  EXPECT_EQ(Leading(PartAccess::Itself), Texts{"s->as<Linear>()"});
+  EXPECT_EQ(Members.those(addsParts), Texts{"l->push_back(linear)"});
+}
+
+TEST(Modules, NamesOfDerivatives) {
+  for (const char *Name : {"forces", "atom_forces", "edgeForces", "virial_",
+                           "dE/dx gradient", "grad", "STRESS"})
+    EXPECT_TRUE(namesDerivative(Name)) << Name;
+  for (const char *Name : {"reinforce", "enforced", "no_grad", "noGrad",
+                           "requires_grad", "gradual", "", "logits"})
+    EXPECT_FALSE(namesDerivative(Name)) << Name;
 }

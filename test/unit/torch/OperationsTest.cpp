@@ -140,3 +140,91 @@ TEST(Operations, Results) {
   EXPECT_EQ(method("max").Returns, op::Mixed) << "a tensor, or values and "
                                                  "indices";
 }
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// All rows for which Is holds, by name, in the order of the table.
+Names those(llvm::function_ref<bool(const Operation &)> Is) {
+  Names Result;
+  for (llvm::StringRef Name : {
+#define OPERATION(Name, Variants, Returns, View, Writes, Differentiable, Sync, \
+                  Flags)                                                       \
+  Name,
+#include "torch/OperationTable.inc"
+#undef OPERATION
+       }) {
+    const Operation *Row = findOperation(Name, op::Method);
+    if (!Row)
+      Row = findOperation(Name, op::Function);
+    if (Row && Is(*Row))
+      Result.push_back(Name.str());
+  }
+  return Result;
+}
+
+} // namespace
+
+TEST(Operations, Transfers) {
+  EXPECT_EQ(those(isTransfer), (Names{"cpu", "cuda", "to", "toType"}));
+  EXPECT_EQ(transferOf(method("to")), Transfer::To);
+  EXPECT_EQ(transferOf(method("toType")), Transfer::ToType);
+  EXPECT_EQ(transferOf(method("cpu")), Transfer::Cpu);
+  EXPECT_EQ(transferOf(method("cuda")), Transfer::Cuda);
+  EXPECT_EQ(transferOf(method("clone")), Transfer::None);
+  for (const std::string &Name : those(isTransfer))
+    EXPECT_EQ(method(Name).View, Tri::Maybe) << Name;
+}
+
+TEST(Operations, StorageAndLayout) {
+  EXPECT_EQ(those(isFromBlob), (Names{"from_blob"}));
+  EXPECT_EQ(those(makesContiguous), (Names{"contiguous"}));
+  EXPECT_EQ(those(mayReturnItself),
+            (Names{"contiguous", "flatten", "pin_memory"}));
+  EXPECT_EQ(those(sharesContiguous),
+            (Names{"contiguous", "flatten", "reshape"}));
+  EXPECT_EQ(those(keepsOrder),
+            (Names{"cpu", "cuda", "data", "detach", "flatten", "reshape",
+                   "reshape_as", "squeeze", "to", "toType", "unflatten",
+                   "unsqueeze", "view", "view_as"}));
+  EXPECT_EQ(those(isIndexing), (Names{"index"}));
+  EXPECT_EQ(those(isSet), (Names{"set_"}));
+  EXPECT_TRUE(replacesStorage(method("set_")));
+  EXPECT_TRUE(replacesStorage(method("resize_")));
+  EXPECT_FALSE(replacesStorage(method("copy_")));
+}
+
+TEST(Operations, Writing) {
+  EXPECT_EQ(those(replacesContent),
+            (Names{"copy_", "fill_", "normal_", "random_", "set_", "uniform_",
+                   "zero_"}));
+  EXPECT_EQ(those(isZeroing), (Names{"zero_"}));
+  EXPECT_EQ(those(isAccumulating), (Names{"add_", "sub_"}));
+  EXPECT_EQ(those(isDetachInPlace), (Names{"detach_"}));
+  EXPECT_EQ(those(isDetach), (Names{"detach", "detach_"}));
+  for (const char *Name : {"retain_grad", "set_data", "rename_"})
+    EXPECT_TRUE(changesNoData(method(Name))) << Name;
+  EXPECT_FALSE(changesNoData(method("zero_")));
+  EXPECT_TRUE(changesHistoryOnly(method("detach_")));
+  EXPECT_FALSE(changesHistoryOnly(method("add_")));
+  EXPECT_TRUE(writesLastArgument(function("add_outf")));
+  EXPECT_FALSE(writesLastArgument(function("add_out")));
+}
+
+TEST(Operations, WhatComesOfThem) {
+  for (const char *Name : {"max", "min", "topk", "sort", "kthvalue", "mode",
+                           "median", "nanmedian", "cummax", "cummin"})
+    EXPECT_TRUE(returnsIndices(method(Name))) << Name;
+  for (const char *Name : {"max_pool1d_with_indices", "adaptive_max_pool2d"})
+    EXPECT_TRUE(returnsIndices(function(Name))) << Name;
+  EXPECT_FALSE(returnsIndices(method("argmax")));
+  EXPECT_FALSE(returnsIndices(function("max_pool2d")));
+  EXPECT_EQ(those(returnsBool),
+            (Names{"eq", "ge", "gt", "isfinite", "isinf", "isnan", "le",
+                   "logical_and", "logical_not", "logical_or", "lt", "ne"}));
+  EXPECT_EQ(those(isConcatenation),
+            (Names{"cat", "concat", "hstack", "stack", "vstack"}));
+  EXPECT_EQ(those(isSum), (Names{"add", "sub"}));
+  EXPECT_EQ(those(isScaling), (Names{"div", "mul"}));
+}

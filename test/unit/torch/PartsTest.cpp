@@ -1,4 +1,5 @@
 // What types lead to and may hold.
+#include "torch/Ownership.h"
 #include "torch/Types.h"
 #include "torch/Variables.h"
 
@@ -348,4 +349,32 @@ TEST_F(PartsTest, WhoseDeclaration) {
   EXPECT_TRUE(isStd(Record("iterator")));
   EXPECT_FALSE(isStd(Record("tensor")));
   EXPECT_FALSE(isStd(Record("user")));
+}
+
+TEST_F(PartsTest, PlainData) {
+  read(R"cpp(
+    #include <map>
+    #include <string>
+    enum Color { Red };
+    extern int number;
+    extern Color color;
+    extern std::string string;
+    extern const std::string &reference;
+    extern std::vector<std::string> strings;
+    extern std::map<std::string, double> numbers;
+    extern std::pair<int, std::string> pair;
+    extern std::optional<float> optional;
+    extern std::pair<int, torch::Tensor> tensor_in_pair;
+    extern std::vector<torch::Tensor>::iterator iterator;
+    extern torch::TensorOptions options;
+    extern torch::Tensor tensor;
+    extern double *pointer;
+    extern std::function<void()> function;
+  )cpp");
+  for (const char *Name : {"number", "color", "string", "reference", "strings",
+                           "numbers", "pair", "optional"})
+    EXPECT_TRUE(isPlainData(Declared->type(Name))) << Name;
+  for (const char *Name : {"tensor_in_pair", "iterator", "options", "tensor",
+                           "pointer", "function"})
+    EXPECT_FALSE(isPlainData(Declared->type(Name))) << Name;
 }

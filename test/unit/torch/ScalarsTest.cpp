@@ -51,13 +51,13 @@ Mixed mixed; Leads leads; Virtual hidden; Bits bits; extern Unknown unknown;
 
 TEST_F(ScalarsTest, NamesOfElements) {
   const std::pair<const char *, const char *> Cases[] = {
-      {"floating", "Float"},   {"wide", "Double"},   {"integer", "Int"},
-      {"number", "Long"},      {"flag", "Bool"},     {"byte", "Byte"},
-      {"raw", "Byte"},         {"kind", "Short"},    {"table", "Short"},
-      {"z", "ComplexFloat"},   {"half", "Half"},     {"brain", "BFloat16"},
-      {"z2", "ComplexDouble"}, {"point", "Double"},  {"derived", "Double"},
-      {"three", "Float"},      {"pair", "Int"},      {"mixed", "none"},
-      {"leads", "none"},       {"hidden", "none"},   {"bits", "none"},
+      {"floating", "Float"},   {"wide", "Double"},  {"integer", "Int"},
+      {"number", "Long"},      {"flag", "Bool"},    {"byte", "Byte"},
+      {"raw", "Byte"},         {"kind", "Short"},   {"table", "Short"},
+      {"z", "ComplexFloat"},   {"half", "Half"},    {"brain", "BFloat16"},
+      {"z2", "ComplexDouble"}, {"point", "Double"}, {"derived", "Double"},
+      {"three", "Float"},      {"pair", "Int"},     {"mixed", "none"},
+      {"leads", "none"},       {"hidden", "none"},  {"bits", "none"},
       {"unknown", "none"}};
   for (const auto &[Variable, Name] : Cases)
     EXPECT_EQ(name(Variable), Name) << Variable;

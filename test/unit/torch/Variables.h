@@ -17,13 +17,17 @@ public:
   bool isRead() const { return Unit != nullptr; }
   clang::ASTContext &context() { return Unit->getASTContext(); }
 
-  clang::QualType type(llvm::StringRef Name) const {
+  const clang::VarDecl *variable(llvm::StringRef Name) const {
     for (auto It = Unit->top_level_begin(); It != Unit->top_level_end(); ++It)
       if (const auto *V = llvm::dyn_cast<clang::VarDecl>(*It);
           V && V->getName() == Name)
-        return V->getType();
+        return V;
     ADD_FAILURE() << "no variable " << Name.str();
-    return Unit->getASTContext().IntTy;
+    return nullptr;
+  }
+  clang::QualType type(llvm::StringRef Name) const {
+    const clang::VarDecl *V = variable(Name);
+    return V ? V->getType() : Unit->getASTContext().IntTy;
   }
 
   /// A class at the top of the source.

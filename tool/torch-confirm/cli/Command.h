@@ -1,5 +1,5 @@
-// A subcommand of torch-confirm. Main.cpp lists them; each adds its options to
-// the command line and does its work when it was chosen.
+// A subcommand of torch-confirm: it adds its options to the command line and
+// does its work when it was chosen.
 #ifndef TORCHTIDY_CONFIRM_CLI_COMMAND_H
 #define TORCHTIDY_CONFIRM_CLI_COMMAND_H
 
@@ -21,8 +21,6 @@ public:
 std::unique_ptr<Command> makeRunCommand();
 std::unique_ptr<Command> makeJudgeCommand();
 std::unique_ptr<Command> makeProbeCommand();
-/// In scenarios/ScenariosCommand.cpp; CMake sees whether that file is there.
-std::unique_ptr<Command> makeScenariosCommand();
 
 } // namespace torchtidy::confirm
 

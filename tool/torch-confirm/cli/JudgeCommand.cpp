@@ -1,9 +1,9 @@
 #include "cli/Command.h"
-#include "cli/Errors.h"
 #include "cli/Judging.h"
 #include "recording/FromTrace.h"
 #include "recording/Json.h"
 #include "rules/Judge.h"
+#include "support/Errors.h"
 
 namespace torchtidy::confirm {
 namespace {

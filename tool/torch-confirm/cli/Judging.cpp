@@ -1,10 +1,10 @@
 #include "cli/Judging.h"
-#include "cli/Errors.h"
-#include "cli/Files.h"
-#include "cli/Paths.h"
 #include "recording/Sanitizer.h"
 #include "report/Report.h"
-#include "run/Capture.h"
+#include "support/Capture.h"
+#include "support/Errors.h"
+#include "support/Files.h"
+#include "support/Paths.h"
 #include "trace/TraceFile.h"
 #include <algorithm>
 #include <filesystem>

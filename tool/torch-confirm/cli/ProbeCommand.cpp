@@ -1,8 +1,9 @@
 #include "cli/Command.h"
-#include "cli/Errors.h"
-#include "cli/Paths.h"
 #include "cli/ProbeOptions.h"
+#include "run/LibTorch.h"
 #include "run/Target.h"
+#include "support/Errors.h"
+#include "support/Paths.h"
 #include <filesystem>
 #include <iostream>
 

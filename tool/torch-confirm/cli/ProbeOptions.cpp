@@ -1,7 +1,7 @@
 #include "cli/ProbeOptions.h"
-#include "cli/Errors.h"
-#include "cli/Paths.h"
 #include "probe/Build.h"
+#include "support/Errors.h"
+#include "support/Paths.h"
 #include <cstdlib>
 #include <iostream>
 

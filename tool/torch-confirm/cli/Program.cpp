@@ -1,9 +1,7 @@
 #include "cli/Program.h"
-#include "cli/Command.h"
-#include "cli/Errors.h"
-#include "cli/Paths.h"
+#include "support/Errors.h"
+#include "support/Paths.h"
 #include <iostream>
-#include <vector>
 
 namespace torchtidy::confirm {
 namespace {
@@ -27,26 +25,15 @@ constexpr const char *Footer =
     "missing;\n"
     "'run' passes the exit code of the program on.";
 
-std::vector<std::unique_ptr<Command>> makeCommands() {
-  std::vector<std::unique_ptr<Command>> Result;
-  Result.push_back(makeRunCommand());
-  Result.push_back(makeJudgeCommand());
-  Result.push_back(makeProbeCommand());
-#ifdef TORCH_CONFIRM_HAS_SCENARIOS
-  Result.push_back(makeScenariosCommand());
-#endif
-  return Result;
-}
-
 } // namespace
 
-int runProgram(int Count, char **Words) {
+int runProgram(const std::vector<std::unique_ptr<Command>> &Commands, int Count,
+               char **Words) {
   CLI::App Program(Description, "torch-confirm");
   Program.footer(Footer);
   Program.set_version_flag("--version", "torch-confirm " + version());
   Program.require_subcommand(1);
 
-  const auto Commands = makeCommands();
   std::vector<CLI::App *> Apps;
   for (const auto &C : Commands)
     Apps.push_back(C->add(Program));

@@ -1,14 +1,14 @@
 #include "cli/Command.h"
-#include "cli/Errors.h"
-#include "cli/Files.h"
 #include "cli/Judging.h"
 #include "cli/ProbeOptions.h"
 #include "recording/FromTrace.h"
 #include "recording/Json.h"
 #include "recording/Sanitizer.h"
-#include "run/Capture.h"
 #include "run/Execute.h"
 #include "run/Target.h"
+#include "support/Capture.h"
+#include "support/Errors.h"
+#include "support/Files.h"
 #include <cstdlib>
 #include <iostream>
 

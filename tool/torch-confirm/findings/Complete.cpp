@@ -1,4 +1,5 @@
-// What formats without ranges do not say: found in the source and in the notes.
+// What formats without ranges do not say: found in the source and, by their
+// roles, in the notes.
 #include "findings/Read.h"
 #include <fstream>
 
@@ -48,24 +49,21 @@ unsigned lastLine(const std::string &File, unsigned First, unsigned Column) {
   return First;
 }
 
-bool has(const std::string &Message, const char *Part) {
-  return Message.find(Part) != std::string::npos;
-}
-
 } // namespace
 
 void complete(DiagnosedFinding &Finding) {
   if (Finding.Evidence.empty())
     Finding.Evidence = evidenceOf(Finding.Check);
+  if (!Finding.Kind)
+    Finding.Kind = onlyKind(Finding.Check);
   LineRange &Statement = Finding.Statement;
   if (Statement.isKnown() && Statement.Last == 0)
     Statement.Last = lastLine(Statement.File, Statement.First, Finding.Column);
   for (const FindingNote &Note : Finding.Notes) {
-    if (!Finding.IterationSite.isKnown() && has(Note.Message, "built here"))
+    if (!Finding.IterationSite.isKnown() && Note.Role == NoteRole::GraphBuilt)
       Finding.IterationSite = Note.Place;
-    // The place of the note is the head of the loop; a text does not say where
-    // it ends, and a head alone holds no operations.
-    if (!Finding.Loop.isKnown() && has(Note.Message, "this loop") &&
+    // The head of a loop alone holds no operations.
+    if (!Finding.Loop.isKnown() && Note.Role == NoteRole::Loop &&
         Note.Place.Last > Note.Place.First)
       Finding.Loop = Note.Place;
   }

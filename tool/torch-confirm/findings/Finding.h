@@ -2,6 +2,7 @@
 #ifndef TORCHTIDY_CONFIRM_FINDINGS_FINDING_H
 #define TORCHTIDY_CONFIRM_FINDINGS_FINDING_H
 
+#include "FindingKinds.h"
 #include <string>
 #include <vector>
 
@@ -17,12 +18,19 @@ struct LineRange {
 
 struct FindingNote {
   LineRange Place;
+  /// For people. What the place has to do with the finding is its role; formats
+  /// other than torch-tidy's SARIF do not say it.
   std::string Message;
+  std::optional<NoteRole> Role = {};
 };
 
 struct DiagnosedFinding {
   /// "torch-retained-graph"
   std::string Check;
+  /// What the finding says: verdicts depend on it, and never on the words of
+  /// the message. Formats other than torch-tidy's SARIF do not say it; then it
+  /// is known only where the check has one kind.
+  std::optional<FindingKind> Kind;
   std::string Message;
   /// The flagged statement.
   LineRange Statement;
@@ -31,7 +39,7 @@ struct DiagnosedFinding {
   std::vector<FindingNote> Notes;
 
   /// The name in checks/Checks.def of the measure that confirms it; empty for
-  /// checks of others.
+  /// other tools' checks.
   std::string Evidence;
   /// The loop that repeats the statement, where the output says so.
   LineRange Loop;

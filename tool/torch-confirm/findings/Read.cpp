@@ -1,13 +1,13 @@
 #include "findings/Read.h"
-#include "cli/Errors.h"
-#include "cli/Files.h"
+#include "support/Errors.h"
+#include "support/Files.h"
 #include <algorithm>
 
 namespace torchtidy::confirm {
 
 std::string evidenceOf(const std::string &Check) {
 #define CHECK(Name, Class, Level, Folder, Priority, Evidence)                  \
-  if (Check == Name)                                                           \
+  if (Check == (Name))                                                         \
     return Evidence;
 #include "Checks.def"
   return "";

@@ -28,12 +28,13 @@ void readYaml(const std::string &Text, FindingsFile &Result);
 /// False where no line is a diagnostic.
 bool readText(const std::string &Text, FindingsFile &Result);
 
-/// Completes a finding by what all formats need: the evidence of its check; and
-/// where the format has no ranges, the statement by reading the source, loop
-/// and site of the iterations by the notes.
+/// Completes a finding by what all formats need: the evidence of its check, and
+/// the kind where it has only one; the statement by reading the source where
+/// the format has no ranges; loop and site of the iterations by notes whose
+/// role is known.
 void complete(DiagnosedFinding &Finding);
 
-/// The evidence that checks/Checks.def names; empty for checks of others.
+/// The evidence that checks/Checks.def names; empty for other tools' checks.
 std::string evidenceOf(const std::string &Check);
 
 } // namespace torchtidy::confirm

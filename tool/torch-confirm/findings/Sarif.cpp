@@ -1,6 +1,6 @@
-// SARIF 2.1.0, of torch-tidy and of others.
-#include "cli/Errors.h"
+// SARIF 2.1.0, of torch-tidy and of other tools.
 #include "findings/Read.h"
+#include "support/Errors.h"
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -134,11 +134,14 @@ DiagnosedFinding findingOf(const SarifRun &Run, const json &Result) {
     for (const json &Note : Related)
       if (LineRange Place = Run.range(Note); Place.isKnown()) {
         Place.Last = std::max(Place.First, Place.Last);
-        Finding.Notes.push_back({Place, words(at(Note, {"message", "text"}))});
+        Finding.Notes.push_back(
+            {Place, words(at(Note, {"message", "text"})),
+             findRole(words(at(Note, {"properties", "torchTidy", "role"})))});
       }
 
   const json &Own = at(Result, {"properties", "torchTidy"});
   Finding.Evidence = words(at(Own, {"evidence"}));
+  Finding.Kind = findKind(Finding.Check, words(at(Own, {"kind"})));
   Finding.Loop = Run.ownRange(at(Own, {"loop"}));
   Finding.IterationSite = Run.ownRange(at(Own, {"iterationSite"}));
   const LineRange Whole = Run.ownRange(at(Own, {"statement"}));

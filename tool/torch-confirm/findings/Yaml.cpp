@@ -1,8 +1,8 @@
 // The file that clang-tidy's --export-fixes writes. It has offsets; lines are
 // counted in the sources.
-#include "cli/Errors.h"
-#include "cli/Files.h"
 #include "findings/Read.h"
+#include "support/Errors.h"
+#include "support/Files.h"
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -89,12 +89,12 @@ private:
   }
 
   LineRange place(const YAML::Node &Node, unsigned &Column) {
-    LineRange Result;
-    Result.File = whole(Node);
-    const auto At = Lines.at(Result.File, Node["FileOffset"].as<size_t>(0));
-    Result.First = At.Line;
+    LineRange Range;
+    Range.File = whole(Node);
+    const auto At = Lines.at(Range.File, Node["FileOffset"].as<size_t>(0));
+    Range.First = At.Line;
     Column = At.Column;
-    return Result;
+    return Range;
   }
 
   /// The first range is the statement; others mark parts of it.

@@ -295,16 +295,4 @@ ProbeBuild buildProbe(const std::string &Sources, const std::string &LibTorch,
   return Builder(Sources, LibTorch, Compiler, Cache).build();
 }
 
-std::string libTorchOf(const std::string &Library) {
-  std::error_code Error;
-  fs::path Folder = fs::weakly_canonical(Library, Error).parent_path();
-  // <root>/lib, or Debian's <root>/lib/<triple>.
-  for (int Level = 0; Level < 2 && !Folder.empty(); ++Level) {
-    Folder = Folder.parent_path();
-    if (fs::exists(Folder / "include" / Header, Error))
-      return Folder.string();
-  }
-  return {};
-}
-
 } // namespace torchtidy::confirm

@@ -49,11 +49,6 @@ struct ProbeBuild {
 ProbeBuild buildProbe(const std::string &Sources, const std::string &LibTorch,
                       const std::string &Compiler, const std::string &Cache);
 
-/// The folder that buildProbe's LibTorch means, for a library of LibTorch that
-/// a program has loaded or is linked with: .../lib/libc10.so gives "..." .
-/// Empty where there are no headers beside it.
-std::string libTorchOf(const std::string &Library);
-
 } // namespace torchtidy::confirm
 
 #endif

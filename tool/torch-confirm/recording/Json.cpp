@@ -1,6 +1,6 @@
 #include "recording/Json.h"
-#include "cli/Errors.h"
-#include "cli/Files.h"
+#include "support/Errors.h"
+#include "support/Files.h"
 
 using nlohmann::json;
 

@@ -1,7 +1,7 @@
 #include "recording/Symbolizer.h"
-#include "cli/Errors.h"
-#include "cli/Paths.h"
-#include "run/Capture.h"
+#include "support/Capture.h"
+#include "support/Errors.h"
+#include "support/Paths.h"
 #include <filesystem>
 #include <fstream>
 #include <sstream>

@@ -1,6 +1,6 @@
-#include "cli/Errors.h"
 #include "report/Json.h"
 #include "report/Report.h"
+#include "support/Errors.h"
 
 using nlohmann::ordered_json;
 

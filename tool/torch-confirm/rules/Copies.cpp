@@ -88,8 +88,7 @@ private:
     V.Number = 0;
     V.Unit = "copies per iteration";
     const std::string During = countText(double(V.Iterations), "iteration");
-    const bool IsOfType =
-        Where.Finding.Message.find("convert") != std::string::npos;
+    const bool IsOfType = Where.Finding.Kind == FindingKind::TransferConverts;
     const bool HasDevice = !Where.Run.CudaDevice.empty();
     if (!Where.Statement.empty() && !MayCopy) {
       V.Result = Outcome::Refuted;

@@ -25,6 +25,12 @@ Thrown thrownOn(const std::vector<CallPath> &Paths) {
   return Result;
 }
 
+/// step() leaves the tensor as it is, without an error.
+bool isSilent(const DiagnosedFinding &Finding) {
+  return Finding.Kind == FindingKind::NonLeafIgnored ||
+         Finding.Kind == FindingKind::NonLeafRebound;
+}
+
 class ExceptionRule : public Rule {
 public:
   std::string evidence() const override { return "exception"; }
@@ -52,6 +58,12 @@ public:
       V.Result = Outcome::NotReached;
       V.Sentence =
           "no operation of this line was seen, though " + Where.reachedText();
+    } else if (isSilent(Where.Finding)) {
+      V.Number.reset();
+      V.Sentence = "the line ran and nothing was thrown, as the finding says; "
+                   "that step() changes nothing shows only beside a run "
+                   "without the mistake";
+      V.Rule = "needs a run without the mistake";
     } else if (!AllNotesRan) {
       V.Sentence = "nothing was thrown at this line, " +
                    countText(double(V.Iterations), "iteration") +

@@ -28,11 +28,7 @@ constexpr double ShareOfWindow = 0.05;
 /// it is what they are kept for. (Not all lead to a parameter.)
 constexpr double ShareRunOnPurpose = 0.5;
 
-bool has(const std::string &Text, const char *Part) {
-  return Text.find(Part) != std::string::npos;
-}
-
-/// Operations that hand on their argument where nothing is to be done, with its
+/// Operations that return their argument when there is nothing to do, with its
 /// graph.
 bool handsOn(const Site &S) {
   static const char *const Names[] = {"aten::to", "aten::contiguous",
@@ -90,12 +86,12 @@ private:
   Verdict judgeBuilders(const Places &Where,
                         const std::vector<CallPath> &Builders) const;
   std::optional<Verdict> ofException(const Places &Where) const;
-  Verdict confirmed(const Places &Where, const Kept &Most) const;
+  Verdict confirmed(const Kept &Most) const;
 };
 
-/// "the next backward() reaches the graph that this one has freed and throws"
 std::optional<Verdict> GraphNodes::ofException(const Places &Where) const {
-  if (!has(Where.Finding.Message, "and throws") || !Where.Run.has("exceptions"))
+  if (Where.Finding.Kind != FindingKind::StateThrows ||
+      !Where.Run.has("exceptions"))
     return std::nullopt;
   const auto &Paths =
       Where.Statement.empty() ? Where.IterationSite : Where.Statement;
@@ -120,7 +116,7 @@ std::optional<Verdict> GraphNodes::ofException(const Places &Where) const {
   return std::nullopt;
 }
 
-Verdict GraphNodes::confirmed(const Places &Where, const Kept &Most) const {
+Verdict GraphNodes::confirmed(const Kept &Most) const {
   const CallPath &Path = *Most.Path;
   const double Iterations = double(Path.Iterations);
   // Made there and kept; of the whole loop it is more.
@@ -197,7 +193,7 @@ Verdict GraphNodes::judgeBuilders(const Places &Where,
                           "line " +
                               Line + " were alive at once"),
                   "no count of nodes by line");
-  if (has(Where.Finding.Message, "one extra autograd graph")) {
+  if (Where.Finding.Kind == FindingKind::GraphOverwritten) {
     if (Iterations < 3)
       return Finish(
           verdict(Outcome::NotMeasurable,
@@ -234,7 +230,7 @@ Verdict GraphNodes::judgeBuilders(const Places &Where,
           "kept until their backward()");
   }
   if (Most.Graphs >= GraphsThatAreKept)
-    return confirmed(Where, Most);
+    return confirmed(Most);
   if (Most.Graphs <= GraphsThatAreUsual ||
       Most.Graphs <= ShareOfWindow * double(Iterations))
     return Finish(verdict(Outcome::Refuted, "the graph built at line " + Line +
@@ -288,7 +284,7 @@ Verdict GraphNodes::judge(const Places &Where) const {
   V.Result = Outcome::NotMeasurable;
   V.Sentence =
       "the line runs no operation of its own, and the finding does not "
-      "say which line builds the graph";
+      "say which line builds the graph (torch-tidy's SARIF does)";
   V.Rule = "no operation to count by";
   return V;
 }

@@ -1,6 +1,6 @@
 #include "rules/Judge.h"
-#include "cli/Errors.h"
 #include "rules/Rule.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -47,8 +47,9 @@ std::vector<SeenOperation> seenAt(const Places &Where) {
   return Result;
 }
 
-Verdict judgeOne(const DiagnosedFinding &Finding, const Recording &Run,
-                 const Places &Where) {
+Verdict judgeOfKind(const Places &Where) {
+  const DiagnosedFinding &Finding = Where.Finding;
+  const Recording &Run = Where.Run;
   const Rule *Rule = findRule(Finding.Evidence);
   if (!Rule)
     return verdict(Outcome::NotMeasurable,
@@ -78,6 +79,69 @@ Verdict judgeOne(const DiagnosedFinding &Finding, const Recording &Run,
                        Where.isFileKnown()
                            ? "no operation of this line or its loop ran"
                            : "no operation of this file ran"));
+}
+
+struct OfKind {
+  std::string_view Name;
+  Verdict Result;
+};
+
+/// "REFUTED as 'grows' or 'chains' (the graph ...), CONFIRMED as 'overwrites'
+/// (...)"
+std::string alternatives(const std::vector<OfKind> &All) {
+  std::string Result;
+  std::set<Outcome> Told;
+  for (const OfKind &First : All) {
+    if (!Told.insert(First.Result.Result).second)
+      continue;
+    std::string Names;
+    for (const OfKind &Each : All)
+      if (Each.Result.Result == First.Result.Result)
+        Names += (Names.empty() ? "'" : " or '") + std::string(Each.Name) + "'";
+    Result += (Result.empty() ? "" : ", ") + nameOf(First.Result.Result) +
+              " as " + Names + " (" + First.Result.Sentence + ")";
+  }
+  return Result;
+}
+
+/// What holds of whichever kind the finding is, where its file does not say: a
+/// text, a file of --export-fixes, SARIF of an older torch-tidy.
+Verdict inCommon(const std::vector<OfKind> &All, const std::string &Evidence) {
+  Verdict Result = All.front().Result;
+  bool IsSame = true, IsSameSentence = true;
+  for (const OfKind &Each : All) {
+    IsSame &= Each.Result.Result == Result.Result;
+    IsSameSentence &= Each.Result.Sentence == Result.Sentence;
+  }
+  if (IsSame && IsSameSentence)
+    return Result;
+  if (IsSame) {
+    Result.Sentence += "; the file does not say of which kind the finding is, "
+                       "and this holds for each";
+    return Result;
+  }
+  Verdict Open = verdict(
+      Outcome::NotMeasurable,
+      "the file does not say of which kind the finding is (torch-tidy's SARIF "
+      "does), and that decides: " +
+          alternatives(All));
+  Open.Iterations = Result.Iterations;
+  Open.Rule = Evidence + ": needs the kind of the finding";
+  return Open;
+}
+
+Verdict judgeOfAnyKind(DiagnosedFinding Finding, const Recording &Run,
+                       const SourceMatch &Sources) {
+  std::vector<OfKind> All;
+  for (const FindingKindInfo &Each : FindingKinds)
+    if (Each.Check == Finding.Check) {
+      Finding.Kind = Each.Kind;
+      All.push_back({Each.Name, judgeOfKind(Places(Finding, Run, Sources))});
+    }
+  // Of a check that is not ours.
+  if (All.empty())
+    return judgeOfKind(Places(Finding, Run, Sources));
+  return inCommon(All, Finding.Evidence);
 }
 
 /// Refuted before what is not known: it is something to look at.
@@ -140,7 +204,10 @@ std::vector<JudgedFinding> judge(const std::vector<DiagnosedFinding> &Findings,
   std::vector<JudgedFinding> Result;
   for (const DiagnosedFinding &Finding : Findings) {
     const Places Where(Finding, Run, Sources);
-    Result.push_back({Finding, judgeOne(Finding, Run, Where), seenAt(Where)});
+    Result.push_back({Finding,
+                      Finding.Kind ? judgeOfKind(Where)
+                                   : judgeOfAnyKind(Finding, Run, Sources),
+                      seenAt(Where)});
   }
   std::stable_sort(Result.begin(), Result.end(),
                    [](const JudgedFinding &A, const JudgedFinding &B) {

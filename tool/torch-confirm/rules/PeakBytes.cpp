@@ -7,7 +7,8 @@
 namespace torchtidy::confirm {
 namespace {
 
-/// Of the nodes that the passes make; of fewer nobody makes use.
+/// The share of created nodes that a backward must run for the graph to count
+/// as used.
 constexpr double ShareRunOnPurpose = 0.1;
 
 /// By how much the live bytes rise from the first operation of a pass to where
@@ -36,8 +37,8 @@ public:
           "no operation of this line was seen, though " + Where.reachedText();
       return V;
     }
-    // A function may be called for training and for evaluation; one way by
-    // which it records graphs for nobody is enough.
+    // A function may be called for training and for evaluation; one call
+    // path on which it records graphs without a use is enough.
     const CallPath *Unused = nullptr;
     uint64_t Made = 0, Run = 0, UnusedMade = 0, Passes = 0;
     for (const CallPath &Path : Where.Statement) {
@@ -65,11 +66,17 @@ public:
       return V;
     }
     if (!Unused) {
-      V.Result = Outcome::Refuted;
+      // Nothing counts whose gradients an optimizer uses.
+      const bool IsOfGradients =
+          Where.Finding.Kind == FindingKind::GradientsUnused;
+      V.Result = IsOfGradients ? Outcome::NotMeasurable : Outcome::Refuted;
       V.Number = double(Made) / double(std::max<uint64_t>(Passes, 1));
       V.Sentence = "a backward pass runs " + numberText(double(Run)) + " of " +
                    countText(double(Made), "graph node") + ", " +
                    passes(Passes);
+      if (IsOfGradients)
+        V.Sentence +=
+            "; whether an optimizer uses the gradients is not measured";
       return V;
     }
     V.Iterations = Unused->Iterations;

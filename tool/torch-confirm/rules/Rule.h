@@ -19,7 +19,7 @@ public:
   virtual Verdict judge(const Places &Where) const = 0;
   /// Nothing was seen of it. Where nothing is said here, it was not reached;
   /// but lines of some kinds of findings run no operation that could be seen.
-  virtual std::optional<Verdict> judgeUnseen(const Places &Where) const {
+  virtual std::optional<Verdict> judgeUnseen(const Places & /*Where*/) const {
     return std::nullopt;
   }
   /// Whether it judges by stacks of operations.

@@ -1,5 +1,5 @@
 #include "rules/Verdict.h"
-#include "cli/Numbers.h"
+#include "support/Numbers.h"
 #include <cmath>
 #include <cstdio>
 

@@ -1,5 +1,5 @@
 #include "run/Execute.h"
-#include "cli/Errors.h"
+#include "support/Errors.h"
 #include <cerrno>
 #include <chrono>
 #include <csignal>

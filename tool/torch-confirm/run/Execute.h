@@ -1,5 +1,5 @@
-// Runs the user's program as if nobody watched: its input, output, terminal and
-// signals are its own.
+// Runs the user's program as if it were not watched: its input, output,
+// terminal and signals are its own.
 #ifndef TORCHTIDY_CONFIRM_RUN_EXECUTE_H
 #define TORCHTIDY_CONFIRM_RUN_EXECUTE_H
 

@@ -1,10 +1,9 @@
 #include "run/Target.h"
-#include "cli/Errors.h"
-#include "cli/Files.h"
-#include "cli/Paths.h"
-#include "probe/Build.h"
-#include "run/Capture.h"
 #include "run/Elf.h"
+#include "run/LibTorch.h"
+#include "support/Capture.h"
+#include "support/Errors.h"
+#include "support/Paths.h"
 #include <algorithm>
 #include <filesystem>
 #include <regex>
@@ -110,25 +109,6 @@ Libraries parseLoaderList(const std::string &Text) {
     Result.emplace_back(Part[1], Path[0] == '/' ? Path : "");
   }
   return Result;
-}
-
-std::string versionOfHeaders(const std::string &LibTorch) {
-  static const std::regex Number(
-      "define TORCH_VERSION_(MAJOR|MINOR|PATCH) +([0-9]+)");
-  for (const char *Name : {"/include/torch/headeronly/version.h",
-                           "/include/torch/csrc/api/include/torch/version.h"}) {
-    std::error_code Ignored;
-    if (!fs::is_regular_file(LibTorch + Name, Ignored))
-      continue;
-    const std::string Text = readFile(LibTorch + Name);
-    std::string Result;
-    for (std::sregex_iterator It(Text.begin(), Text.end(), Number), End;
-         It != End; ++It)
-      Result += (Result.empty() ? "" : ".") + (*It)[2].str();
-    if (!Result.empty())
-      return Result;
-  }
-  return "";
 }
 
 Target inspect(const std::string &Program, const std::string &LibTorch) {

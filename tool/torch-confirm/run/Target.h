@@ -1,4 +1,4 @@
-// The program that is to be watched: found, and looked at before it runs, since
+// The program to watch: found, and looked at before it runs, since
 // a run that cannot give verdicts costs its user's time.
 #ifndef TORCHTIDY_CONFIRM_RUN_TARGET_H
 #define TORCHTIDY_CONFIRM_RUN_TARGET_H
@@ -31,9 +31,6 @@ Target inspect(const std::string &Program, const std::string &LibTorch);
 /// Throws UserError where the program has none of the files of the findings.
 void requireSources(const Target &Which,
                     const std::vector<DiagnosedFinding> &Findings);
-
-/// "2.11.0" of the LibTorch in a folder; empty where it has no headers.
-std::string versionOfHeaders(const std::string &LibTorch);
 
 /// "libfoo.so => /path/libfoo.so (0x...)" of the loader, by name. A library
 /// that was not found has an empty path.

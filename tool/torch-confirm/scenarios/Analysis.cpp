@@ -1,7 +1,7 @@
 #include "scenarios/Analysis.h"
-#include "cli/Errors.h"
-#include "cli/Files.h"
-#include "run/Capture.h"
+#include "support/Capture.h"
+#include "support/Errors.h"
+#include "support/Files.h"
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -82,7 +82,7 @@ fs::path fixitFile(const fs::path &Scenario) {
 
 } // namespace
 
-Analyzer::Analyzer(fs::path Program, fs::path FlagsFile,
+Analyzer::Analyzer(fs::path Program, const fs::path &FlagsFile,
                    std::vector<Row> Registry)
     : Program(std::move(Program)), Flags(readLines(FlagsFile)),
       Registry(std::move(Registry)) {}
@@ -155,9 +155,9 @@ std::vector<std::string> staleParts(const fs::path &Scenario,
   };
   std::vector<std::string> Result;
   if (Differs(findingsFile(Scenario), findingsText(A)))
-    Result.push_back("made/findings.json");
+    Result.emplace_back("made/findings.json");
   if (Differs(fixitFile(Scenario), A.Fixit))
-    Result.push_back("made/fixit.cpp");
+    Result.emplace_back("made/fixit.cpp");
   return Result;
 }
 
@@ -181,7 +181,7 @@ std::vector<std::string> unexpected(const Analysis &A, const std::string &Check,
     Result.push_back("fixed.cpp:" + std::to_string(F.Line) +
                      " is found: " + F.Message + " [" + F.Check + "]");
   if (M.Marked.empty())
-    Result.push_back("wrong.cpp has no line marked // BAD");
+    Result.emplace_back("wrong.cpp has no line marked // BAD");
   return Result;
 }
 

@@ -29,8 +29,8 @@ struct Analysis {
 class Analyzer {
 public:
   /// Flags: one word a line, what the sources need to be parsed.
-  Analyzer(std::filesystem::path Program, std::filesystem::path Flags,
-           std::vector<Row> Registry);
+  Analyzer(std::filesystem::path Program,
+           const std::filesystem::path &FlagsFile, std::vector<Row> Registry);
 
   /// Work: a folder for the copy that is fixed.
   Analysis analyze(const std::filesystem::path &Scenario,

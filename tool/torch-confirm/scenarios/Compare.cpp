@@ -141,7 +141,7 @@ Comparison compareOne(const Claim &C, int Size, const Runs &R) {
 
 bool isMeant(const Claim &C, const Event &E) {
   return E.Measure == C.What.Measure && (C.Type.empty() || E.Type == C.Type) &&
-         E.Message.find(C.Message) != std::string::npos;
+         E.Words.find(C.Words) != std::string::npos;
 }
 
 double countOf(const Claim &C, const Ran &R) {
@@ -179,7 +179,7 @@ std::string misplaced(const Claim &C, const Ran &Wrong) {
           IsMarked = true;
         }
       if (!IsMarked)
-        return E.Type + (E.Message.empty() ? "" : " (" + E.Message + ")") +
+        return E.Type + (E.Words.empty() ? "" : " (" + E.Words + ")") +
                (Lines.empty() ? ": no line of wrong.cpp is in its stack"
                               : " at wrong.cpp:" + listed(Lines) +
                                     ", which is not marked") +

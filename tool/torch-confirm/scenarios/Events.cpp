@@ -41,14 +41,14 @@ std::vector<Event> eventsOf(const Recording &Run, const fs::path &Source) {
     uint64_t Rest = S.Exceptions;
     for (const ThrownCount &Thrown : S.Thrown) {
       Each.Type = Thrown.Type;
-      Each.Message = Thrown.Message;
+      Each.Words = Thrown.Message;
       Each.Count = Thrown.Count;
       Rest -= std::min(Rest, Thrown.Count);
       Result.push_back(Each);
     }
     // Of more kinds than are kept.
     if (Rest) {
-      Each.Type = Each.Message = "";
+      Each.Type = Each.Words = "";
       Each.Count = Rest;
       Result.push_back(Each);
     }
@@ -57,7 +57,7 @@ std::vector<Event> eventsOf(const Recording &Run, const fs::path &Source) {
     Event Each;
     Each.Measure = SanitizerReports;
     Each.Type = Report.Kind;
-    Each.Message = Report.Access;
+    Each.Words = Report.Access;
     for (const auto &[Name, Stack] :
          {std::pair("use", &Report.Use), std::pair("freed", &Report.Freed),
           std::pair("allocated", &Report.Allocated)}) {

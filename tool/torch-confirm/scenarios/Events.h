@@ -23,7 +23,7 @@ struct Event {
   std::string Measure;
   /// "c10::Error"; "heap-use-after-free".
   std::string Type;
-  std::string Message;
+  std::string Words;
   /// Lines of the program itself by stack: AnyStack; of a report also "use",
   /// "freed" and "allocated".
   std::map<std::string, std::set<unsigned>> Lines;

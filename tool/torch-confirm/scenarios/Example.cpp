@@ -1,7 +1,7 @@
 #include "scenarios/Example.h"
-#include "cli/Errors.h"
-#include "cli/Files.h"
-#include "run/Capture.h"
+#include "support/Capture.h"
+#include "support/Errors.h"
+#include "support/Files.h"
 #include <iostream>
 #include <nlohmann/json.hpp>
 

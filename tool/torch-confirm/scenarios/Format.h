@@ -1,7 +1,7 @@
 #ifndef TORCHTIDY_CONFIRM_SCENARIOS_FORMAT_H
 #define TORCHTIDY_CONFIRM_SCENARIOS_FORMAT_H
 
-#include "cli/Numbers.h"
+#include "support/Numbers.h"
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -12,7 +12,7 @@ namespace torchtidy::confirm::scenarios {
 /// whole number.
 inline std::string formatNumber(double Number) {
   const double Size = std::abs(Number);
-  // Bytes of an iteration may be a mean, and then nobody wants an exponent.
+  // Bytes of an iteration may be a mean: print it without an exponent.
   if (Size < 1e15 && (Size >= 1e4 || Number == std::floor(Number)))
     return grouped(Number);
   char Text[64];

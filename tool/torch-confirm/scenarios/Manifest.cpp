@@ -1,7 +1,7 @@
 #include "scenarios/Manifest.h"
-#include "cli/Errors.h"
 #include "scenarios/Events.h"
 #include "scenarios/Measures.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <cctype>
 #include <fstream>
@@ -90,7 +90,7 @@ bool readEventWord(const std::string &Key, const std::string &Value,
   else if (Key == (IsReport ? "kind" : "type"))
     C.Type = Value;
   else if (Key == "message" && !IsReport)
-    C.Message = Value;
+    C.Words = Value;
   else
     return false;
   return true;
@@ -159,7 +159,7 @@ void requireSense(const Claim &C) {
   const bool IsEvent = isEvent(Measure);
   if (IsEvent && C.What.Loop != "process")
     throw Unreadable{Measure + " are counted for the process"};
-  if ((!C.Type.empty() || !C.Message.empty()) && C.At.empty())
+  if ((!C.Type.empty() || !C.Words.empty()) && C.At.empty())
     throw Unreadable{"which exceptions is said of those at=MARK"};
   if (!C.At.empty() &&
       (C.Same || C.Factor || C.More || C.Growth || C.isOfValue()))

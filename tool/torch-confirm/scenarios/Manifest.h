@@ -74,7 +74,7 @@ struct Claim {
   std::vector<Attribution> At;
   /// Of exceptions: only those of this type, whose message holds that. Of
   /// reports: of this kind.
-  std::string Type, Message;
+  std::string Type, Words;
   /// The analyzer has a fix, after which the number is that of fixed.cpp.
   bool IsFixed = true;
   /// "cpu" or "cuda"; empty: on both.

@@ -1,8 +1,8 @@
 #include "scenarios/Output.h"
-#include "cli/Files.h"
-#include "cli/Paths.h"
-#include "run/Capture.h"
 #include "scenarios/Format.h"
+#include "support/Capture.h"
+#include "support/Files.h"
+#include "support/Paths.h"
 #include <algorithm>
 #include <ctime>
 #include <fstream>

@@ -1,8 +1,8 @@
 #include "scenarios/Programs.h"
-#include "cli/Errors.h"
-#include "cli/Files.h"
 #include "recording/Sanitizer.h"
-#include "run/Capture.h"
+#include "support/Capture.h"
+#include "support/Errors.h"
+#include "support/Files.h"
 #include <algorithm>
 #include <sstream>
 #include <thread>

@@ -1,6 +1,6 @@
 #include "scenarios/Record.h"
-#include "cli/Errors.h"
 #include "recording/FromTrace.h"
+#include "support/Errors.h"
 #include "trace/TraceFile.h"
 
 namespace fs = std::filesystem;

@@ -3,7 +3,7 @@
 #define TORCHTIDY_CONFIRM_SCENARIOS_RECORD_H
 
 #include "recording/Recording.h"
-#include "run/Capture.h"
+#include "support/Capture.h"
 #include <filesystem>
 #include <string>
 #include <vector>

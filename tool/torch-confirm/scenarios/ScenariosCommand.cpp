@@ -1,12 +1,12 @@
-#include "cli/Command.h"
-#include "cli/Errors.h"
-#include "cli/Paths.h"
+#include "scenarios/ScenariosCommand.h"
 #include "cli/ProbeOptions.h"
 #include "scenarios/Analysis.h"
 #include "scenarios/Compare.h"
 #include "scenarios/Example.h"
 #include "scenarios/Output.h"
 #include "scenarios/Programs.h"
+#include "support/Errors.h"
+#include "support/Paths.h"
 #include <algorithm>
 #include <functional>
 #include <iostream>
@@ -101,7 +101,7 @@ private:
   int make();
 
   std::vector<std::string> Checks;
-  std::string Device = "cpu", Build, Sizes = "small,large", Json;
+  std::string Devices = "cpu", Build, Sizes = "small,large", Json;
   std::string Source, Scenarios, AnalyzerPath;
   ProbeOptions Probe;
   bool NoAnalyzer = false, NoSanitizer = false, Make = false;
@@ -113,7 +113,7 @@ private:
   std::vector<Row> Registry;
   std::unique_ptr<Programs> All;
   std::unique_ptr<Analyzer> Analyse;
-  std::unique_ptr<Example> App;
+  std::unique_ptr<Example> Sample;
 };
 
 CLI::App *ScenariosCommand::add(CLI::App &Program) {
@@ -124,7 +124,7 @@ CLI::App *ScenariosCommand::add(CLI::App &Program) {
       "docs/scenarios.md.");
   App->add_option("--check", Checks, "Only this check (may be given again)")
       ->type_name("NAME");
-  App->add_option("--device", Device, "Where the tensors live (cpu)")
+  App->add_option("--device", Devices, "Where the tensors live (cpu)")
       ->check(CLI::IsMember({"cpu", "cuda", "all"}));
   App->add_option("--size", Sizes,
                   "small, large, or how many times as large as small; several "
@@ -271,12 +271,12 @@ CheckResult ScenariosCommand::confirm(const Row &R) {
     if (!All->hasProbe())
       All->setProbe(Probe.build(All->libTorchFolder()));
     for (const char *Each : {"cpu", "cuda"})
-      if (Device == Each || Device == "all")
+      if (Devices == Each || Devices == "all")
         Result.Outcomes.emplace(Each, measureOn(Each, R, M));
   } catch (const Failure &What) {
     Result.Problems.push_back(What.Message);
   } catch (const UserError &What) {
-    Result.Problems.push_back(What.what());
+    Result.Problems.emplace_back(What.what());
   }
   return Result;
 }
@@ -287,8 +287,8 @@ int ScenariosCommand::make() {
     writeCommitted(Scenario, Analyse->analyze(Scenario, R.Check,
                                               fs::path(Build) / "fixed"));
   }
-  if (App)
-    App->write(App->findings());
+  if (Sample)
+    Sample->write(Sample->findings());
   return ExitSuccess;
 }
 
@@ -313,7 +313,7 @@ int ScenariosCommand::run() {
   Options.Scenarios = ScenariosFolder;
   Options.Build = Build;
   Options.LibTorch = Probe.libTorch();
-  Options.ForCuda = Device != "cpu";
+  Options.ForCuda = Devices != "cpu";
   Options.Jobs = Jobs;
   All = std::make_unique<Programs>(Options);
   All->configure();
@@ -322,9 +322,9 @@ int ScenariosCommand::run() {
                                          Registry);
     // It belongs to no check.
     if (Checks.empty() && Scenarios.empty())
-      App = std::make_unique<Example>(SourceFolder, AnalyzerFile,
-                                      fs::path(Build) / "example",
-                                      Probe.libTorch());
+      Sample = std::make_unique<Example>(SourceFolder, AnalyzerFile,
+                                         fs::path(Build) / "example",
+                                         Probe.libTorch());
   }
   if (Make)
     return make();
@@ -337,10 +337,10 @@ int ScenariosCommand::run() {
   for (const Row &R : Rows) {
     Results.push_back(confirm(R));
     printResult(std::cout, Results.back());
-    std::cout << std::endl;
+    std::cout << '\n' << std::flush;
   }
   printSummary(std::cout, Results);
-  const bool IsStale = App && App->isStale(App->findings());
+  const bool IsStale = Sample && Sample->isStale(Sample->findings());
   if (IsStale)
     std::cout << "FAILED: test/apps/made/example.sarif is stale: torch-confirm "
                  "scenarios --make writes it anew\n";

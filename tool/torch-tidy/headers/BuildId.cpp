@@ -37,6 +37,7 @@ std::string buildIdOfProgram() {
           const ElfW(Phdr) &Header = Object->dlpi_phdr[I];
           if (Header.p_type != PT_NOTE)
             continue;
+          // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader's address
           const StringRef Notes(reinterpret_cast<const char *>(
                                     Object->dlpi_addr + Header.p_vaddr),
                                 Header.p_memsz);

@@ -26,7 +26,7 @@ public:
       : Entries(std::move(Entries)), Inputs(std::move(Inputs)) {}
 
   /// To be called before the parse begins.
-  void watch(clang::Preprocessor &Preprocessor);
+  void watch(clang::Preprocessor &PP);
   /// Looks at the user's declarations, Scope, when all are parsed.
   void judge(clang::ASTContext &Context, llvm::ArrayRef<clang::Decl *> Scope);
 

@@ -37,7 +37,7 @@ std::string defaultCacheFolder();
 class HeaderCache {
 public:
   /// Reads the program, so that processes which are forked later need not.
-  explicit HeaderCache(HeaderCacheSettings Settings);
+  explicit HeaderCache(HeaderCacheSettings Given);
 
   struct Entry {
     /// For -include-pch.

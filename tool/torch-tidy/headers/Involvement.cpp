@@ -172,7 +172,7 @@ private:
   DenseMap<const Decl *, SmallVector<const Decl *, 4>> Users;
 };
 
-Involvement::Involvement(ASTContext &Context, ArrayRef<Decl *> Scope) {
+Involvement::Involvement(ArrayRef<Decl *> Scope) {
   Collector Collect(*this);
   for (Decl *D : Scope)
     Collect.TraverseDecl(D);

@@ -18,7 +18,7 @@ namespace torchtidy::tool {
 class Involvement {
 public:
   /// Scope: the user's declarations at the outermost level.
-  Involvement(clang::ASTContext &Context, llvm::ArrayRef<clang::Decl *> Scope);
+  explicit Involvement(llvm::ArrayRef<clang::Decl *> Scope);
 
   bool of(const clang::Decl *D) const;
   /// Any part of a type: what it points to, returns, holds as an argument.

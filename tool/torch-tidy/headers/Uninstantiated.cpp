@@ -180,7 +180,7 @@ std::string findUninstantiated(ASTContext &Context, ArrayRef<Decl *> Scope) {
   // Most sources have none, and need not be gone through again.
   if (Search.Found.empty())
     return {};
-  const Involvement Involved(Context, Scope);
+  const Involvement Involved(Scope);
   const Exposed Library(Context, Scope, Involved);
   for (const Uninstantiated::Template &Each : Search.Found)
     if (Library.contains(Each.Class) &&

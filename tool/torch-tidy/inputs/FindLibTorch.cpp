@@ -111,7 +111,7 @@ std::vector<std::string> libTorchFlags(StringRef Include, vfs::FileSystem &FS) {
   std::vector<std::string> Flags;
   auto Add = [&](std::string Folder) {
     if (FS.exists(Folder)) {
-      Flags.push_back("-isystem");
+      Flags.emplace_back("-isystem");
       Flags.push_back(std::move(Folder));
     }
   };

@@ -125,11 +125,11 @@ public:
     std::vector<std::string> Flags;
     for (const std::string &Folder : Now.Folders) {
       // A folder with a file like "string.h" in it must not hide the system's.
-      Flags.push_back(hidesSystem(Folder) ? "-iquote" : "-I");
+      Flags.emplace_back(hidesSystem(Folder) ? "-iquote" : "-I");
       Flags.push_back(Folder);
     }
     for (const std::string &Folder : Now.Packages) {
-      Flags.push_back("-isystem");
+      Flags.emplace_back("-isystem");
       Flags.push_back(Folder);
     }
     return Flags;

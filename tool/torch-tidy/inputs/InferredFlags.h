@@ -1,4 +1,4 @@
-// Compile flags for a source tree that nobody has configured: a guess that is
+// Compile flags for a source tree that was never configured: a guess that is
 // good enough to analyse most of it.
 #ifndef TORCHTIDY_TOOL_INPUTS_INFERREDFLAGS_H
 #define TORCHTIDY_TOOL_INPUTS_INFERREDFLAGS_H

@@ -75,7 +75,7 @@ public:
     ErrorOr<vfs::Status> Status = FS.status(absolutePath(Name));
     if (Status && Status->isDirectory())
       return addFolder(Name);
-    if (!Status && Name.find_first_of(Wildcards.data()) != std::string::npos)
+    if (!Status && StringRef(Name).find_first_of(Wildcards) != StringRef::npos)
       return addGlob(Name);
     // As it was written: messages name it so.
     add(Name, comparablePath(Name));
@@ -97,7 +97,17 @@ private:
     std::string Folder = comparablePath(Name);
     if (!StringRef(Folder).ends_with("/"))
       Folder += '/';
-    const std::vector<std::string> Present = sourcesBelow(Folder, FS);
+    const std::vector<std::string> Files = filesBelow(Folder, FS);
+    std::vector<std::string> Present, Device;
+    for (const std::string &Path : Files)
+      if (isSourceName(Path))
+        Present.push_back(Path);
+      else if (sys::path::extension(Path) == ".cu")
+        Device.push_back(Path);
+    if (!Device.empty())
+      note() << counted(Device.size(), "CUDA source") << " (.cu) in '" << Name
+             << "' cannot be read yet and "
+             << (Device.size() == 1 ? "is" : "are") << " not analysed\n";
     if (AreForAnyFile) {
       for (const std::string &Path : Present)
         add(Path, Path);
@@ -121,7 +131,7 @@ private:
     tellLeft(Name, Left);
   }
 
-  /// A file that nobody compiles may be meant so, or be forgotten.
+  /// A file that is compiled nowhere may be meant so, or forgotten.
   static void tellLeft(StringRef Name, ArrayRef<std::string> Left) {
     if (Left.empty())
       return;
@@ -175,7 +185,7 @@ private:
 } // namespace
 
 std::string folderOf(StringRef Name) {
-  const std::string Path = comparablePath(Name);
+  std::string Path = comparablePath(Name);
   if (sys::fs::is_directory(Path))
     return Path;
   const StringRef Plain =

@@ -6,6 +6,7 @@
 #include "report/Formats.h"
 #include "report/Report.h"
 #include "report/Sarif.h"
+#include "report/SourceText.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
 #include <fcntl.h>
@@ -32,6 +33,32 @@ static bool writeTo(const std::string &File,
   return !Failure;
 }
 
+/// Without the fixes that lie so far from their findings that no snippet shows
+/// both: Clang's printer then numbers the line that it shows by the other.
+static Findings printable(Findings All,
+                          IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  constexpr unsigned LinesOfSnippet = 16;
+  SourceTexts Texts(std::move(FS));
+  for (ClangTidyError &Each : All) {
+    clang::tooling::DiagnosticMessage &Message = Each.Message;
+    if (Message.Fix.empty())
+      continue;
+    const SourceText &Text = Texts.of(Message.FilePath);
+    const unsigned Line = Text.place(Message.FileOffset).Line;
+    bool IsFar = false;
+    for (const auto &File : Message.Fix)
+      for (const clang::tooling::Replacement &Change : File.second) {
+        const unsigned Other = Text.place(Change.getOffset()).Line;
+        IsFar |=
+            File.first() == Message.FilePath &&
+            std::max(Line, Other) - std::min(Line, Other) + 1 >= LinesOfSnippet;
+      }
+    if (IsFar)
+      Message.Fix.clear();
+  }
+  return All;
+}
+
 /// Prints the findings as clang-tidy does, and applies fixes. Returns how many
 /// findings count as errors.
 static unsigned handle(Findings &All, ClangTidyContext &Context,
@@ -46,7 +73,10 @@ static unsigned handle(Findings &All, ClangTidyContext &Context,
     ::dup2(Nowhere, STDOUT_FILENO);
     ::close(Nowhere);
   }
-  handleErrors(All, Context, Fix, WarningsAsErrors, std::move(FS));
+  if (Fix == FB_NoFix && Prints)
+    handleErrors(printable(All, FS), Context, Fix, WarningsAsErrors, FS);
+  else
+    handleErrors(All, Context, Fix, WarningsAsErrors, FS);
   outs().flush();
   if (Output >= 0) {
     ::dup2(Output, STDOUT_FILENO);
@@ -118,8 +148,12 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
                                            Line.Output == Format::Text, FS);
   explainMissingHeaders(Missing, Given.AreInferred, Hidden);
   if (Done.Unanalysed)
-    note() << Done.Unanalysed << " of " << Done.Functions
-           << " functions could not be analysed, for compile errors in them\n";
+    note()
+        << Done.Unanalysed << " of " << Done.Functions
+        << " functions have compile errors: they were analysed around these, "
+           "and findings may be missing\n";
+  explainShortfalls(Done.Shortfalls);
+  explainHidden(Done.Hidden, Done.Defined);
 
   if (Done.Signal) {
     error() << "ended by a signal (" << strsignal(Done.Signal)
@@ -141,13 +175,12 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
     // Of a single file clang-tidy says nothing where nothing is found.
     if (Sources.size() > 1 || Line.Output != Format::Text ||
         !Line.Diff.empty() || !Line.Baseline.empty())
-      summarize(All, Sources.size());
+      summarize(All, Sources.size(), Done.Shortfalls.size(), Done.Hidden);
   }
 
   int ExitCode = Given.InWhole ? 0 : 1;
-  const auto [Gated, Example] =
-      Line.FailOn ? countUpToLevel(All, *Line.FailOn)
-                  : std::pair<unsigned, StringRef>();
+  const auto [Gated, Example] = Line.FailOn ? countUpToLevel(All, *Line.FailOn)
+                                            : std::pair<unsigned, StringRef>();
   if (Gated) {
     ExitCode = 1;
     if (!Line.Quiet) {

@@ -22,7 +22,7 @@ struct Analysed {
 
 /// Prints the findings, applies and exports their fixes as far as that was
 /// asked for, says what was not analysed, and returns the exit code.
-int conclude(const Options &Line, Analysed Done,
+int conclude(const Options &Line, Analysed Given,
              clang::tidy::ClangTidyContext &Context,
              llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> FS);
 

@@ -96,7 +96,58 @@ void explainMissingHeaders(const MissingHeaders &Missing, bool AreInferred,
                    "are gone; --extra-arg=-isystem<folder> adds to it\n");
 }
 
-void summarize(const Findings &All, size_t NumSources) {
+void explainShortfalls(ArrayRef<Shortfall> Shortfalls) {
+  constexpr size_t Shown = 10;
+  for (const Shortfall &Each : Shortfalls.take_front(Shown))
+    note() << Each.Place << ": '" << Each.Name
+           << (Each.IsOfCallsOnly
+                   ? "' was analysed without the functions that it calls: with "
+                     "them it is too large\n"
+                   : "' was left out: it is too large to analyse\n");
+  if (Shortfalls.size() > Shown)
+    note() << Shortfalls.size() - Shown
+           << " more functions were not analysed in full\n";
+}
+
+void explainHidden(ArrayRef<HiddenCode> Hidden,
+                   const std::map<std::string, unsigned> &Defined) {
+  for (const auto &[Macro, NumFiles] : Defined)
+    note() << "-D" << Macro << " was added for " << counted(NumFiles, "file")
+           << ": nobody has configured "
+           << (NumFiles == 1 ? "it, and it uses" : "them, and they use")
+           << " LibTorch only so\n";
+  struct Part {
+    unsigned Lines = 0;
+    std::string Macro;
+    SmallVector<StringRef, 4> Files;
+  };
+  MapVector<StringRef, Part> Conditions;
+  for (const HiddenCode &Each : Hidden) {
+    Part &Here = Conditions[Each.Condition];
+    Here.Lines += Each.Lines;
+    Here.Macro = Each.Macro;
+    if (!is_contained(Here.Files, Each.Path))
+      Here.Files.push_back(Each.Path);
+  }
+  constexpr size_t Shown = 3;
+  for (const auto &[Condition, Here] : Conditions) {
+    warning() << "'" << Condition << "' hides " << counted(Here.Lines, "line")
+              << " with code that uses LibTorch in "
+              << counted(Here.Files.size(), "file")
+              << ", which were not analysed: ";
+    ListSeparator Comma;
+    for (StringRef File : ArrayRef(Here.Files).take_front(Shown))
+      errs() << Comma << File;
+    if (Here.Files.size() > Shown)
+      errs() << " and " << Here.Files.size() - Shown << " more";
+    if (!Here.Macro.empty())
+      errs() << "; --extra-arg=-D" << Here.Macro << " shows them";
+    errs() << '\n';
+  }
+}
+
+void summarize(const Findings &All, size_t NumSources, size_t NumLeftOut,
+               ArrayRef<HiddenCode> Hidden) {
   std::map<StringRef, unsigned> Checks;
   StringSet<> Files;
   unsigned Count = 0;
@@ -110,7 +161,15 @@ void summarize(const Findings &All, size_t NumSources) {
   errs() << "torch-tidy: " << counted(Count, "finding");
   if (Count)
     errs() << " in " << counted(Files.size(), "file");
-  errs() << "; " << counted(NumSources, "source") << " analysed\n";
+  errs() << "; " << counted(NumSources, "source") << " analysed";
+  if (NumLeftOut)
+    errs() << ", " << counted(NumLeftOut, "function") << " not in full";
+  unsigned HiddenLines = 0;
+  for (const HiddenCode &Each : Hidden)
+    HiddenLines += Each.Lines;
+  if (HiddenLines)
+    errs() << ", " << counted(HiddenLines, "line") << " hidden by conditions";
+  errs() << '\n';
   for (const auto &[Check, Number] : Checks)
     errs() << "  " << format_decimal(Number, 5) << "  " << Check << '\n';
 }

@@ -4,6 +4,8 @@
 #define TORCHTIDY_TOOL_REPORT_REPORT_H
 
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"
+#include "run/Evidence.h"
+#include "run/HiddenCode.h"
 #include <map>
 #include <string>
 #include <vector>
@@ -28,8 +30,18 @@ MissingHeaders findMissingHeaders(const Findings &All);
 void explainMissingHeaders(const MissingHeaders &Missing, bool AreInferred,
                            unsigned Hidden);
 
-/// Says how many findings there are, of which checks, in how many files.
-void summarize(const Findings &All, size_t NumSources);
+/// Says of which functions not all was analysed, for their size.
+void explainShortfalls(llvm::ArrayRef<Shortfall> Shortfalls);
+
+/// Says which conditions hide code that uses LibTorch, and which macros were
+/// defined to see more.
+void explainHidden(llvm::ArrayRef<HiddenCode> Hidden,
+                   const std::map<std::string, unsigned> &Defined);
+
+/// Says how many findings there are, of which checks, in how many files, and
+/// how much was not looked at.
+void summarize(const Findings &All, size_t NumSources, size_t NumLeftOut,
+               llvm::ArrayRef<HiddenCode> Hidden);
 
 bool hasCompileErrors(const Findings &All);
 

@@ -26,8 +26,8 @@ public:
       IntrusiveRefCntPtr<vfs::FileSystem> FS)
       : Executable(Executable), Where(".", std::move(FS)) {
     for (const Evidence &Each : Run.Evidences)
-      Evidences.try_emplace({Each.Check, Each.FilePath, Each.FileOffset},
-                            &Each);
+      Evidences.try_emplace(
+          {Each.Check, Each.FilePath, Each.FileOffset, Each.Message}, &Each);
   }
 
   void add(const ClangTidyError &Finding);
@@ -41,14 +41,17 @@ private:
                           StringRef Folder);
   json::Value fixOf(const StringMap<tooling::Replacements> &Fix,
                     StringRef Folder);
+  const Evidence *evidenceOf(const ClangTidyError &Finding) const;
   json::Object evidence(const ClangTidyError &Finding);
+  json::Array notesOf(const ClangTidyError &Finding);
   unsigned rule(const ClangTidyError &Finding);
   json::Object ruleOf(StringRef Check) const;
 
   StringRef Executable;
   Locations Where;
   Fingerprints Names;
-  std::map<std::tuple<StringRef, StringRef, unsigned>, const Evidence *>
+  std::map<std::tuple<StringRef, StringRef, unsigned, StringRef>,
+           const Evidence *>
       Evidences;
   StringMap<unsigned> RuleIndex;
   json::Array Rules, Results;
@@ -110,6 +113,41 @@ json::Value Log::fixOf(const StringMap<tooling::Replacements> &Fix,
                       {"artifactChanges", std::move(Changes)}};
 }
 
+const Evidence *Log::evidenceOf(const ClangTidyError &Finding) const {
+  auto It =
+      Evidences.find({Finding.DiagnosticName, Finding.Message.FilePath,
+                      Finding.Message.FileOffset, Finding.Message.Message});
+  return It == Evidences.end() ? nullptr : It->second;
+}
+
+/// The notes with a role are those of the check, in its order; others are
+/// Clang's.
+json::Array Log::notesOf(const ClangTidyError &Finding) {
+  const Evidence *Known = evidenceOf(Finding);
+  ArrayRef<NoteEvidence> Left;
+  if (Known)
+    Left = Known->Notes;
+  json::Array Result;
+  for (const tooling::DiagnosticMessage &Note : Finding.Notes) {
+    if (Note.FilePath.empty())
+      continue;
+    json::Object At = locationOf(Where.marked(Note), Finding.BuildDirectory);
+    At["id"] = Result.size() + 1;
+    At["message"] = text(Note.Message);
+    const auto *Own = llvm::find_if(Left, [&](const NoteEvidence &Each) {
+      return Each.FilePath == Note.FilePath &&
+             Each.FileOffset == Note.FileOffset;
+    });
+    if (Own != Left.end()) {
+      At["properties"] =
+          json::Object{{"torchTidy", json::Object{{"role", Own->Role}}}};
+      Left = Left.drop_front(Own - Left.begin() + 1);
+    }
+    Result.push_back(std::move(At));
+  }
+  return Result;
+}
+
 json::Object Log::evidence(const ClangTidyError &Finding) {
   json::Object Result;
   const CheckInfo *Check = findCheck(Finding.DiagnosticName);
@@ -120,15 +158,15 @@ json::Object Log::evidence(const ClangTidyError &Finding) {
   for (const tooling::FileByteRange &Range :
        ArrayRef(Finding.Message.Ranges).take_front(1))
     Result["statement"] = locationOf(Range, Finding.BuildDirectory);
-  auto It = Evidences.find({Finding.DiagnosticName, Finding.Message.FilePath,
-                            Finding.Message.FileOffset});
-  if (It == Evidences.end())
+  const Evidence *Known = evidenceOf(Finding);
+  if (!Known)
     return Result;
-  const Evidence &Known = *It->second;
-  if (!Known.Loop.FilePath.empty())
-    Result["loop"] = locationOf(Known.Loop, Known.Folder);
-  if (!Known.IterationSite.FilePath.empty())
-    Result["iterationSite"] = locationOf(Known.IterationSite, Known.Folder);
+  if (!Known->Kind.empty())
+    Result["kind"] = Known->Kind;
+  if (!Known->Loop.FilePath.empty())
+    Result["loop"] = locationOf(Known->Loop, Known->Folder);
+  if (!Known->IterationSite.FilePath.empty())
+    Result["iterationSite"] = locationOf(Known->IterationSite, Known->Folder);
   return Result;
 }
 
@@ -182,16 +220,7 @@ void Log::add(const ClangTidyError &Finding) {
     Result["partialFingerprints"] =
         json::Object{{"torchTidy/v1", Names.of(Finding, Where)}};
   }
-  json::Array Related;
-  for (const tooling::DiagnosticMessage &Note : Finding.Notes) {
-    if (Note.FilePath.empty())
-      continue;
-    json::Object At = locationOf(Where.marked(Note), Folder);
-    At["id"] = Related.size() + 1;
-    At["message"] = text(Note.Message);
-    Related.push_back(std::move(At));
-  }
-  if (!Related.empty())
+  if (json::Array Related = notesOf(Finding); !Related.empty())
     Result["relatedLocations"] = std::move(Related);
   if (!Finding.Message.Fix.empty())
     Result["fixes"] = json::Array{fixOf(Finding.Message.Fix, Folder)};
@@ -215,8 +244,7 @@ json::Value Log::finish(const RunResult &Run, bool AllAnalysed) {
         {"level", "warning"},
         {"message",
          text(utostr(Run.Unanalysed) + " of " + utostr(Run.Functions) +
-              " functions could not be analysed, for compile errors in "
-              "them")}});
+              " functions were analysed around compile errors in them")}});
   json::Object Invocation{{"executionSuccessful", AllAnalysed}};
   if (!Notifications.empty())
     Invocation["toolExecutionNotifications"] = std::move(Notifications);

@@ -13,8 +13,9 @@ namespace torchtidy::tool {
 /// Paths below the current folder are relative to it (uriBaseId SRCROOT),
 /// others absolute. Columns count Unicode code points. `properties.torchTidy`
 /// of a result holds what the harness needs: "evidence" (how the finding is
-/// confirmed), "statement" (all of what is flagged), "loop" and
-/// "iterationSite". The fingerprint of a result does not change when its line
+/// confirmed), "kind" (what it says, as in FindingKinds.def), "statement" (all
+/// of what is flagged), "loop" and "iterationSite"; that of a related location
+/// its "role". The fingerprint of a result does not change when its line
 /// moves.
 ///
 /// To be called before fixes are applied. All: what is shown of the run's

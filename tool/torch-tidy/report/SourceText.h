@@ -18,7 +18,7 @@ struct SourcePlace {
 /// The text of one file; empty for one that cannot be read.
 class SourceText {
 public:
-  explicit SourceText(std::unique_ptr<llvm::MemoryBuffer> Text);
+  explicit SourceText(std::unique_ptr<llvm::MemoryBuffer> Given);
 
   SourcePlace place(unsigned Offset) const;
   /// Without its end of line.

@@ -1,4 +1,6 @@
 #include "run/Evidence.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Decl.h"
 #include "clang/Basic/FileManager.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
@@ -32,10 +34,31 @@ void EvidenceCollector::found(const model::Finding &Finding,
   const tooling::FileByteRange At = rangeOf(SM, Finding.Location, {});
   const auto Folder =
       SM.getFileManager().getVirtualFileSystem().getCurrentWorkingDirectory();
-  All.push_back({Finding.Check.str(), At.FilePath, Folder ? *Folder : "",
-                 At.FileOffset,
-                 rangeOf(SM, Finding.Loop.getBegin(), Finding.Loop.getEnd()),
-                 rangeOf(SM, Finding.IterationSite, {})});
+  Evidence Result;
+  Result.Check = Finding.Check.str();
+  Result.FilePath = At.FilePath;
+  Result.Message = Finding.Message;
+  Result.Folder = Folder ? *Folder : "";
+  Result.FileOffset = At.FileOffset;
+  if (Finding.Kind)
+    Result.Kind = infoOf(*Finding.Kind).Name;
+  for (const model::Note &Note : Finding.Notes) {
+    const tooling::FileByteRange Place = rangeOf(SM, Note.Location, {});
+    Result.Notes.push_back({Place.FilePath, Place.FileOffset,
+                            std::string(infoOf(Note.Role).Name)});
+  }
+  Result.Loop = rangeOf(SM, Finding.Loop.getBegin(), Finding.Loop.getEnd());
+  Result.IterationSite = rangeOf(SM, Finding.IterationSite, {});
+  All.push_back(std::move(Result));
+}
+
+void EvidenceCollector::leftOut(const FunctionDecl &Function,
+                                bool IsOfCallsOnly) {
+  const SourceManager &SM = Function.getASTContext().getSourceManager();
+  const SourceLocation At = SM.getExpansionLoc(Function.getLocation());
+  Shortfalls.push_back({SM.getFilename(At).str() + ":" +
+                            std::to_string(SM.getExpansionLineNumber(At)),
+                        Function.getQualifiedNameAsString(), IsOfCallsOnly});
 }
 
 } // namespace torchtidy::tool

@@ -1,7 +1,8 @@
-// What the harness has to know of a finding and a diagnostic does not say:
-// which loop repeats the flagged statement, and an operation that runs once in
-// each of its iterations, since a statement without an operation leaves no
-// trace at run time.
+// What the harness has to know of a finding and a diagnostic does not say: of
+// which kind it is and what its notes are about, beside the words; which loop
+// repeats the flagged statement, and an operation that runs once in each of its
+// iterations, since a statement without an operation leaves no trace at run
+// time.
 #ifndef TORCHTIDY_TOOL_RUN_EVIDENCE_H
 #define TORCHTIDY_TOOL_RUN_EVIDENCE_H
 
@@ -12,27 +13,53 @@
 
 namespace torchtidy::tool {
 
+struct NoteEvidence {
+  std::string FilePath;
+  unsigned FileOffset = 0;
+  /// As in FindingKinds.def.
+  std::string Role;
+};
+
 struct Evidence {
-  // The finding that it belongs to.
-  std::string Check, FilePath;
+  // The finding that it belongs to. A header may be analysed several times, and
+  // a finding in it differ: the message tells which this is.
+  std::string Check, FilePath, Message;
   /// What relative paths are relative to.
   std::string Folder;
   unsigned FileOffset = 0;
 
+  /// As in FindingKinds.def; empty where the check has none.
+  std::string Kind;
+  /// In the order of the diagnostic's notes, which has notes of Clang's own
+  /// between them ("expanded from macro").
+  std::vector<NoteEvidence> Notes;
   /// An empty path: there is none.
   clang::tooling::FileByteRange Loop;
   /// Its length is 0.
   clang::tooling::FileByteRange IterationSite;
 };
 
+/// A function of which not all was analysed, for its size.
+struct Shortfall {
+  /// "file:line".
+  std::string Place;
+  std::string Name;
+  /// It was, but for the functions that it calls.
+  bool IsOfCallsOnly = false;
+};
+
 class EvidenceCollector : public FindingListener {
 public:
   void found(const model::Finding &Finding,
              const clang::SourceManager &SM) override;
+  void leftOut(const clang::FunctionDecl &Function,
+               bool IsOfCallsOnly) override;
   std::vector<Evidence> take() { return std::move(All); }
+  std::vector<Shortfall> takeShortfalls() { return std::move(Shortfalls); }
 
 private:
   std::vector<Evidence> All;
+  std::vector<Shortfall> Shortfalls;
 };
 
 } // namespace torchtidy::tool

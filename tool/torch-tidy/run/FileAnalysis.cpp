@@ -6,11 +6,13 @@
 #include "headers/EntryHeaders.h"
 #include "headers/PrecompiledHeader.h"
 #include "run/FunctionRanges.h"
+#include "run/HiddenCode.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendAction.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "clang/Tooling/ArgumentsAdjusters.h"
 #include "clang/Tooling/Tooling.h"
+#include <map>
 
 using namespace clang;
 using namespace llvm;
@@ -105,6 +107,8 @@ public:
       Now->Parsed = true;
       Now->Doubtful->watch(getCompilerInstance().getPreprocessor());
     }
+    watchHiddenCode(getCompilerInstance().getPreprocessor(),
+                    Whole.Result.Hidden);
     ASTFrontendAction::ExecuteAction();
   }
 
@@ -239,9 +243,12 @@ void FileAnalysis::explain(const std::string &Source, const Twine &What) const {
 
 FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
                                             HeaderCache *Headers,
-                                            JobControl &Control) {
+                                            JobControl &Control,
+                                            StringRef Macro) {
   Attempt Now;
   std::unique_ptr<tidy::ClangTidyContext> Context = MakeContext();
+  // It reads HeaderFilterRegex when it is made.
+  Context->setCurrentFile(Source);
   tidy::ClangTidyDiagnosticConsumer Consumer(
       *Context, /*ExternalDiagEngine=*/nullptr,
       /*RemoveIncompatibleErrors=*/true, Settings.FixesFromNotes);
@@ -255,6 +262,9 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
   tooling::ClangTool Tool(Database, Source,
                           std::make_shared<PCHContainerOperations>(), FS);
   Tool.appendArgumentsAdjuster(configuredArguments(*Context));
+  if (!Macro.empty())
+    Tool.appendArgumentsAdjuster(tooling::getInsertArgumentAdjuster(
+        ("-D" + Macro).str().c_str(), tooling::ArgumentInsertPosition::END));
   Tool.appendArgumentsAdjuster(tooling::getStripPluginsAdjuster());
   Tool.setDiagnosticConsumer(&Consumer);
   Tool.setPrintErrorMessage(false);
@@ -265,6 +275,7 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
 
   Now.Result.Findings = Consumer.take();
   Now.Result.Evidences = Evidences.take();
+  Now.Result.Shortfalls = Evidences.takeShortfalls();
   Now.Result.Stats = Context->getStats();
   if (!Now.CameToParse)
     Now.Result.Failure = "Clang does not accept its compile command";
@@ -273,24 +284,57 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
   return Now;
 }
 
-FileResult FileAnalysis::runInFull(const std::string &Source,
-                                   JobControl &Control) {
-  Attempt Full = attempt(Source, nullptr, Control);
-  Full.tellEnd(Source);
-  return std::move(Full.Result);
+/// The macro that shows most of what is hidden; empty where there is none.
+static std::string mostHidingMacro(ArrayRef<HiddenCode> Hidden) {
+  std::map<std::string, unsigned> Lines;
+  for (const HiddenCode &Each : Hidden)
+    if (!Each.Macro.empty())
+      Lines[Each.Macro] += Each.Lines;
+  const auto Most = llvm::max_element(
+      Lines, [](const auto &A, const auto &B) { return A.second < B.second; });
+  return Most == Lines.end() ? std::string() : Most->first;
 }
 
 FileResult FileAnalysis::run(const std::string &Source, bool Crashed,
                              JobControl &Control) {
+  FileResult Plain = runAs(Source, Crashed, Control, "");
+  // Nobody has configured the file: what its conditions ask for may be as well
+  // there as not. It is what has more LibTorch in it, if that can be parsed.
+  const std::string Macro =
+      Settings.AreInferred ? mostHidingMacro(Plain.Hidden) : std::string();
+  if (Macro.empty() || Crashed)
+    return Plain;
+  Control.resume();
+  FileResult Defined = runAs(Source, false, Control, Macro);
+  const auto NumErrors = [](const FileResult &Result) {
+    return llvm::count_if(Result.Findings, [](const auto &Finding) {
+      return Finding.DiagLevel == tidy::ClangTidyError::Error;
+    });
+  };
+  if (!Defined.Failure.empty() || NumErrors(Defined) > NumErrors(Plain))
+    return Plain;
+  Defined.Defined = Macro;
+  return Defined;
+}
+
+FileResult FileAnalysis::runInFull(const std::string &Source,
+                                   JobControl &Control, StringRef Macro) {
+  Attempt Full = attempt(Source, nullptr, Control, Macro);
+  Full.tellEnd(Source);
+  return std::move(Full.Result);
+}
+
+FileResult FileAnalysis::runAs(const std::string &Source, bool Crashed,
+                               JobControl &Control, StringRef Macro) {
   if (Crashed) {
     warning()
         << Source
         << ": the analysis crashed with the precompiled header and is done "
            "again in full; please report it. --no-cache avoids it\n";
-    return runInFull(Source, Control);
+    return runInFull(Source, Control, Macro);
   }
   const bool HasCache = !Settings.Cache.Folder.empty();
-  Attempt First = attempt(Source, HasCache ? &Cache : nullptr, Control);
+  Attempt First = attempt(Source, HasCache ? &Cache : nullptr, Control, Macro);
   First.Result.Trouble = Cache.takeTrouble();
   if (First.WithHeader.empty()) {
     explain(Source, "parsed in full: " +
@@ -308,7 +352,7 @@ FileResult FileAnalysis::run(const std::string &Source, bool Crashed,
   // The time begins anew.
   Control.resume();
   First = Attempt();
-  return runInFull(Source, Control);
+  return runInFull(Source, Control, Macro);
 }
 
 } // namespace torchtidy::tool

@@ -24,6 +24,8 @@ struct AnalysisSettings {
   HeaderCacheSettings Cache;
   /// Says of each file on standard error how it was parsed.
   bool Explain = false;
+  /// Nobody has configured the files: conditions that hide LibTorch are tried.
+  bool AreInferred = false;
 };
 
 /// clang-tidy's own runClangTidy does not let anyone come between the compiler
@@ -48,9 +50,13 @@ private:
   class ActionFactory;
 
   void explain(const std::string &Source, const llvm::Twine &What) const;
+  /// Macro is defined as well, if it has a name.
   Attempt attempt(const std::string &Source, HeaderCache *Headers,
-                  JobControl &Control);
-  FileResult runInFull(const std::string &Source, JobControl &Control);
+                  JobControl &Control, llvm::StringRef Macro);
+  FileResult runInFull(const std::string &Source, JobControl &Control,
+                       llvm::StringRef Macro);
+  FileResult runAs(const std::string &Source, bool Crashed, JobControl &Control,
+                   llvm::StringRef Macro);
 
   const ContextMaker &MakeContext;
   const clang::tooling::CompilationDatabase &Database;

@@ -141,11 +141,31 @@ void visit(Stream &S, FileResult &Result, List &Findings) {
   S.list(Result.Evidences, [&](Evidence &Each) {
     S.text(Each.Check);
     S.text(Each.FilePath);
+    S.text(Each.Message);
     S.text(Each.Folder);
     S.integer(Each.FileOffset);
+    S.text(Each.Kind);
+    S.list(Each.Notes, [&](NoteEvidence &Note) {
+      S.text(Note.FilePath);
+      S.integer(Note.FileOffset);
+      S.text(Note.Role);
+    });
     visit(S, Each.Loop);
     visit(S, Each.IterationSite);
   });
+  S.list(Result.Shortfalls, [&](Shortfall &Each) {
+    S.text(Each.Place);
+    S.text(Each.Name);
+    S.integer(Each.IsOfCallsOnly);
+  });
+  S.list(Result.Hidden, [&](HiddenCode &Each) {
+    S.text(Each.Path);
+    S.integer(Each.Line);
+    S.integer(Each.Lines);
+    S.text(Each.Condition);
+    S.text(Each.Macro);
+  });
+  S.text(Result.Defined);
   for (unsigned *Number :
        {&Result.Stats.ErrorsDisplayed, &Result.Stats.ErrorsIgnoredCheckFilter,
         &Result.Stats.ErrorsIgnoredNOLINT,

@@ -5,6 +5,7 @@
 
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"
 #include "run/Evidence.h"
+#include "run/HiddenCode.h"
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,13 +17,18 @@ struct FileResult {
   std::vector<clang::tidy::ClangTidyError> Findings;
   /// Of the torch checks' findings, those left out included.
   std::vector<Evidence> Evidences;
+  std::vector<Shortfall> Shortfalls;
+  /// What was not parsed.
+  std::vector<HiddenCode> Hidden;
+  /// The macro that was defined to parse more of an unconfigured file.
+  std::string Defined;
   clang::tidy::ClangTidyStats Stats;
   /// Why it was not analysed; empty where it was.
   std::string Failure;
-  /// Why no precompiled header could be made; empty where nobody wanted one.
+  /// Why no precompiled header could be made; empty if none was wanted.
   std::string Trouble;
   /// Of the user's functions with a body, how many there are, and how many
-  /// could not be analysed for compile errors in them. Where stock checks are
+  /// were analysed around compile errors in them. Where stock checks are
   /// enabled they are not counted.
   unsigned Functions = 0, Unanalysed = 0;
 };

@@ -72,10 +72,13 @@ void unifyPaths(std::vector<tidy::ClangTidyError> &Findings,
     for (tooling::DiagnosticMessage &Note : Finding.Notes)
       usePlainPaths(Note, Finding.BuildDirectory, All);
   }
-  for (Evidence &Each : Evidences)
+  for (Evidence &Each : Evidences) {
     for (std::string *Path :
          {&Each.FilePath, &Each.Loop.FilePath, &Each.IterationSite.FilePath})
       *Path = All.of(*Path, Each.Folder);
+    for (NoteEvidence &Note : Each.Notes)
+      Note.FilePath = All.of(Note.FilePath, Each.Folder);
+  }
 }
 
 void merge(std::vector<tidy::ClangTidyError> &Findings) {

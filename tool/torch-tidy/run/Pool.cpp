@@ -214,7 +214,7 @@ private:
       for (int I = 0; I < NumChannels; ++I)
         if (Each.Ends[I] >= 0) {
           Watched.push_back({Each.Ends[I], POLLIN, 0});
-          Owners.push_back({&Each, I});
+          Owners.emplace_back(&Each, I);
         }
       WakeAt(Each.KillAt ? Each.KillAt : Each.Deadline);
     }
@@ -410,7 +410,7 @@ std::optional<uint64_t> numberIn(StringRef Path) {
   return Number;
 }
 
-/// Empty where nobody says.
+/// Empty if nothing says.
 std::optional<uint64_t> freeMemory() {
   std::optional<uint64_t> Free;
   if (ErrorOr<std::unique_ptr<MemoryBuffer>> Text =

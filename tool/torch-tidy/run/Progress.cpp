@@ -2,6 +2,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ void Progress::ended(size_t Source, size_t Findings) {
 }
 
 std::string describeSeconds(double Seconds) {
-  const unsigned Whole = Seconds < 1 ? 1 : unsigned(Seconds + 0.5);
+  const unsigned Whole = Seconds < 1 ? 1 : unsigned(std::lround(Seconds));
   if (Whole < 60)
     return std::to_string(Whole) + " s";
   return std::to_string(Whole / 60) + " min " + std::to_string(Whole % 60) +

@@ -53,7 +53,7 @@ RunResult runChecks(const ContextMaker &MakeContext,
   auto Work = [&](size_t Job, unsigned Tries, JobControl &Control) {
     return encode(Analysis.run(Sources[Job], Tries > 0, Control));
   };
-  auto Finished = [&](size_t Job, JobOutcome Outcome) {
+  auto Finished = [&](size_t Job, const JobOutcome &Outcome) {
     Shown.clear();
     if (Sources.size() > 1 && !Shown.isLive()) {
       SmallString<256> Path(Sources[Job]);
@@ -73,6 +73,19 @@ RunResult runChecks(const ContextMaker &MakeContext,
       Whole.Failures.push_back({Sources[Job], Result.Failure});
     llvm::move(Result.Findings, std::back_inserter(Whole.Findings));
     llvm::move(Result.Evidences, std::back_inserter(Whole.Evidences));
+    // A function of a header is met in several files.
+    for (Shortfall &Each : Result.Shortfalls)
+      if (llvm::none_of(Whole.Shortfalls, [&](const Shortfall &Known) {
+            return Known.Place == Each.Place && Known.Name == Each.Name;
+          }))
+        Whole.Shortfalls.push_back(std::move(Each));
+    for (HiddenCode &Each : Result.Hidden)
+      if (llvm::none_of(Whole.Hidden, [&](const HiddenCode &Known) {
+            return Known.Path == Each.Path && Known.Line == Each.Line;
+          }))
+        Whole.Hidden.push_back(std::move(Each));
+    if (!Result.Defined.empty())
+      ++Whole.Defined[Result.Defined];
     add(Whole.Stats, Result.Stats);
     Whole.Functions += Result.Functions;
     Whole.Unanalysed += Result.Unanalysed;

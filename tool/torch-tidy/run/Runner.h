@@ -3,6 +3,7 @@
 #define TORCHTIDY_TOOL_RUN_RUNNER_H
 
 #include "run/FileAnalysis.h"
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,12 @@ struct RunResult {
   std::vector<clang::tidy::ClangTidyError> Findings;
   /// What goes with them; see evidenceOf().
   std::vector<Evidence> Evidences;
+  /// Each function once.
+  std::vector<Shortfall> Shortfalls;
+  /// Each part once.
+  std::vector<HiddenCode> Hidden;
+  /// Macros that were defined to parse more, and in how many files.
+  std::map<std::string, unsigned> Defined;
   clang::tidy::ClangTidyStats Stats;
   struct Failure {
     std::string Source;

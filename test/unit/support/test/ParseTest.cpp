@@ -8,7 +8,8 @@ using namespace clang;
 using namespace torchtidy::test;
 
 TEST(Parse, PlainSource) {
-  auto Unit = parse("#include <vector>\nint sum(const std::vector<int> &V) { return V[0]; }");
+  auto Unit = parse(
+      "#include <vector>\nint sum(const std::vector<int> &V) { return V[0]; }");
   ASSERT_TRUE(Unit);
   const FunctionDecl *Sum = findFunction(*Unit, "sum");
   ASSERT_TRUE(Sum);
@@ -23,7 +24,8 @@ TEST(Parse, ErrorFailsTheTest) {
 TEST(Parse, ErrorMayBeAllowed) {
   ParseOptions Options;
   Options.AllowErrors = true;
-  auto Unit = parse("int f() { return missing; }\nint g() { return 1; }", Options);
+  auto Unit =
+      parse("int f() { return missing; }\nint g() { return 1; }", Options);
   ASSERT_TRUE(Unit);
   EXPECT_TRUE(Unit->getDiagnostics().hasErrorOccurred());
   EXPECT_TRUE(findFunction(*Unit, "g"));
@@ -44,7 +46,8 @@ TEST(Parse, FindFunction) {
     namespace inner { int use() { auto Call = [](int V) { return V; }; return Call(train(1)); } }
   )cpp");
   ASSERT_TRUE(Unit);
-  EXPECT_TRUE(isa_and_nonnull<CXXMethodDecl>(findFunction(*Unit, "Net::forward")));
+  EXPECT_TRUE(
+      isa_and_nonnull<CXXMethodDecl>(findFunction(*Unit, "Net::forward")));
   EXPECT_TRUE(findFunction(*Unit, "twice"));
   EXPECT_TRUE(findFunction(*Unit, "inner::use"));
   EXPECT_TRUE(findFunction(*Unit, "operator()"));
@@ -73,7 +76,9 @@ TEST(Parse, LibTorch) {
   ASSERT_TRUE(Unit);
   const FunctionDecl *Forward = findFunction(*Unit, "Net::forward");
   ASSERT_TRUE(Forward);
-  EXPECT_EQ(Forward->getReturnType()->getAsCXXRecordDecl()->getQualifiedNameAsString(),
+  EXPECT_EQ(Forward->getReturnType()
+                ->getAsCXXRecordDecl()
+                ->getQualifiedNameAsString(),
             "at::Tensor");
   EXPECT_TRUE(findFunction(*Unit, "train"));
 }

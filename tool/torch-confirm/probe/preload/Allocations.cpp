@@ -74,8 +74,7 @@ void gives(uintptr_t Block) {
         -Row.Size);
 }
 
-/// Of memory that a child had from its parent and freed before it began to
-/// record.
+/// Bytes inherited across a fork and freed before this process began to record.
 int64_t ForgottenCpu, ForgottenCuda;
 
 void freed(uintptr_t Block) {

@@ -123,7 +123,7 @@ int take(dl_phdr_info *Info, size_t, void *Context) {
     Program[Size > 0 ? Size : 0] = 0;
     Path = Program;
   }
-  // The probe's own frames are nobody's.
+  // Skip the probe's own frames.
   const uintptr_t Own = reinterpret_cast<uintptr_t>(&take);
   const bool IsOwn = (Own >= Begin && Own < End) ||
                      beginsWith(fileName(Path), "libtorch-confirm");

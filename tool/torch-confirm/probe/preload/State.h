@@ -32,7 +32,7 @@ class SpinLock {
 public:
   void lock();
   void unlock() { Held.store(0, std::memory_order_release); }
-  /// After a fork: whoever held it is not in this process.
+  /// After a fork: the thread that held it is not in this process.
   void reset() { Held.store(0, std::memory_order_relaxed); }
 
 private:
@@ -118,7 +118,7 @@ extern trace::Header *Trace;
 extern const TorchSide *Torch;
 
 enum class Phase : uint32_t {
-  /// Nothing is to be recorded in this process.
+  /// This process records nothing.
   Off,
   /// As soon as LibTorch is seen to work.
   Waiting,

@@ -184,7 +184,7 @@ void forParametersOf(void *Optimizer, const Action &Do) {
           Do(Each, *Known);
 }
 
-/// A node locks itself while it accumulates; so must whoever looks at the
+/// A node locks itself while it accumulates; so must code that reads the
 /// gradient beside it.
 struct Opened : torch::autograd::Node {
   static std::mutex &mutexOf(torch::autograd::Node &Of) {

@@ -1,0 +1,33 @@
+// Parts of expressions, below what LibTorch means.
+#ifndef TORCHTIDY_AST_EXPRESSIONS_H
+#define TORCHTIDY_AST_EXPRESSIONS_H
+
+#include "clang/AST/ExprCXX.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+
+namespace torchtidy::ast {
+
+/// Sees through parentheses, casts that call nothing, temporaries and default
+/// arguments.
+const clang::Expr *strip(const clang::Expr *E);
+/// The stripped value that a construction from one value is given; null for
+/// whatever else E is.
+const clang::Expr *madeFrom(const clang::Expr *E);
+/// Strips, and sees through constructions from one value: copies, conversions
+/// to torch::Scalar, std::function.
+const clang::Expr *stripCopies(const clang::Expr *E);
+
+/// The object of a call of a method or a member operator; null for others.
+const clang::Expr *objectOf(const clang::CallExpr *Call);
+/// The arguments of a call that were written, without its object: member
+/// operators and methods alike.
+llvm::SmallVector<const clang::Expr *, 4>
+argumentsOf(const clang::CallExpr *Call);
+
+/// I of std::get<I>; nothing for others.
+std::optional<unsigned> tupleIndex(const clang::FunctionDecl *Callee);
+
+} // namespace torchtidy::ast
+
+#endif

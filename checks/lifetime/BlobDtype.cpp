@@ -1,0 +1,92 @@
+#include "lifetime/BlobDtype.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+/// Its memory is of a type that only the run knows: it hands the same memory
+/// out as whatever is asked for (cv::Mat::ptr<T>()).
+static bool isOfAnyType(const CXXRecordDecl *Class) {
+  return Class && llvm::any_of(Class->decls(), [](const Decl *D) {
+           const auto *Template = dyn_cast<FunctionTemplateDecl>(D);
+           if (!Template)
+             return false;
+           const QualType Type = Template->getTemplatedDecl()->getReturnType();
+           const QualType Pointee = Type->getPointeeType();
+           return !Pointee.isNull() && Pointee->isTemplateTypeParmType();
+         });
+}
+
+/// The class whose member the pointer is, or that has returned it.
+static const CXXRecordDecl *giverOf(const Expr *E) {
+  const VarDecl *Last = nullptr;
+  while (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+    const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+    // Of `char *p = p;` nothing is known.
+    if (!V || V == Last || !V->isLocalVarDecl() || !V->getInit() ||
+        !V->getType()->isPointerType())
+      return nullptr;
+    Last = V;
+    E = V->getInit()->IgnoreParenImpCasts();
+  }
+  const Decl *From = nullptr;
+  if (const auto *Member = dyn_cast<MemberExpr>(E))
+    From = Member->getMemberDecl();
+  else if (const auto *Call = dyn_cast<CXXMemberCallExpr>(E))
+    From = Call->getMethodDecl();
+  return From ? dyn_cast<CXXRecordDecl>(From->getDeclContext()) : nullptr;
+}
+
+/// The type that the pointer has where somebody last said what it leads to:
+/// casts to void* and away from const say nothing.
+static QualType pointeeOf(const Expr *E) {
+  while (true) {
+    E = E->IgnoreParenImpCasts();
+    const auto *Cast = dyn_cast<ExplicitCastExpr>(E);
+    if (!Cast)
+      break;
+    if (!isa<CXXConstCastExpr>(Cast) && !Cast->getType()->isVoidPointerType())
+      break;
+    E = Cast->getSubExpr();
+  }
+  const QualType Type = E->getType();
+  if (Type.isNull() || Type->isDependentType())
+    return QualType();
+  if (Type->isPointerType() && Type->getPointeeType()->isCharType() &&
+      isOfAnyType(giverOf(E)))
+    return QualType();
+  if (const ArrayType *Array = Type->getAsArrayTypeUnsafe())
+    return Array->getElementType();
+  return Type->isPointerType() ? Type->getPointeeType() : QualType();
+}
+
+std::vector<MistypedBlob> mistypedBlobs(Program &Program) {
+  std::vector<MistypedBlob> Result;
+  bool HasOtherDefault = false;
+  for (const auto &Entry : Program.executions())
+    HasOtherDefault |= !Entry->events<DefaultDTypeEvent>().empty();
+  for (const auto &Entry : Program.executions())
+    for (const BorrowEvent &Blob : Entry->events<BorrowEvent>()) {
+      const std::optional<StringRef> ReadAs = Blob.Result.Scalar.get();
+      if (!ReadAs || (!Blob.SaysType && HasOtherDefault))
+        continue;
+      const QualType Pointee = pointeeOf(Blob.Pointer);
+      const std::optional<torch::Element> Memory =
+          torch::elementOf(Pointee, Program.context());
+      if (!Memory || torch::fits(*Memory, *ReadAs, Blob.SaysType))
+        continue;
+      MistypedBlob Found;
+      Found.Entry = Entry.get();
+      Found.Blob = &Blob;
+      Found.Pointee = Pointee;
+      Found.Memory = *Memory;
+      Found.ReadAs = *ReadAs;
+      Found.IsSaid = Blob.SaysType;
+      Result.push_back(Found);
+    }
+  return Result;
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,158 @@
+#include "model/domains/aliases/Transfer.h"
+#include "model/machine/Machine.h"
+#include "torch/Options.h"
+#include "torch/Types.h"
+
+using namespace clang;
+using torchtidy::torch::Operation;
+using torchtidy::torch::Tri;
+namespace op = torchtidy::torch::operation;
+
+namespace torchtidy::model {
+
+void aliases::initial(Machine &M, PlaceId P, Value &Result) {
+  const PlaceTable &Places = M.places();
+  if (!Places.isRoot(P)) {
+    const Step Last = Places.step(P);
+    if (Last.Of == Step::Parameters)
+      Result.Refs = {P};
+    if (Last.Of == Step::Parameters || Last.Of == Step::Gradient ||
+        (Last.Of == Step::Field && torch::isLibTorch(Last.Member->getParent())))
+      return;
+  }
+  // What a tensor from outside uses is told apart: it may be written through
+  // another handle.
+  const QualType Type = Places.typeOf(P);
+  if (!Type.isNull() && torch::isTensor(Type) && M.isFromOutside(P))
+    Result.Memory = {M.names().allocation(&M.graph().root(), P)};
+}
+
+/// What a transfer is asked for: a device, a type, or both.
+static void describeTransfer(TransferEvent &E, const CallExpr *Call,
+                             const Operation &Op) {
+  const torch::Transfer Kind = torch::transferOf(Op);
+  E.MovesDevice = Kind == torch::Transfer::Cpu || Kind == torch::Transfer::Cuda;
+  E.ConvertsType = Kind == torch::Transfer::ToType;
+  if (Kind != torch::Transfer::To)
+    return;
+  const FunctionDecl *Callee = Call->getDirectCallee();
+  if (!Callee)
+    E.MovesDevice = true;
+  for (unsigned I = 0;
+       Callee && I < Call->getNumArgs() && I < Callee->getNumParams() && I < 2;
+       ++I) {
+    if (isa<CXXDefaultArgExpr>(Call->getArg(I)))
+      continue;
+    const QualType Type =
+        Callee->getParamDecl(I)->getType().getNonReferenceType();
+    // Device, TensorOptions, optional<ScalarType> of the long overload, Tensor.
+    const bool IsType = torch::isScalarType(Type) || torch::isTypeMeta(Type);
+    E.ConvertsType |= IsType;
+    E.MovesDevice |= !IsType && torch::recordOf(Type);
+  }
+}
+
+/// What holds a tensor that the call made before, and what has a graph that may
+/// have saved one.
+static void findOlder(Machine &M, AllocateEvent &E) {
+  const PlaceTable &Places = M.places();
+  const auto &All = M.state().Places;
+  PlaceSet Objects;
+  for (const auto &[P, V] : All) {
+    if (V.uses(E.Memory)) {
+      insert(E.Holders, P);
+      if (Places.rootKind(P) == Root::Object)
+        insert(Objects, Places.rootOf(P));
+    }
+    if (V.mayHaveSaved(E.Memory))
+      insert(E.Savers, P);
+  }
+  // A tensor on the heap is held by whoever points to it.
+  if (Objects.empty())
+    return;
+  for (const auto &[P, V] : All)
+    if (llvm::any_of(Objects, [&, &Refs = V.Refs](PlaceId Object) {
+          return llvm::is_contained(Refs, Object);
+        }))
+      insert(E.Holders, P);
+}
+
+static void emitAllocation(Machine &M, const OperationCall &Call,
+                           Value &Result) {
+  const AllocationId Made = M.names().allocation(M.frame(), Call.Call);
+  Result.Memory = {Made};
+  M.emit<AllocateEvent>(Call.Call, [&](AllocateEvent &E) {
+    E.Memory = Made;
+    E.Result = Result;
+    findOlder(M, E);
+  });
+}
+
+static void emitTransfer(Machine &M, const OperationCall &Call, Value &Result) {
+  const AllocationId Copy = M.names().allocation(M.frame(), Call.Call);
+  insert(Result.Memory, Copy);
+  const PlaceSet Source = M.denote(Call.Operands.front()).Objects;
+  M.emit<TransferEvent>(Call.Call, [&](TransferEvent &E) {
+    E.Memory = Copy;
+    E.Source = Source;
+    E.Input = Call.self();
+    E.Result = Result;
+    describeTransfer(E, Call.Call, *Call.Op);
+  });
+}
+
+/// Of what a view or a detached alias designates.
+static void alias(Machine &M, const OperationCall &Call, Value &Result) {
+  const Value &Self = Call.Values.front();
+  const Expr *Operand = Call.Operands.front();
+  Result.Refs = Self.Refs;
+  const PlaceSet Bases = M.denote(Operand).Objects;
+  Result.ViewOf = Bases.empty() ? Self.ViewOf : Bases;
+  const PlaceSet Viewed = M.identity(Operand);
+  if (M.isGradient(Viewed))
+    Result.Refs = Viewed;
+}
+
+static Known<Storage> storageOf(const Operation &Op) {
+  if (torch::isFromBlob(Op))
+    return Known<Storage>(Storage::Blob);
+  switch (Op.View) {
+  case Tri::No:
+    return Known<Storage>(Storage::Owns);
+  case Tri::Yes:
+    return Known<Storage>(Storage::View);
+  case Tri::Maybe:
+    break;
+  }
+  return Known<Storage>::unknown();
+}
+
+void aliases::operation(Machine &M, const OperationCall &Call, Value &Result) {
+  const Operation &Op = *Call.Op;
+  Result.InStorage = storageOf(Op);
+  if (Call.isFactory())
+    return emitAllocation(M, Call, Result);
+  const bool HasOperand = !Call.Operands.empty();
+  if (Op.View != Tri::No && HasOperand)
+    Result.Memory = Call.Values.front().Memory;
+  if (torch::isTransfer(Op) && HasOperand)
+    emitTransfer(M, Call, Result);
+  if (torch::isConcatenation(Op) && HasOperand)
+    M.emit<CombineEvent>(Call.Call);
+  if (Op.View != Tri::No && HasOperand && Op.Writes == op::NoArgument)
+    alias(M, Call, Result);
+}
+
+/// The parts of what a pointer leads to are looked up there.
+void aliases::part(Machine &M, PlaceId P, Value &Part) {
+  if (M.places().step(P).Of == Step::Field)
+    Part.Refs.clear();
+}
+
+/// A Flatten, or a function that returns what it is given.
+void aliases::call(Machine & /*M*/, const LibraryCall &Call, Value &Result) {
+  for (const Value &V : Call.Values)
+    insert(Result.Memory, V.Memory);
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,18 @@
+// Whose storage results share, and what is told of memory.
+#ifndef TORCHTIDY_DOMAINS_ALIASES_TRANSFER_H
+#define TORCHTIDY_DOMAINS_ALIASES_TRANSFER_H
+
+#include "model/domains/Transfers.h"
+
+namespace torchtidy::model {
+namespace aliases {
+
+void initial(Machine &M, PlaceId P, Value &Result);
+void part(Machine &M, PlaceId P, Value &Part);
+void call(Machine &M, const LibraryCall &Call, Value &Result);
+void operation(Machine &M, const OperationCall &Call, Value &Result);
+
+} // namespace aliases
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,218 @@
+#include "model/domains/attributes/Transfer.h"
+#include "ast/Expressions.h"
+#include "ast/Names.h"
+#include "model/machine/Machine.h"
+#include "torch/Factories.h"
+#include "torch/Options.h"
+#include "torch/Scalars.h"
+#include "torch/Types.h"
+
+using namespace clang;
+using torchtidy::torch::Operation;
+using torchtidy::torch::Tri;
+namespace op = torchtidy::torch::operation;
+
+namespace torchtidy::model {
+
+/// zeros({2}, torch::requires_grad()): options that say nothing of it.
+static bool saysNothing(const Expr *Operand) {
+  const auto *Call = dyn_cast<CallExpr>(ast::stripCopies(Operand));
+  const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
+  return Callee && !isa<CXXMethodDecl>(Callee) &&
+         torch::saysRequiresGrad(Callee) && torch::isLibTorch(Callee);
+}
+
+/// The device that x.cpu() or x.cuda() names.
+static std::optional<Device> namedDevice(const Operation &Op) {
+  switch (torch::transferOf(Op)) {
+  case torch::Transfer::Cpu:
+    return Device::CPU;
+  case torch::Transfer::Cuda:
+    return Device::CUDA;
+  default:
+    return std::nullopt;
+  }
+}
+
+template <class T> static Known<T> orUnknown(const Known<T> &Said) {
+  return Said.isEmpty() ? Known<T>::unknown() : Said;
+}
+
+namespace {
+
+/// What the tensors among the operands are (Same), and what the options and
+/// constants among them ask for (Said).
+struct OperandAttributes {
+  Attributes Same, Said;
+  bool IsSaid = false;
+
+  OperandAttributes(const OperationCall &Call, bool Moves) {
+    for (auto [Operand, V] : llvm::zip_equal(Call.Operands, Call.Values)) {
+      const bool IsTensor = torch::isTensor(Operand->getType());
+      if (IsTensor && !(Moves && Operand != Call.Operands.front())) {
+        // What is not known of one operand is not known of the result.
+        Same.OnDevice.join(orUnknown(V.OnDevice));
+        Same.DeviceFrom.join(orUnknown(V.DeviceFrom));
+        Same.Scalar.join(orUnknown(V.Scalar));
+        Same.OfType.join(orUnknown(V.OfType));
+        Same.InLayout.join(orUnknown(V.InLayout));
+        continue;
+      }
+      Said.OnDevice.join(V.OnDevice);
+      Said.DeviceFrom.join(V.DeviceFrom);
+      Said.Scalar.join(V.Scalar);
+      Said.OfType.join(V.OfType);
+      IsSaid |= IsTensor ||
+                (torch::saysWhere(Operand->getType()) && !saysNothing(Operand));
+    }
+    if (Said.Scalar.get() == StringRef(DefaultScalar))
+      Said.Scalar = Known<StringRef>();
+  }
+};
+
+} // namespace
+
+/// Device and kind of scalar. torch::zeros({2}) is made on the CPU; with
+/// options that are not constants it is made wherever they say.
+static void setDeviceAndKind(const OperationCall &Call,
+                             const OperandAttributes &Of, bool Moves,
+                             Attributes &Result) {
+  const Operation &Op = *Call.Op;
+  const bool IsFactory = Op.has(op::Factory);
+  if (Moves && Of.IsSaid) {
+    const bool SaysDevice = Of.Said.OnDevice.get().has_value();
+    const bool SaysKind = Of.Said.OfType.get().has_value();
+    Result.OnDevice = SaysDevice ? Of.Said.OnDevice : Known<Device>::unknown();
+    Result.OfType = SaysKind ? Of.Said.OfType : Known<DType>::unknown();
+    Result.DeviceFrom = Of.Said.DeviceFrom;
+    if (IsFactory)
+      return;
+    // x.to(torch::kInt64) stays where it is.
+    if (!SaysDevice && Of.Said.DeviceFrom.isEmpty() && SaysKind) {
+      Result.DeviceFrom = Of.Same.DeviceFrom;
+      Result.OnDevice = Of.Same.OnDevice;
+    }
+    if (!SaysKind && SaysDevice)
+      Result.OfType = Of.Same.OfType;
+    return;
+  }
+  if (std::optional<Device> To = namedDevice(Op)) {
+    Result.OnDevice = Known<Device>(*To);
+    Result.OfType = Of.Same.OfType;
+  } else if (IsFactory) {
+    Result.OnDevice = Known<Device>(Device::CPU);
+    Result.OfType = Known<DType>::unknown();
+  } else {
+    Result.OnDevice = Of.Same.OnDevice;
+    Result.DeviceFrom = Of.Same.DeviceFrom;
+    Result.OfType = Op.Differentiable == Tri::Yes ? Of.Same.OfType
+                                                  : Known<DType>::unknown();
+  }
+}
+
+static Known<StringRef> scalarOf(const OperationCall &Call,
+                                 const OperandAttributes &Of, bool Moves) {
+  const Operation &Op = *Call.Op;
+  if (!Of.Said.Scalar.isEmpty() && Moves)
+    return Of.Said.Scalar;
+  if (Op.has(op::Factory)) {
+    const auto Default = torch::defaultScalar(Op, Call.Operands);
+    return Default ? Known<StringRef>(*Default) : Known<StringRef>::unknown();
+  }
+  if (torch::returnsBool(Op))
+    return Known<StringRef>("Bool");
+  // A device comes as TensorOptions.
+  auto SaysDeviceOnly = [](const Expr *Operand) {
+    return torch::saysDeviceOnly(ast::stripCopies(Operand)->getType());
+  };
+  if (Op.has(op::ChangesDtype) && !Call.Operands.empty() &&
+      !llvm::all_of(llvm::drop_begin(Call.Operands), SaysDeviceOnly))
+    return Known<StringRef>::unknown();
+  if (Op.Differentiable == Tri::Yes || Op.has(op::ChangesDevice) ||
+      Op.has(op::LikeFactory))
+    return Of.Same.Scalar;
+  return Known<StringRef>::unknown();
+}
+
+/// Operations keep the strides of a dense operand. So do views that only count
+/// its elements in another way.
+static Known<Layout> layoutOf(const OperationCall &Call,
+                              const OperandAttributes &Of) {
+  const Operation &Op = *Call.Op;
+  if (Op.View != Tri::No && torch::keepsOrder(Op))
+    return Of.Same.InLayout;
+  if (torch::makesContiguous(Op) || Op.has(op::Factory))
+    return Known<Layout>(Layout::Contiguous);
+  return Op.View != Tri::No ? Known<Layout>::unknown() : Of.Same.InLayout;
+}
+
+void attributes::operation(Machine & /*M*/, const OperationCall &Call,
+                           Value &Result) {
+  const Operation &Op = *Call.Op;
+  const bool Moves =
+      Call.isFactory() || Op.has(op::ChangesDevice) || Op.has(op::ChangesDtype);
+  const OperandAttributes Of(Call, Moves);
+  setDeviceAndKind(Call, Of, Moves, Result);
+  Result.Scalar = scalarOf(Call, Of, Moves);
+  Result.InLayout = layoutOf(Call, Of);
+}
+
+/// A variable of type torch::Device stands for the device that it names.
+void attributes::loaded(Machine &M, PlaceId P, Value &Loaded) {
+  if (Loaded.DeviceFrom.isEmpty() && torch::isDevice(M.places().typeOf(P)))
+    Loaded.DeviceFrom = Known<PlaceId>(P);
+}
+
+void describeConstant(const ValueDecl *Constant, Attributes &Result) {
+  if (const std::optional<torch::DeviceKind> Where = torch::deviceOf(Constant))
+    switch (*Where) {
+    case torch::DeviceKind::CPU:
+      Result.OnDevice = Known<Device>(Device::CPU);
+      break;
+    case torch::DeviceKind::CUDA:
+      Result.OnDevice = Known<Device>(Device::CUDA);
+      break;
+    case torch::DeviceKind::Other:
+      Result.OnDevice = Known<Device>(Device::Other);
+      break;
+    }
+  const std::optional<torch::ScalarKind> Kind = torch::scalarKindOf(Constant);
+  if (!Kind)
+    return;
+  switch (*Kind) {
+  case torch::ScalarKind::Integral:
+    Result.OfType = Known<DType>(DType::Integral);
+    break;
+  case torch::ScalarKind::Bool:
+    Result.OfType = Known<DType>(DType::Bool);
+    break;
+  case torch::ScalarKind::Floating:
+    Result.OfType = Known<DType>(DType::Floating);
+    break;
+  case torch::ScalarKind::Complex:
+    Result.OfType = Known<DType>(DType::Complex);
+    break;
+  }
+  Result.Scalar = Known<StringRef>(torch::scalarName(ast::nameOf(Constant)));
+}
+
+void attributes::call(Machine & /*M*/, const LibraryCall &Call, Value &Result) {
+  for (const Value &V : Call.Values) {
+    Result.OnDevice.join(V.OnDevice);
+    // A module may compute in a type of its own.
+    if (Call.IsForward)
+      continue;
+    Result.OfType.join(V.OfType);
+    Result.DeviceFrom.join(V.DeviceFrom);
+    Result.Scalar.join(V.Scalar);
+  }
+}
+
+void describeOptionsOf(const Value &Tensor, bool WithType, Value &Result) {
+  Result.OnDevice = Tensor.OnDevice;
+  Result.DeviceFrom = Tensor.DeviceFrom;
+  if (WithType)
+    Result.OfType = Tensor.OfType;
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,37 @@
+// How device, scalar type and layout come about.
+#ifndef TORCHTIDY_DOMAINS_ATTRIBUTES_TRANSFER_H
+#define TORCHTIDY_DOMAINS_ATTRIBUTES_TRANSFER_H
+
+#include "model/domains/Transfers.h"
+
+namespace clang {
+class ValueDecl;
+}
+
+namespace torchtidy::model {
+namespace attributes {
+
+void loaded(Machine &M, PlaceId P, Value &Loaded);
+void operation(Machine &M, const OperationCall &Call, Value &Result);
+void call(Machine &M, const LibraryCall &Call, Value &Result);
+
+} // namespace attributes
+
+/// What x.device() or, with the scalar type, x.options() says of its result.
+void describeOptionsOf(const Value &Tensor, bool WithType, Value &Result);
+
+/// What torch::kCUDA, torch::kFloat and their like say, in TensorOptions or as
+/// an argument.
+void describeConstant(const clang::ValueDecl *Constant, Attributes &Result);
+
+/// The scalar type of TensorOptions that a call or a construction makes; Joined
+/// is what its operands say. Empty: nothing is known of them.
+Known<llvm::StringRef> scalarOfOptions(Machine &M, const clang::Expr *E,
+                                       const Value &Joined);
+/// What the options of a from_blob() say of its result, and its strides. True
+/// where they say a scalar type, or may.
+bool describeBlob(Machine &M, const clang::CallExpr *Call, Value &Result);
+
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,191 @@
+// When memory ends that one object owns and another may use.
+#include "ast/Expressions.h"
+#include "model/domains/loans/Transfer.h"
+#include "model/machine/Machine.h"
+#include "torch/Ownership.h"
+#include "torch/Std.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+
+using namespace clang;
+
+namespace torchtidy::model::loans {
+
+/// Without loans there is nothing to end: most programs have none.
+static bool anyLoans(Machine &M) { return !M.names().Loans.empty(); }
+
+static bool isGivenUp(Machine &M, PlaceId Owner) {
+  return llvm::any_of(M.state().GivenUp, [&](PlaceId Whole) {
+    return M.places().isWithin(Owner, Whole);
+  });
+}
+
+void endMemory(Machine &M, PlaceId Dead, EndKind How, const Expr *Site) {
+  // An object in a vector moves with it, and keeps what it owns.
+  auto Ends = [&](LoanId Id) {
+    const PlaceId Owner = M.names().at(Id).Owner;
+    const bool IsOver = How == EndKind::Reallocation
+                            ? Owner == Dead
+                            : M.places().isWithin(Owner, Dead);
+    return IsOver && !isGivenUp(M, Owner);
+  };
+  LoanSet Ended;
+  M.names().Work += M.state().Places.size() / 8;
+  for (auto &[P, V] : M.state().Places)
+    for (LoanId Id : V.Loans)
+      if (Ends(Id)) {
+        insert(V.Dangling, Id);
+        insert(Ended, Id);
+      }
+  if (!Ended.empty())
+    M.emit<EndEvent>(Site, [&](EndEvent &E) {
+      E.Owner = Dead;
+      E.How = How;
+      E.Loans = Ended;
+    });
+}
+
+/// What a unique_ptr holds ends with it.
+void endHeld(Machine &M, PlaceId Pointer, EndKind How, const Expr *Site) {
+  if (!torch::isUnique(M.places().typeOf(Pointer)))
+    return;
+  if (const Value *Held = M.state().find(Pointer))
+    for (PlaceId P : PlaceSet(Held->Refs))
+      if (M.places().isRoot(P) && M.places().rootKind(P) == Root::Object)
+        endMemory(M, P, How, Site);
+}
+
+void endScope(Machine &M, const VarDecl *V) {
+  if (!anyLoans(M) || V->hasGlobalStorage())
+    return;
+  const PlaceId P = M.placeOf(V);
+  if (V->getType()->isReferenceType()) {
+    // A temporary that a reference has kept alive.
+    const Expr *Init = V->getInit() ? ast::strip(V->getInit()) : nullptr;
+    if (Init && Init->isPRValue())
+      endMemory(M, M.madeBy(Init), EndKind::Scope, nullptr);
+    return;
+  }
+  endHeld(M, P, EndKind::Scope, nullptr);
+  endMemory(M, P, EndKind::Scope, nullptr);
+}
+
+/// The expression of the active frame that has made the temporary at P, or the
+/// call that has returned it; null where P is none.
+static const Expr *makerOf(Machine &M, PlaceId RootPlace) {
+  const PlaceTable &Places = M.places();
+  if (Places.rootKind(RootPlace) != Root::Object)
+    return nullptr;
+  const Frame *Maker = M.graph().frames()[Places.frame(RootPlace)].get();
+  if (Maker == M.frame())
+    return llvm::is_contained(M.state().Temporaries, RootPlace)
+               ? llvm::dyn_cast_if_present<const Expr *>(Places.key(RootPlace))
+               : nullptr;
+  if (Maker->Caller == M.frame() && Maker->Site &&
+      RootPlace == M.returned(Maker))
+    return dyn_cast<Expr>(Maker->Site);
+  return nullptr;
+}
+
+/// A reference that is declared keeps the temporary alive.
+static bool isExtended(const Stmt *Whole, const Expr *Made) {
+  const auto *Declaration = dyn_cast<DeclStmt>(Whole);
+  return Declaration && llvm::any_of(Declaration->decls(), [&](const Decl *D) {
+           const auto *V = dyn_cast<VarDecl>(D);
+           return V && V->getInit() && V->getType()->isReferenceType() &&
+                  ast::strip(V->getInit()) == Made;
+         });
+}
+
+void endFullExpression(Machine &M, const Stmt *Whole) {
+  const flow::ControlFlow *Flow = M.frame()->Flow;
+  if (!anyLoans(M) || !Flow)
+    return;
+  PlaceSet Owners;
+  for (const Loan &Lent : M.names().Loans)
+    insert(Owners, M.places().rootOf(Lent.Owner));
+  bool IsKnownWhole = false;
+  for (PlaceId RootPlace : Owners) {
+    const Expr *Made = makerOf(M, RootPlace);
+    if (!Made || !Flow->isInside(Made, Whole))
+      continue;
+    if (!IsKnownWhole && !Flow->isFullExpression(Whole))
+      return;
+    IsKnownWhole = true;
+    if (!isExtended(Whole, Made))
+      endMemory(M, RootPlace, EndKind::FullExpression, Made);
+  }
+}
+
+/// The entry is over: who uses memory that is gone, and lives on?
+static void emitHolds(Machine &M, const Frame *Ended) {
+  const PlaceTable &Places = M.places();
+  for (const auto &[P, V] : M.state().Places) {
+    if (V.Dangling.empty())
+      continue;
+    const PlaceId RootPlace = Places.rootOf(P);
+    const QualType Type = Places.typeOf(RootPlace);
+    const bool IsByValue = Places.rootKind(RootPlace) == Root::Local &&
+                           !Type->isReferenceType() && !Type->isPointerType();
+    const bool IsReturned = RootPlace == M.returned(Ended);
+    const bool IsInBackground = RootPlace == M.background();
+    const bool LivesOn =
+        (M.isFromOutside(P) && !IsByValue) || IsReturned || IsInBackground;
+    const QualType Held =
+        IsReturned ? Ended->Function->getReturnType() : Places.typeOf(P);
+    if (!LivesOn || (Ended->Function->isMain() && !IsInBackground) ||
+        !torch::mayBorrow(Held))
+      continue;
+    M.emit<HoldEvent>(nullptr,
+                      [&, Holder = P, &Gone = V.Dangling](HoldEvent &E) {
+                        E.Holder = Holder;
+                        E.Dangling = Gone;
+                      });
+  }
+}
+
+void endFrame(Machine &M, const Frame *Ended) {
+  if (!anyLoans(M))
+    return;
+  const PlaceTable &Places = M.places();
+  PlaceSet Dead;
+  for (const Loan &Lent : M.names().Loans) {
+    const PlaceId RootPlace = Places.rootOf(Lent.Owner);
+    if (Places.rootKind(RootPlace) == Root::Local &&
+        Places.frame(RootPlace) == Ended->Id)
+      insert(Dead, RootPlace);
+  }
+  // A unique_ptr that was a parameter.
+  for (const ParmVarDecl *Parameter : Ended->Function->parameters())
+    if (torch::isUnique(Parameter->getType()) &&
+        !Parameter->getType()->isReferenceType())
+      endHeld(M, M.places().root(Root::Local, Ended->Id, Parameter),
+              EndKind::Scope, nullptr);
+  for (PlaceId P : Dead)
+    if (!Places.typeOf(P)->isReferenceType())
+      endMemory(M, P, EndKind::Scope, nullptr);
+  if (!Ended->Caller && Ended == &M.graph().root() && M.isRecording())
+    emitHolds(M, Ended);
+}
+
+void reallocate(Machine &M, const CallExpr *Call, const PlaceSet &Containers) {
+  const FunctionDecl *Callee = Call->getDirectCallee();
+  const torch::StdMeaning Means = torch::meaning(Callee);
+  const bool Moves = torch::reallocates(Callee);
+  State &Now = M.state();
+  for (PlaceId P : Containers) {
+    if (Means == torch::StdMeaning::Reserve) {
+      insert(Now.Reserved, P);
+      continue;
+    }
+    if (!anyLoans(M) || M.places().isSummary(P))
+      continue;
+    if (Moves && torch::isContiguous(M.places().typeOf(P)) &&
+        !llvm::is_contained(Now.Reserved, P))
+      endMemory(M, P, EndKind::Reallocation, Call);
+    if (Means == torch::StdMeaning::Reset)
+      endHeld(M, P, EndKind::Delete, Call);
+  }
+}
+
+} // namespace torchtidy::model::loans

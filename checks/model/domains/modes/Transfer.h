@@ -1,0 +1,18 @@
+// What a mode of a whole says of its parts. Modes are set by calls alone: see
+// model/semantics/GradMode and Modules.
+#ifndef TORCHTIDY_DOMAINS_MODES_TRANSFER_H
+#define TORCHTIDY_DOMAINS_MODES_TRANSFER_H
+
+#include "model/domains/Transfers.h"
+
+namespace torchtidy::model {
+namespace modes {
+
+/// Nothing: a child of a module has a mode of its own (Machine::moduleMode
+/// looks at the modules around it).
+void part(Machine &M, PlaceId P, Value &Part);
+
+} // namespace modes
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,108 @@
+#include "model/icfg/StoredCallables.h"
+#include "model/icfg/Supergraph.h"
+#include "torch/Modules.h"
+#include "torch/Types.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+namespace {
+
+/// Whether a body mentions LibTorch.
+class TorchMention : public RecursiveASTVisitor<TorchMention> {
+public:
+  bool Found = false;
+
+  bool shouldVisitImplicitCode() const { return true; }
+  bool VisitDeclRefExpr(DeclRefExpr *Ref) { return check(Ref->getDecl()); }
+  bool VisitMemberExpr(MemberExpr *Member) {
+    // A container of tensors is one of the standard library.
+    const QualType Type = Member->getType();
+    Found |= isa<FieldDecl>(Member->getMemberDecl()) &&
+             torch::kindOf(Type) == torch::TypeKind::Container &&
+             torch::mayHoldTensor(Type);
+    return check(Member->getMemberDecl());
+  }
+  bool VisitExpr(Expr *E) { return checkType(E->getType()); }
+  bool VisitVarDecl(VarDecl *V) { return checkType(V->getType()); }
+
+private:
+  bool check(const ValueDecl *D) {
+    Found |= torch::isLibTorch(D);
+    return !Found;
+  }
+  bool checkType(QualType Type) {
+    if (Type.isNull() || Type->isDependentType())
+      return true;
+    const CXXRecordDecl *Record = torch::recordOf(Type);
+    Found |= Record && torch::isLibTorch(Record);
+    return !Found;
+  }
+};
+
+} // namespace
+
+Code::Code(ASTContext &Context)
+    : Context(Context), Functions(Context, torch::isLibraryPath),
+      Callables(std::make_unique<StoredCallables>(Functions)),
+      Calls(Functions,
+            [&](const CallExpr *Call,
+                llvm::function_ref<void(const FunctionDecl *)> Found) {
+              if (const CXXMethodDecl *Forward = torch::forwardRunBy(Call))
+                Found(Forward);
+              for (const FunctionDecl *Stored : Callables->calledBy(Call))
+                Found(Stored);
+            }),
+      Tests(Functions) {
+  // Callees first: one pass suffices, except for recursive functions, which
+  // need a second.
+  for (unsigned Pass = 0; Pass < 2; ++Pass)
+    for (const FunctionDecl *F : Calls.bottomUp()) {
+      if (TorchFunctions.count(F))
+        continue;
+      bool Concerns =
+          llvm::any_of(Calls.callees(F), [&](const FunctionDecl *G) {
+            return TorchFunctions.count(G);
+          });
+      if (!Concerns) {
+        TorchMention Mention;
+        Mention.TraverseStmt(F->getBody());
+        if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(F))
+          for (const CXXCtorInitializer *Init : Constructor->inits())
+            Mention.TraverseStmt(Init->getInit());
+        Concerns = Mention.Found;
+      }
+      if (Concerns)
+        TorchFunctions.insert(F);
+    }
+}
+
+Code::~Code() = default;
+
+const flow::ControlFlow *Code::controlFlow(const FunctionDecl *F) {
+  auto [It, Inserted] = Graphs.try_emplace(F, nullptr);
+  if (Inserted)
+    It->second = flow::ControlFlow::build(F, Context);
+  return It->second.get();
+}
+
+bool Code::mentionsTorch(const FunctionDecl *F) const {
+  return TorchFunctions.count(F);
+}
+
+bool Code::concernsTorch(const FunctionDecl *F) const {
+  // A second instantiation of a template has no summary of its own.
+  if (TorchFunctions.count(F) || F->isTemplateInstantiation())
+    return true;
+  // What it is given may be a tensor, or a callback that uses some.
+  return llvm::any_of(F->parameters(), [](const ParmVarDecl *P) {
+    const CXXRecordDecl *Record = torch::recordOf(P->getType());
+    return !P->getType()->isDependentType() &&
+           (torch::mayHoldTensor(P->getType()) ||
+            (Record && Record->isLambda()));
+  });
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,206 @@
+#include "model/icfg/Supergraph.h"
+#include "model/icfg/Targets.h"
+#include "clang/AST/ASTLambda.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+Supergraph::Supergraph(Code &Program, const FunctionDecl *Root, bool IsThread,
+                       unsigned Depth)
+    : Program(Program), Depth(Depth) {
+  Frame *F = makeFrame(Root, nullptr, nullptr);
+  F->IsThread = IsThread;
+  RootFrame = F;
+  Entry = addSegment({Segment::Enter, F, nullptr, 0, 0});
+
+  // The object of a root method was made by one of its constructors: what they
+  // do (which parameters the optimizer has) is known in the method.
+  std::vector<flow::Digraph::Node> Starts = {Entry};
+  const auto *Method = dyn_cast<CXXMethodDecl>(Root);
+  if (Method && !isa<CXXConstructorDecl>(Method) && Method->isInstance() &&
+      !Method->getParent()->isLambda()) {
+    for (const CXXConstructorDecl *Constructor : Method->getParent()->ctors()) {
+      if (Constructor->isCopyOrMoveConstructor())
+        continue;
+      const FunctionDecl *Definition = expandable(F, Constructor);
+      if (!Definition)
+        continue;
+      Frame *Made = makeFrame(Definition, F, nullptr);
+      Made->Arguments.assign(Definition->getNumParams(), nullptr);
+      Ends Expansion = expand(Made);
+      Graph.addEdge(Entry, Expansion.First);
+      if (Starts.front() == Entry)
+        Starts.clear();
+      Starts.push_back(Expansion.Last);
+    }
+  }
+  Ends Body = expand(F);
+  for (flow::Digraph::Node Start : Starts)
+    Graph.addEdge(Start, Body.First);
+}
+
+Frame *Supergraph::makeFrame(const FunctionDecl *Function, const Frame *Caller,
+                             const Stmt *Site) {
+  auto F = std::make_unique<Frame>();
+  F->Id = Frames.size();
+  F->Function = Function;
+  F->Flow = Program.controlFlow(Function);
+  F->Caller = Caller;
+  F->Site = Site;
+  F->Depth = Caller ? Caller->Depth + 1 : 0;
+  Frames.push_back(std::move(F));
+  Covered.insert(Function);
+  return Frames.back().get();
+}
+
+flow::Digraph::Node Supergraph::addSegment(Segment S) {
+  Segments.push_back(S);
+  return Graph.addNode();
+}
+
+llvm::ArrayRef<const Frame *> Supergraph::expansions(const Frame *In,
+                                                     const Stmt *Site) const {
+  auto It = Expansions.find({In, Site});
+  if (It == Expansions.end())
+    return {};
+  return It->second;
+}
+
+const Frame *Supergraph::owner(const Frame *F, const VarDecl *V) {
+  const auto *Context = dyn_cast<FunctionDecl>(V->getDeclContext());
+  if (!Context)
+    return nullptr;
+  for (const Frame *Around = F; Around; Around = Around->Caller)
+    if (Around->Function->getCanonicalDecl() == Context->getCanonicalDecl())
+      return Around;
+  return nullptr;
+}
+
+Supergraph::Passed Supergraph::passed(const Frame *F,
+                                      const ParmVarDecl *Parameter) {
+  const Frame *To = owner(F, Parameter);
+  const unsigned Index = Parameter->getFunctionScopeIndex();
+  if (!To || !To->Caller || Index >= To->Arguments.size())
+    return {};
+  return {To, To->Arguments[Index]};
+}
+
+const Frame *Supergraph::lexical(const Frame *F) {
+  while (F) {
+    if (!isLambdaCallOperator(static_cast<const DeclContext *>(F->Function)))
+      return F;
+    const DeclContext *Context = F->Function->getParent()->getParent();
+    const auto *Around = dyn_cast<FunctionDecl>(Context);
+    F = F->Caller;
+    while (Around && F &&
+           F->Function->getCanonicalDecl() != Around->getCanonicalDecl())
+      F = F->Caller;
+    if (!Around)
+      return nullptr;
+  }
+  return nullptr;
+}
+
+const Frame *Supergraph::sameClass(const Frame *F) {
+  const DeclContext *Context = F->Function;
+  while (Context && isLambdaCallOperator(Context))
+    Context = Context->getParent()->getParent();
+  const auto *Written = dyn_cast_or_null<CXXMethodDecl>(Context);
+  const CXXRecordDecl *Class =
+      Written ? Written->getParent() : dyn_cast_or_null<CXXRecordDecl>(Context);
+  for (F = F->Caller; Class && F; F = F->Caller)
+    if (const auto *Method = dyn_cast<CXXMethodDecl>(F->Function);
+        Method &&
+        Method->getParent()->getCanonicalDecl() == Class->getCanonicalDecl())
+      return F;
+  return nullptr;
+}
+
+Supergraph::Ends Supergraph::expand(Frame *F) {
+  // Entering binds the parameters, leaving ends the activation.
+  flow::Digraph::Node First = addSegment({Segment::Enter, F, nullptr, 0, 0});
+  flow::Digraph::Node Last = addSegment({Segment::Leave, F, nullptr, 0, 0});
+  F->LastId = F->Id;
+  if (!F->Flow) {
+    Graph.addEdge(First, Last);
+    return {First, Last};
+  }
+  const CFG &Cfg = F->Flow->cfg();
+  auto Expandable = [&](const FunctionDecl *Callee) {
+    return expandable(F, Callee);
+  };
+  Resolver Resolve(Program, F, Expandable);
+  llvm::DenseMap<const CFGBlock *, Ends> Blocks;
+  for (const CFGBlock *Block : Cfg) {
+    Segment Current = {Segment::Elements, F, Block, 0, 0};
+    flow::Digraph::Node Start = addSegment(Current), Node = Start;
+    for (unsigned I = 0; I < Block->size(); ++I) {
+      const std::vector<Target> Targets = Resolve.targets((*Block)[I]);
+      if (Targets.empty())
+        continue;
+      Segments[Node].End = I;
+      Node =
+          expandTargets(F, Targets, Node, {Segment::Elements, F, Block, I, 0});
+    }
+    Segments[Node].End = Block->size();
+    Blocks[Block] = {Start, Node};
+  }
+  F->LastId = Frames.size() - 1;
+  for (const CFGBlock *Block : Cfg)
+    for (const CFGBlock::AdjacentBlock &Successor : Block->succs())
+      if (const CFGBlock *Reachable = Successor.getReachableBlock())
+        Graph.addEdge(Blocks[Block].Last, Blocks[Reachable].First);
+  Graph.addEdge(First, Blocks[&Cfg.getEntry()].First);
+  Graph.addEdge(Blocks[&Cfg.getExit()].Last, Last);
+  return {First, Last};
+}
+
+/// The way from Before to a segment that begins as Next, which is returned.
+flow::Digraph::Node Supergraph::expandTargets(Frame *F,
+                                              llvm::ArrayRef<Target> Targets,
+                                              flow::Digraph::Node Before,
+                                              Segment Next) {
+  const flow::Digraph::Node After = addSegment(Next);
+  flow::Digraph::Node Last = Before;
+  for (const Target &T : Targets) {
+    Frame *Callee = makeFrame(T.Function, F, T.Site);
+    Callee->Arguments = T.Arguments;
+    Callee->Arguments.resize(T.Function->getNumParams(), nullptr);
+    Callee->Object = T.Object;
+    Callee->Callable = T.Callable;
+    Callee->Range = T.Range;
+    Callee->Destroyed = T.Destroyed;
+    Callee->IsThread = T.IsThread;
+    Expansions[{F, T.Site}].push_back(Callee);
+    const Ends Body = expand(Callee);
+    Graph.addEdge(T.Follows ? Last : Before, Body.First);
+    Last = Body.Last;
+    if (T.Repeats)
+      Graph.addEdge(Body.Last, Body.First);
+    if (T.Repeats || T.IsThread)
+      Graph.addEdge(Before, After);
+    if (&T == &Targets.back() || !std::next(&T)->Follows)
+      Graph.addEdge(Body.Last, After);
+  }
+  return After;
+}
+
+const FunctionDecl *Supergraph::expandable(const Frame *F,
+                                           const FunctionDecl *Callee) {
+  const FunctionDecl *Definition = Program.functions().definition(Callee);
+  if (!Definition || !Program.concernsTorch(Definition))
+    return nullptr;
+  if (F->Depth + 1 >= Depth || Segments.size() > MaxSegments) {
+    Complete = false;
+    return nullptr;
+  }
+  // A recursive call is opaque: its effects are those of the activation that is
+  // already being looked at.
+  for (const Frame *Around = F; Around; Around = Around->Caller)
+    if (Around->Function == Definition)
+      return nullptr;
+  return Program.controlFlow(Definition) ? Definition : nullptr;
+}
+
+} // namespace torchtidy::model

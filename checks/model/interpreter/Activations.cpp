@@ -1,0 +1,175 @@
+#include "model/interpreter/Activations.h"
+#include "model/domains/history/Transfer.h"
+#include "model/domains/loans/Transfer.h"
+#include "model/semantics/GradMode.h"
+#include "torch/Types.h"
+#include <set>
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+/// The entry begins. Members are what the constructor made of them, or what an
+/// earlier call did.
+static void enterRoot(Machine &M) {
+  const PlaceTable &Places = M.places();
+  for (auto &[P, V] : M.state().Places) {
+    if (Places.rootKind(P) != Root::This)
+      continue;
+    if (V.History)
+      if (std::optional<OriginId> Entry = entryOrigin(M, P))
+        V.addOrigin(*Entry);
+    if (V.OnDevice.get() && torch::isDevice(Places.typeOf(P)))
+      V.OnDevice = Known<Device>::unknown();
+  }
+}
+
+/// Parameter I of the callee, which is at P, gets its argument.
+static void bind(Machine &M, const Frame *Callee, unsigned I, PlaceId P) {
+  const bool IsReference =
+      Callee->Function->getParamDecl(I)->getType()->isReferenceType();
+  if (I == 0 && Callee->Range) {
+    Value Element = Value::handle(M.identity(Callee->Range));
+    if (!IsReference)
+      for (PlaceId Each : PlaceSet(Element.Refs))
+        Element.join(M.load(Each));
+    return M.store(P, Element);
+  }
+  const Expr *Argument =
+      I < Callee->Arguments.size() ? Callee->Arguments[I] : nullptr;
+  if (!Argument)
+    return M.store(P, Value::withHistory(history::Unknown));
+  const Denotation D = M.denote(Argument);
+  if (IsReference)
+    return M.store(P, Value::handle(D.Objects.empty() ? M.temporary(Argument, D)
+                                                      : D.Objects));
+  // By value. A copy of a pointer, a handle or a tensor designates the same.
+  M.storeDenoted(P, D);
+}
+
+/// What `this` is in the callee.
+static void bindReceiver(Machine &M, const Frame *Callee) {
+  const PlaceId This = M.receiverOf(Callee);
+  if (isa<CXXConstructorDecl>(Callee->Function)) {
+    bool IsTemporary = false;
+    PlaceSet Target;
+    if (Callee->Site) {
+      Target = M.constructionTarget(cast<Expr>(Callee->Site), IsTemporary);
+      M.erase(Target);
+    } else {
+      // The object that a root method works on.
+      Target = {M.places().root(Root::This, 0, RootKey())};
+    }
+    M.store(This, Value::handle(Target));
+  } else if (Callee->Destroyed) {
+    M.store(This, Value::handle(M.variable(Callee->Destroyed)));
+  } else if (Callee->Object) {
+    const Denotation D = M.denote(Callee->Object);
+    M.store(This, Value::handle(M.pointees(D.Objects.empty()
+                                               ? M.temporary(Callee->Object, D)
+                                               : D.Objects)));
+  }
+}
+
+/// Where a thread keeps the grad mode of the one that waits for it.
+static PlaceId savedMode(Machine &M, const Frame *Thread) {
+  return M.places().root(Root::Object, Thread->Id, cast<Expr>(Thread->Site));
+}
+
+void enter(Machine &M, const Frame *Callee) {
+  if (!Callee->Caller) {
+    if (Callee == &M.graph().root())
+      enterRoot(M);
+    return;
+  }
+  {
+    Machine::InFrame Caller(M, Callee->Caller);
+    for (unsigned I = 0; I < Callee->Function->getNumParams(); ++I) {
+      const PlaceId P = M.places().root(Root::Local, Callee->Id,
+                                        Callee->Function->getParamDecl(I));
+      M.erase(P);
+      loans::own(M, P);
+      bind(M, Callee, I, P);
+    }
+    bindReceiver(M, Callee);
+  }
+  M.erase(M.returned(Callee));
+  if (Callee->IsThread)
+    gradmode::enterThread(M, savedMode(M, Callee));
+}
+
+static void dropUnreachable(Machine &M, const Frame *Callee);
+
+void leave(Machine &M, const Frame *Callee) {
+  loans::endFrame(M, Callee);
+  M.forgetKept(Callee);
+  if (!Callee->Caller)
+    return;
+  if (Callee->IsThread)
+    gradmode::leaveThread(M, savedMode(M, Callee));
+  dropUnreachable(M, Callee);
+}
+
+/// What an expression made, and the module of a local holder: copies of the
+/// holder have the same one.
+static bool mayOutlive(const Machine &M, PlaceId RootPlace) {
+  if (M.places().rootKind(RootPlace) == Root::Object)
+    return true;
+  return M.places().rootKind(RootPlace) == Root::Local &&
+         torch::kindOf(M.places().typeOf(RootPlace)) ==
+             torch::TypeKind::ModuleHolder;
+}
+
+/// The activation's own places end, and what is left of those that it began,
+/// except what it returns and the objects that something else leads to.
+static void dropUnreachable(Machine &M, const Frame *Callee) {
+  auto IsOwn = [&](PlaceId RootPlace) {
+    const unsigned Frame = M.places().frame(RootPlace);
+    return Callee->Id <= Frame && Frame <= Callee->LastId &&
+           (M.places().rootKind(RootPlace) == Root::Local ||
+            M.places().rootKind(RootPlace) == Root::Receiver ||
+            M.places().rootKind(RootPlace) == Root::Object);
+  };
+  std::map<PlaceId, llvm::SmallVector<PlaceId, 8>> Own;
+  llvm::SmallVector<PlaceId, 16> Work;
+  std::set<PlaceId> Kept;
+  auto Keep = [&](const Value &V) {
+    for (const PlaceSet *Leads : {&V.Refs, &V.ViewOf})
+      for (PlaceId P : *Leads) {
+        PlaceId RootPlace = M.places().rootOf(P);
+        if (IsOwn(RootPlace) && mayOutlive(M, RootPlace) &&
+            Kept.insert(RootPlace).second)
+          Work.push_back(RootPlace);
+      }
+  };
+  const PlaceId Result = M.returned(Callee);
+  for (const auto &[P, V] : M.state().Places) {
+    PlaceId RootPlace = M.places().rootOf(P);
+    if (IsOwn(RootPlace) && RootPlace != Result)
+      Own[RootPlace].push_back(P);
+    else
+      Keep(V);
+  }
+  while (!Work.empty()) {
+    PlaceId RootPlace = Work.pop_back_val();
+    auto It = Own.find(RootPlace);
+    if (It == Own.end())
+      continue;
+    for (PlaceId P : It->second)
+      Keep(M.state().Places[P]);
+  }
+  for (const auto &[RootPlace, Members] : Own)
+    if (!Kept.count(RootPlace))
+      for (PlaceId P : Members)
+        M.state().Places.erase(P);
+  // What is gone is not asked for again.
+  auto IsGone = [&](PlaceId P) {
+    const PlaceId RootPlace = M.places().rootOf(P);
+    return IsOwn(RootPlace) && RootPlace != Result && !Kept.count(RootPlace);
+  };
+  for (PlaceSet *Set :
+       {&M.state().GivenUp, &M.state().Reserved, &M.state().Temporaries})
+    llvm::erase_if(*Set, IsGone);
+}
+
+} // namespace torchtidy::model

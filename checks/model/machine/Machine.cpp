@@ -1,0 +1,70 @@
+#include "model/machine/Machine.h"
+#include "ast/Expressions.h"
+#include "torch/Types.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+bool Machine::isGradient(const PlaceSet &Set) const {
+  return !Set.empty() && llvm::all_of(Set, [&](PlaceId P) {
+    return !Places.isRoot(P) && Places.step(P).Of == Step::Gradient;
+  });
+}
+
+void Machine::emitStore(const Expr *Site, const PlaceSet &To, Value &V,
+                        StoreKind How, const Expr *Operand,
+                        const Expr *Target) {
+  auto Update = [&](UpdateEvent &E) {
+    E.Places = To;
+    E.How = How;
+    E.Operand = Operand;
+    E.Target = Target;
+  };
+  if (!V.mayHaveHistory()) {
+    // What was there is let go; nothing with a history takes its place.
+    if (How != StoreKind::Append && How != StoreKind::InPlace)
+      emit<ReleaseEvent>(Site, Update);
+    return;
+  }
+  const OriginId Through = origin(Origin::Through, Target ? Target : Site);
+  emit<StoreEvent>(Site, [&](StoreEvent &E) {
+    Update(E);
+    E.Origin = Through;
+    E.Stored = V;
+  });
+  V.addOrigin(Through);
+}
+
+void Machine::emitWrite(const Expr *Site, const Expr *Target,
+                        const Value &Written, bool IsPointer) {
+  emit<WriteEvent>(Site, [&](WriteEvent &E) {
+    Denotation D = denote(Target);
+    E.Places = D.Objects.empty() ? D.Own.ViewOf : D.Objects;
+    E.Before = deepValue(Target);
+    E.Written = Written;
+    E.IsPointer = IsPointer;
+  });
+}
+
+void Machine::emitRelease(const Expr *Site, const PlaceSet &Released,
+                          StoreKind How) {
+  emit<ReleaseEvent>(Site, [&](ReleaseEvent &E) {
+    E.Places = Released;
+    E.How = How;
+  });
+}
+
+std::optional<bool> boolAt(const Expr *E, bool Default) {
+  if (!E || isa<CXXDefaultArgExpr>(E))
+    return Default;
+  // std::optional<bool>(true)
+  const Expr *Inner = ast::stripCopies(E);
+  if (const auto *Literal = dyn_cast<CXXBoolLiteralExpr>(Inner))
+    return Literal->getValue();
+  if (const auto *Literal = dyn_cast<IntegerLiteral>(Inner))
+    return Literal->getValue() != 0;
+  return std::nullopt;
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,35 @@
+// Grad mode: NoGradGuard, InferenceMode, AutoGradMode, what has one as a base
+// or a member, and GradMode::set_enabled. Source: torch/csrc/api/include/torch/
+// utils.h, c10/core/InferenceMode.h, c10/core/GradMode.h,
+// ATen/core/grad_mode.h.
+#ifndef TORCHTIDY_SEMANTICS_GRADMODE_H
+#define TORCHTIDY_SEMANTICS_GRADMODE_H
+
+#include "model/semantics/CallSite.h"
+
+namespace torchtidy::model {
+namespace gradmode {
+
+/// Objects of this kind set grad mode while they live.
+bool isGuard(torch::TypeKind Kind);
+/// F declares one in its body.
+bool declaresGuard(const clang::FunctionDecl *F);
+
+/// A guard of the class begins its life, however it is made.
+void construct(Machine &M, const clang::CXXRecordDecl *Class, PlaceId Guard,
+               llvm::ArrayRef<const clang::Expr *> Arguments);
+/// The guards at P, in it, and in what it owns on the heap (Owned), end: each
+/// restores what it has found.
+void destroy(Machine &M, PlaceId P, bool Owned);
+/// A thread begins, in the place that keeps the mode of the one that waits for
+/// it; and it ends.
+void enterThread(Machine &M, PlaceId Saved);
+void leaveThread(Machine &M, PlaceId Saved);
+
+/// GradMode::set_enabled.
+Denotation set(Machine &M, const CallSite &Site);
+
+} // namespace gradmode
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,88 @@
+#include "model/semantics/Library.h"
+#include "model/domains/Transfers.h"
+#include "model/domains/attributes/Transfer.h"
+#include "model/domains/loans/Transfer.h"
+#include "model/semantics/Autograd.h"
+#include "model/semantics/Modules.h"
+#include "model/semantics/Std.h"
+#include "torch/Members.h"
+#include "torch/Options.h"
+
+using namespace clang;
+using torchtidy::torch::TypeKind;
+
+namespace torchtidy::model {
+
+/// Tensor::reset(): the tensor is undefined.
+static Denotation resetTensor(Machine &M, const CallSite &Site) {
+  const PlaceSet Target = M.identity(Site.Object);
+  if (M.isGradient(Target))
+    autograd::emitCleared(M, Site.Call, Target);
+  else
+    for (PlaceId P : M.denote(Site.Object).Objects)
+      M.store(P, Value::withHistory(history::None));
+  return {};
+}
+
+/// x.device(), x.options().
+static Denotation describeTensor(Machine &M, const CallSite &Site) {
+  Denotation Result;
+  describeOptionsOf(M.deepValue(Site.Object), torch::saysOptions(Site.callee()),
+                    Result.Own);
+  return Result;
+}
+
+/// torch::requires_grad(), TensorOptions::requires_grad(bool).
+static Denotation askForGradient(Machine &M, const CallSite &Site) {
+  Denotation Result;
+  if (Site.Object)
+    Result.Own = M.deepValue(Site.Object);
+  if (boolAt(Site.first(), true) == true)
+    Result.Own.History = history::Leaf;
+  return Result;
+}
+
+Denotation libraryCall(Machine &M, const CallSite &Site) {
+  const FunctionDecl *Callee = Site.callee();
+  const TypeKind ObjectKind = Site.objectKind();
+  if (ObjectKind == TypeKind::Tensor) {
+    if (torch::resetsTensor(Callee))
+      return resetTensor(M, Site);
+    // A pointer into its memory, through which it may be written.
+    if (torch::givesWriteAccess(Callee))
+      M.emitWrite(Site.Call, Site.Object, Value(), /*IsPointer=*/true);
+    if (torch::saysDevice(Callee) || torch::saysOptions(Callee))
+      return describeTensor(M, Site);
+  }
+  if (torch::changesDefaultType(Callee))
+    M.emit<DefaultDTypeEvent>(Site.Call);
+  if (torch::isLaunch(Callee) && Site.first())
+    loans::keepInBackground(M, M.deepValue(Site.first()));
+  if (torch::saysRequiresGrad(Callee) &&
+      !torch::mayHoldTensor(Site.Call->getType()))
+    return askForGradient(M, Site);
+  if ((ObjectKind == TypeKind::ModuleHolder ||
+       ObjectKind == TypeKind::Pointer) &&
+      torch::leadsToContent(Callee)) {
+    const PlaceSet Leads = M.pointees(M.receiver(Site.Object));
+    Denotation Result;
+    if (Site.Call->isGLValue())
+      Result.Objects = Leads;
+    else
+      Result.Own = Value::handle(Leads);
+    return Result;
+  }
+  // sequential[1] of the holder.
+  if (ObjectKind == TypeKind::ModuleHolder &&
+      torch::partAccess(Callee) == torch::PartAccess::One)
+    return modules::part(M, Site, torch::PartAccess::One);
+  // c10::List, OrderedDict and their like behave as those of std do.
+  if (Site.Object && ObjectKind != TypeKind::Tensor &&
+      !torch::isModule(Site.Object->getType()))
+    return stdCall(M, Site);
+  Denotation Result;
+  Result.Own = resultOf(M, LibraryCall(M, Site.Call, Site.Arguments));
+  return Result;
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,244 @@
+#include "model/semantics/Modules.h"
+#include "model/domains/Transfers.h"
+#include "model/domains/history/Transfer.h"
+#include "model/semantics/Conditions.h"
+#include "model/semantics/Containers.h"
+
+using namespace clang;
+
+namespace torchtidy::model::modules {
+
+bool recordsIn(Machine &M, const Denotation &Returned, const Frame *Expansion) {
+  Value V = Returned.Own;
+  for (PlaceId P : Returned.Objects)
+    V.join(M.deepLoad(P));
+  return V.ManyOrigins || llvm::any_of(V.Origins, [&](OriginId Id) {
+           const Origin &From = M.names().at(Id);
+           return From.isBuilder() && From.In->isWithin(Expansion);
+         });
+}
+
+namespace {
+
+/// One forward pass: what goes in, and what comes of it.
+struct Pass {
+  PlaceSet Modules;
+  Value Input, Result;
+  llvm::SmallVector<uint8_t, 4> Histories;
+  bool HasParameters = false;
+
+  Pass(Machine &M, const CallSite &Site) {
+    if (Site.Object)
+      Modules = M.identity(Site.Object);
+    LibraryCall Given(M, Site.Call, Site.Arguments);
+    Given.IsForward = true;
+    Result = resultOf(M, Given);
+    for (auto [Argument, Passed] :
+         llvm::zip_equal(Given.Arguments, Given.Values)) {
+      if (torch::mayHoldTensor(Argument->getType()))
+        Histories.push_back(Passed.History);
+      Input.join(Passed);
+    }
+    const CXXRecordDecl *Class =
+        Site.Object ? torch::moduleClass(Site.Object->getType()) : nullptr;
+    HasParameters = torch::parametersOf(Class) != torch::Parameters::None;
+    if (!HasParameters)
+      return;
+    uint8_t Trainable = 0;
+    for (PlaceId Module : Modules)
+      Trainable |= M.trainability(Module);
+    Histories.push_back(Trainable ? Trainable : uint8_t(history::Leaf));
+  }
+};
+
+} // namespace
+
+/// What an expanded forward() returns comes from the pass Here.
+static void markReturned(Machine &M, const Denotation &Returned,
+                         OriginId Here) {
+  for (PlaceId P : Returned.Objects) {
+    if (!M.deepLoad(P).History)
+      M.storeWeak(P, Value::withHistory(history::Unknown));
+    M.forEachWithin(P, [&](Value &V) {
+      if (V.mayHaveHistory())
+        V.addOrigin(Here);
+    });
+  }
+}
+
+Denotation forward(Machine &M, const CallSite &Site,
+                   const std::optional<Denotation> &Expanded) {
+  Pass Run(M, Site);
+  Value &V = Run.Result;
+  if (Expanded) {
+    // The body was seen: it knows better than its class.
+    Value Computed;
+    for (PlaceId P : Expanded->Objects)
+      Computed.join(M.deepLoad(P));
+    // Without a history it returns a member that its holder has made unseen.
+    V.History = Computed.History ? Computed.History : uint8_t(history::Unknown);
+    for (OriginId Id : Computed.Origins)
+      V.addOrigin(Id);
+  } else {
+    V.History = recorded(M, Run.Histories);
+  }
+  if (!V.mayHaveHistory())
+    V.forgetGraph();
+  Denotation Result;
+  Result.Own = V;
+  // A loss or an activation: an operation like any other.
+  if (!Run.HasParameters)
+    return Expanded ? *Expanded : Result;
+
+  const OriginId Here = M.origin(Origin::Forward, Site.Call);
+  if (V.mayHaveHistory())
+    Result.Own.addOrigin(Here);
+  M.emit<ForwardEvent>(Site.Call, [&](ForwardEvent &E) {
+    E.Modules = Run.Modules;
+    E.Parts = M.withParts(Run.Modules);
+    E.Result = Result.Own;
+    E.Input = Run.Input;
+    E.Origin = Here;
+    for (PlaceId Module : Run.Modules)
+      E.Mode |= M.moduleMode(Module);
+  });
+  if (!Expanded)
+    return Result;
+  markReturned(M, *Expanded, Here);
+  return *Expanded;
+}
+
+Denotation parameters(Machine &M, const CallSite &Site) {
+  Denotation Result;
+  const PlaceSet Self = Site.self(M);
+  for (PlaceId P : Self) {
+    insert(Result.Own.Refs, M.places().parameters(P));
+    Result.Own.History |= M.trainability(P);
+  }
+  for (PlaceId P : M.withParts(Self)) {
+    const bool IsInSelf = llvm::any_of(
+        Self, [&](PlaceId Q) { return M.places().isWithin(P, Q); });
+    if (!IsInSelf)
+      insert(Result.Own.Refs, M.parametersOf(P));
+  }
+  return Result;
+}
+
+static Denotation setMode(Machine &M, const CallSite &Site, uint8_t Mode) {
+  const PlaceSet Modules = Site.self(M);
+  // What is in it gets the mode too, whatever it had.
+  for (PlaceId P : Modules)
+    M.forEachWithin(P, [](Value &Part) { Part.Mode = 0; });
+  for (PlaceId P : M.withParts(Modules)) {
+    Value V = M.load(P);
+    V.Mode = Mode;
+    M.state().Places[P] = V;
+  }
+  M.emit<ModeChangeEvent>(Site.Call, [&](ModeChangeEvent &E) {
+    E.Modules = Modules;
+    E.Mode = Mode;
+  });
+  return {};
+}
+
+Denotation train(Machine &M, const CallSite &Site) {
+  std::optional<bool> On = boolAt(Site.first(), true);
+  if (!On)
+    On = conditions::known(M, Site.first());
+  return setMode(M, Site,
+                 !On   ? mode::On | mode::Off
+                 : *On ? mode::On
+                       : mode::Off);
+}
+
+Denotation eval(Machine &M, const CallSite &Site) {
+  return setMode(M, Site, mode::Off);
+}
+
+Denotation load(Machine &M, const CallSite &Site) {
+  const bool ReturnsModule = torch::isModule(Site.Call->getType());
+  bool IsTemporary = false;
+  PlaceSet Loaded;
+  if (ReturnsModule)
+    Loaded = M.constructionTarget(Site.Call, IsTemporary);
+  else if (Site.first())
+    Loaded = M.withParts(M.identity(Site.first()));
+  M.emit<LoadEvent>(Site.Call, [&](LoadEvent &E) { E.Loaded = Loaded; });
+  Denotation Result;
+  if (!ReturnsModule)
+    Result.Own.History = history::None;
+  return Result;
+}
+
+Denotation freeze(Machine &M, const CallSite &Site) {
+  bool IsTemporary = false;
+  Denotation Result;
+  Result.Objects = M.constructionTarget(Site.Call, IsTemporary);
+  for (PlaceId P : Result.Objects) {
+    M.store(P, Value());
+    // It has no parameters any more.
+    M.state().Places[M.places().parameters(P)] =
+        Value::withHistory(history::None);
+  }
+  return Result;
+}
+
+Denotation initialize(Machine &M, const CallSite &Site) {
+  if (!Site.first())
+    return {};
+  M.emitWrite(Site.Call, Site.first());
+  return M.denote(Site.first());
+}
+
+Denotation part(Machine &M, const CallSite &Site, torch::PartAccess Access) {
+  const PlaceSet Self = Site.self(M);
+  PlaceSet Leads;
+  if (Access == torch::PartAccess::Itself || Access == torch::PartAccess::All)
+    insert(Leads, Self);
+  if (Access != torch::PartAccess::Itself)
+    for (PlaceId P : Self)
+      insert(Leads, M.parts(P));
+  Denotation Result;
+  if (Site.Call->isGLValue())
+    Result.Objects = std::move(Leads);
+  else
+    Result.Own = Value::handle(std::move(Leads));
+  return Result;
+}
+
+/// push_back(), extend(), update().
+static void addParts(Machine &M, const CallSite &Site) {
+  PlaceSet Added;
+  for (const Expr *Argument : Site.Arguments)
+    insert(Added, M.modulesIn(Argument));
+  for (PlaceId P : Site.self(M))
+    M.addParts(P, Added);
+}
+
+Denotation otherMember(Machine &M, const CallSite &Site) {
+  if (torch::unregisters(Site.callee()))
+    M.emit<RegisterEvent>(Site.Call);
+  // ModuleList, Sequential.
+  if (Site.Object && Site.first() && torch::appendsOne(Site.callee()))
+    containers::emitFill(M, Site.Call, M.identity(Site.Object),
+                         Site.Arguments.back(), /*IsAppended=*/true);
+  Denotation Result;
+  if (torch::isTensor(Site.Call->getType())) {
+    Result.Own.History = history::None;
+    return Result;
+  }
+  if (Site.Object && torch::returnsMethod(Site.callee())) {
+    Result.Own = Value::handle(M.identity(Site.Object));
+    return Result;
+  }
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Site.callee());
+  if (!Site.Object || !Method ||
+      torch::kindOf(Method->getParent()) != torch::TypeKind::Module)
+    return Result;
+  if (torch::addsParts(Method))
+    addParts(M, Site);
+  const torch::PartAccess Access = torch::partAccess(Method);
+  return Access == torch::PartAccess::None ? Result : part(M, Site, Access);
+}
+
+} // namespace torchtidy::model::modules

@@ -1,0 +1,148 @@
+#include "model/semantics/Operations.h"
+#include "model/domains/Transfers.h"
+#include "model/domains/history/Transfer.h"
+#include "model/domains/loans/Transfer.h"
+#include "model/semantics/Autograd.h"
+
+using namespace clang;
+using torchtidy::torch::Operation;
+using torchtidy::torch::TypeKind;
+namespace op = torchtidy::torch::operation;
+
+namespace torchtidy::model::operations {
+
+void writeInPlace(Machine &M, const Expr *Site, const Expr *Target,
+                  const Value &Written, bool Accumulates, const Expr *Operand) {
+  const Denotation D = M.denote(Target);
+  // A write through a view is a write to its base.
+  const PlaceSet Bases = D.Objects.empty() ? D.Own.ViewOf : D.Objects;
+  if (Bases.empty())
+    return;
+  Value Stored = Written;
+  // What would be recorded of a write into a leaf throws, and keeps nothing.
+  const bool Throws =
+      Written.mayHaveHistory() && llvm::all_of(Bases, [&](PlaceId P) {
+        return M.load(P).History & history::Leaf;
+      });
+  if (!Throws)
+    M.emitStore(Site, Bases, Stored,
+                Accumulates ? StoreKind::Accumulate : StoreKind::InPlace,
+                Operand);
+  // The whole tensor is rewritten only when it is written as a whole.
+  const bool IsWhole = !D.Objects.empty() && Bases.size() == 1;
+  for (PlaceId P : Bases) {
+    Value New = M.load(P);
+    // A leaf is written under a guard, and is the same leaf afterwards.
+    const bool Replaces = IsWhole && !M.places().isSummary(P);
+    const bool IsLeaf = New.History == history::Leaf;
+    write(M, Stored, IsWhole, New);
+    if (Replaces || IsLeaf)
+      M.state().Places[P] = std::move(New);
+    else
+      M.storeWeak(P, New);
+  }
+}
+
+static OperationCall operands(Machine &M, const CallSite &Site) {
+  OperationCall Result;
+  Result.Call = Site.Call;
+  Result.Op = Site.Kind.Op;
+  if (Site.Object)
+    Result.Operands.push_back(Site.Object);
+  for (const Expr *Argument : Site.Arguments)
+    if (!isa<CXXDefaultArgExpr>(Argument))
+      Result.Operands.push_back(Argument);
+  for (const Expr *Operand : Result.Operands)
+    Result.Values.push_back(M.deepValue(Operand));
+  return Result;
+}
+
+static Denotation detachInPlace(Machine &M, const OperationCall &Call) {
+  const Expr *Target = Call.Operands.front();
+  const PlaceSet Detached = M.denote(Target).Objects;
+  M.emitRelease(Call.Call, Detached, StoreKind::InPlace);
+  for (PlaceId P : Detached) {
+    Value V = M.load(P);
+    V.detach();
+    M.store(P, V);
+  }
+  return M.denote(Target);
+}
+
+/// add_, zero_, copy_ and their like, which return what they have written.
+static Denotation writeSelf(Machine &M, const OperationCall &Call,
+                            Value Written) {
+  const Operation &Op = *Call.Op;
+  const Expr *Target = Call.Operands.front();
+  const PlaceSet Places = M.identity(Target);
+  if (M.isGradient(Places)) {
+    if (torch::replacesContent(Op))
+      autograd::emitCleared(M, Call.Call, Places);
+    return M.denote(Target);
+  }
+  if (torch::changesNoData(Op))
+    return M.denote(Target);
+  if (torch::replacesStorage(Op))
+    for (PlaceId P : M.denote(Target).Objects)
+      loans::endMemory(M, P, EndKind::Reallocation, Call.Call);
+  if (!torch::changesHistoryOnly(Op))
+    M.emitWrite(Call.Call, Target, Written);
+  if (torch::isDetachInPlace(Op))
+    return detachInPlace(M, Call);
+  if (torch::replacesContent(Op) && Call.Operands.size() <= 1)
+    Written.History = recorded(M, {Call.Values.front().History});
+  writeInPlace(M, Call.Call, Target, Written, torch::isAccumulating(Op),
+               Call.Operands.size() > 1 ? Call.Operands[1] : nullptr);
+  Denotation Result = M.denote(Target);
+  // torch::ones({1, 1}).fill_(token): a temporary has no place to be written.
+  if (Result.Objects.empty() && Result.Own.ViewOf.empty())
+    write(M, Written, /*IsWhole=*/true, Result.Own);
+  return Result;
+}
+
+static Denotation writeOut(Machine &M, const CallSite &Site, Value Written) {
+  const Expr *Target = torch::writesLastArgument(*Site.Kind.Op)
+                           ? Site.Arguments.back()
+                           : Site.Arguments.front();
+  Written.History = history::None; // out= refuses to be recorded
+  M.emitWrite(Site.Call, Target);
+  for (PlaceId P : M.denote(Target).Objects)
+    M.storeWeak(P, Written);
+  return M.denote(Target);
+}
+
+/// Of max(dim), topk and their like the second result holds indices.
+static Denotation valuesAndIndices(Machine &M, const CallExpr *Call,
+                                   const Value &Values) {
+  const PlaceId Pair = M.madeBy(Call);
+  M.erase(Pair);
+  M.store(M.places().index(Pair, 0), Values);
+  Value Indices = Value::withHistory(history::None);
+  addDecision(M, Indices, Values);
+  M.store(M.places().index(Pair, 1), Indices);
+  Denotation Result;
+  Result.Objects = {Pair};
+  return Result;
+}
+
+Denotation call(Machine &M, const CallSite &Site) {
+  const Operation &Op = *Site.Kind.Op;
+  const OperationCall Call = operands(M, Site);
+  Value Computed = resultOf(M, Call);
+  if (Op.Writes == op::Self && !Call.Operands.empty())
+    return writeSelf(M, Call, std::move(Computed));
+  if (Op.Writes == op::Out && !Site.Arguments.empty())
+    return writeOut(M, Site, std::move(Computed));
+  Denotation Result;
+  if (Op.Returns == op::Scalar || Op.Returns == op::Nothing) {
+    Result.Own.DecidedBy = std::move(Computed.DecidedBy);
+    return Result;
+  }
+  if (torch::returnsIndices(Op) &&
+      torch::kindOf(Site.Call->getType()) == TypeKind::Aggregate)
+    return valuesAndIndices(M, Site.Call, Computed);
+  Result.Own = std::move(Computed);
+  return Result;
+}
+
+} // namespace torchtidy::model::operations

@@ -1,0 +1,170 @@
+#include "model/semantics/Registration.h"
+#include "ast/Walk.h"
+#include "model/domains/loans/Transfer.h"
+#include "model/semantics/GradMode.h"
+
+using namespace clang;
+using torchtidy::torch::TypeKind;
+
+namespace torchtidy::model::registration {
+
+void markFresh(Machine &M, const PlaceSet &Modules) {
+  for (PlaceId P : Modules)
+    M.state().Places[P].Registered = registered::No;
+}
+
+/// What is registered is the object that is given, not a copy.
+static void record(Machine &M, const CallSite &Site, const Expr *What) {
+  const Denotation D = M.denote(What);
+  M.emit<RegisterEvent>(Site.Call, [&](RegisterEvent &E) {
+    E.Operand = What;
+    E.Places = D.Objects;
+    E.Before = M.deepValue(What);
+    E.Modules = Site.self(M);
+  });
+  PlaceSet Named = D.Objects;
+  insert(Named, M.pointees(D.Objects));
+  for (PlaceId P : Named) {
+    Value V = M.load(P);
+    V.Registered = registered::Yes;
+    M.state().Places[P] = std::move(V);
+  }
+}
+
+Denotation registerModule(Machine &M, const CallSite &Site) {
+  Denotation Result;
+  if (Site.Arguments.size() < 2)
+    return Result;
+  const Expr *What = Site.Arguments.back();
+  record(M, Site, What);
+  Result.Own.Registered = registered::Yes;
+  // A fresh module becomes whatever it is assigned to.
+  const PlaceSet Registered = M.identity(What);
+  for (PlaceId P : Registered)
+    if (M.places().rootKind(P) != Root::Object)
+      insert(Result.Own.Refs, P);
+  for (PlaceId P : Site.self(M))
+    M.addParts(P, Registered);
+  return Result;
+}
+
+/// A slot that is registered without a tensor in it is filled by hand.
+static uint8_t registrationOf(const Expr *What) {
+  const Expr *E = ast::stripCopies(What);
+  const auto *List = dyn_cast_or_null<InitListExpr>(E);
+  const auto *Construct = dyn_cast_or_null<CXXConstructExpr>(E);
+  const bool IsEmpty = (List && List->getNumInits() == 0) ||
+                       (Construct && Construct->getNumArgs() == 0);
+  return IsEmpty ? registered::Yes | registered::No : uint8_t(registered::Yes);
+}
+
+static Denotation registerTensor(Machine &M, const CallSite &Site,
+                                 uint8_t History) {
+  Denotation Result;
+  Result.Own.History = History;
+  if (Site.Arguments.size() < 2)
+    return Result;
+  const Expr *What = Site.Arguments[1];
+  record(M, Site, What);
+  Result.Own.Registered = registrationOf(What);
+  return Result;
+}
+
+Denotation registerParameter(Machine &M, const CallSite &Site) {
+  // register_parameter(name, tensor, requires_grad = true)
+  const std::optional<bool> Trains = boolAt(Site.written(2), true);
+  const uint8_t History = !Trains   ? history::Leaf | history::None
+                          : *Trains ? history::Leaf
+                                    : history::None;
+  Denotation Result = registerTensor(M, Site, History);
+  if (Site.Arguments.size() < 2)
+    return Result;
+  const Expr *What = Site.Arguments[1];
+  for (PlaceId P : M.denote(What).Objects) {
+    Value V = M.load(P);
+    V.History = History;
+    V.Origins.clear();
+    M.state().Places[P] = std::move(V);
+  }
+  loans::keepInBackground(M, M.deepValue(What));
+  return Result;
+}
+
+Denotation registerBuffer(Machine &M, const CallSite &Site) {
+  Denotation Result = registerTensor(M, Site, history::None);
+  if (Site.Arguments.size() > 1)
+    loans::keepInBackground(M, M.deepValue(Site.Arguments[1]));
+  return Result;
+}
+
+static bool mentions(Machine &M, const Stmt *S, const PlaceSet &Targets) {
+  auto Names = [&](const Stmt *Part) {
+    return isa<DeclRefExpr, MemberExpr>(Part) &&
+           llvm::any_of(M.denote(cast<Expr>(Part)).Objects, [&](PlaceId P) {
+             return llvm::is_contained(Targets, P);
+           });
+  };
+  return ast::anyStmt(S, Names, ast::Lambdas::Enter);
+}
+
+/// Something in it requires a gradient, or is a member that the class
+/// registers, if not in the constructor that has been seen.
+static bool readsTrained(Machine &M, const Expr *From) {
+  auto IsTrained = [&](const Stmt *Part) {
+    if (!isa<DeclRefExpr, MemberExpr>(Part))
+      return false;
+    if (const auto *Member = dyn_cast<MemberExpr>(Part))
+      if (const auto *Field = dyn_cast<FieldDecl>(Member->getMemberDecl());
+          Field && torch::isTensor(Field->getType()) &&
+          (M.program().isRegisteredByClass(Field) ||
+           M.program().mayBeRegisteredByClass(Field)))
+        return true;
+    return llvm::any_of(M.denote(cast<Expr>(Part)).Objects,
+                        [&](PlaceId P) { return M.load(P).needsGrad(); });
+  };
+  return ast::anyStmt(From, IsTrained, ast::Lambdas::Enter);
+}
+
+/// A weight that is computed from others is trained through them, even if this
+/// caller disabled grad mode.
+static bool isTrainedThrough(Machine &M, const Expr *To,
+                             const PlaceSet &Targets, const Expr *From,
+                             const Value &Held, const Value &V) {
+  if (!torch::isTensor(To->getType()) || mentions(M, From, Targets))
+    return false;
+  if ((V.History & history::Graph) || (V.mayHaveHistory() && Held.needsGrad()))
+    return true;
+  return Held.needsGrad() && !gradmode::declaresGuard(M.frame()->Function) &&
+         readsTrained(M, From);
+}
+
+bool emitReplacement(Machine &M, const Expr *Site, const Expr *To,
+                     const PlaceSet &Targets, const Expr *From,
+                     const Value &V) {
+  const PlaceTable &Places = M.places();
+  if (Targets.size() != 1 || Places.isRoot(Targets.front()) ||
+      Places.step(Targets.front()).Of != Step::Field)
+    return false;
+  const PlaceId P = Targets.front();
+  const auto *Class =
+      dyn_cast<CXXRecordDecl>(Places.step(P).Member->getParent());
+  if (!Class || torch::kindOf(Class) != TypeKind::Module)
+    return false;
+  const Value Held = M.load(P);
+  const Denotation Source = M.denote(From);
+  uint8_t New = Source.Own.Registered;
+  for (PlaceId Object : Source.Objects)
+    New |= M.load(Object).Registered;
+  if (Held.Registered != registered::Yes || New != registered::No ||
+      isTrainedThrough(M, To, Targets, From, Held, V))
+    return false;
+  M.emit<ReplaceEvent>(Site, [&](ReplaceEvent &E) {
+    E.Operand = To;
+    E.Member = Targets;
+    E.Before = Held;
+    E.After = V;
+  });
+  return true;
+}
+
+} // namespace torchtidy::model::registration

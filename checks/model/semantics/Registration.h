@@ -1,0 +1,27 @@
+// What modules register: register_module, register_parameter, register_buffer,
+// and members that get something else afterwards. Source:
+// torch/csrc/api/include/torch/nn/module.h.
+#ifndef TORCHTIDY_SEMANTICS_REGISTRATION_H
+#define TORCHTIDY_SEMANTICS_REGISTRATION_H
+
+#include "model/semantics/CallSite.h"
+
+namespace torchtidy::model {
+namespace registration {
+
+/// New modules: nothing has registered them yet.
+void markFresh(Machine &M, const PlaceSet &Modules);
+Denotation registerModule(Machine &M, const CallSite &Site);
+Denotation registerParameter(Machine &M, const CallSite &Site);
+Denotation registerBuffer(Machine &M, const CallSite &Site);
+/// Whether Targets, which To denotes, are a registered member, and From, whose
+/// value is V, is nothing that is registered. It is told; the member stays one
+/// that is registered.
+bool emitReplacement(Machine &M, const clang::Expr *Site, const clang::Expr *To,
+                     const PlaceSet &Targets, const clang::Expr *From,
+                     const Value &V);
+
+} // namespace registration
+} // namespace torchtidy::model
+
+#endif

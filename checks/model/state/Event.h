@@ -1,0 +1,361 @@
+// What happens in the program in torch terms, each at a point of it. A kind is
+// a class; Execution::events<ForwardEvent>() lists those of one.
+#ifndef TORCHTIDY_STATE_EVENT_H
+#define TORCHTIDY_STATE_EVENT_H
+
+#include "model/state/Value.h"
+#include "clang/AST/Expr.h"
+#include "llvm/Support/Casting.h"
+#include <memory>
+
+namespace torchtidy::model {
+
+struct Frame;
+
+struct Event {
+  enum Kind : uint8_t {
+    Forward,
+    // Graph uses.
+    Backward,
+    Grad,
+    Inspect,
+    /// Beside them: what a backward() has left is read.
+    ReadGradient,
+    // Updates of places.
+    Store,
+    Release,
+    Step,
+    ZeroGrad,
+    ModeChange,
+    Load,
+    Create,
+    Escape,
+    Allocate,
+    Transfer,
+    Write,
+    Combine,
+    Discard,
+    AddParameters,
+    Register,
+    Replace,
+    Borrow,
+    End,
+    Touch,
+    Hold,
+    Fill,
+    DefaultDType,
+  };
+  static constexpr unsigned Kinds = DefaultDType + 1;
+
+  const Kind Is;
+  const Frame *In = nullptr;
+  /// The call or operator. Null for the Create event of a variable, where a
+  /// scope ends (End), where an entry ends (Hold).
+  const clang::Expr *Site = nullptr;
+  /// Possibilities of grad mode there: mode::On and its like.
+  uint8_t GradMode = 0;
+  /// Its node in Execution::points().
+  unsigned Point = 0;
+
+  virtual ~Event() = default;
+  static llvm::StringRef name(Kind K);
+  /// The event as an EventT, or null: of another kind.
+  template <class EventT> const EventT *getAs() const {
+    return llvm::dyn_cast<EventT>(this);
+  }
+
+protected:
+  Event(Kind Is, const clang::Expr *Site) : Is(Is), Site(Site) {}
+};
+
+/// The base of a class of one kind.
+template <Event::Kind K, class Base = Event> struct EventOf : Base {
+  static constexpr Event::Kind Kind = K;
+  explicit EventOf(const clang::Expr *Site) : Base(K, Site) {}
+  static bool classof(const Event *E) { return E->Is == K; }
+};
+
+/// A module is run.
+struct ForwardEvent : EventOf<Event::Forward> {
+  using EventOf::EventOf;
+  /// None where the module has no place of its own.
+  PlaceSet Modules;
+  /// These, and the modules and tensors elsewhere that they consist of.
+  PlaceSet Parts;
+  /// What it is given, and what it returns.
+  Value Input, Result;
+  /// Possibilities of the module's mode: train is On, eval is Off.
+  uint8_t Mode = 0;
+  /// What the result, and what is computed from it, has among its origins.
+  OriginId Origin;
+};
+
+/// Something that needs the graph behind Root: Backward, Grad, Inspect.
+struct GraphUseEvent : Event {
+  Value Root;
+  static bool classof(const Event *E) {
+    return E->Is >= Backward && E->Is <= Inspect;
+  }
+
+protected:
+  using Event::Event;
+};
+
+/// Gradients are added to the leaves that Root was computed from.
+struct BackwardEvent : EventOf<Event::Backward, GraphUseEvent> {
+  using EventOf::EventOf;
+  /// It has a list of inputs: other leaves get nothing.
+  bool HasInputs = false;
+  /// With retain_graph or create_graph, or with a condition for one.
+  bool RetainsGraph = false;
+  /// The origin of values whose graph it has gone through.
+  OriginId Origin;
+};
+
+/// Gradients of Root are returned (torch::autograd::grad).
+struct GradEvent : EventOf<Event::Grad, GraphUseEvent> {
+  using EventOf::EventOf;
+};
+
+/// The graph is looked at: grad_fn().
+struct InspectEvent : EventOf<Event::Inspect, GraphUseEvent> {
+  using EventOf::EventOf;
+};
+
+/// The gradient of a tensor is read, and not to clear it or to ask whether it
+/// is there.
+struct ReadGradientEvent : EventOf<Event::ReadGradient> {
+  using EventOf::EventOf;
+  /// The tensors.
+  PlaceSet Of;
+};
+
+enum class StoreKind : uint8_t {
+  /// The place had a value and gets another: `last = loss`.
+  Rebind,
+  /// The place gets what it had and more: `total = total + loss`, `total += x`.
+  Accumulate,
+  /// A container grows: push_back, or an element at a varying index.
+  Append,
+  /// The data of a tensor is written through it.
+  InPlace,
+};
+
+/// Places get something else: Store, Release.
+struct UpdateEvent : Event {
+  PlaceSet Places;
+  StoreKind How = StoreKind::Rebind;
+  /// What is stored, as it is written; null where nothing is.
+  const clang::Expr *Operand = nullptr;
+  /// Where, as it is written, when the site stores into several places:
+  /// std::tie.
+  const clang::Expr *Target = nullptr;
+  static bool classof(const Event *E) {
+    return E->Is == Store || E->Is == Release;
+  }
+
+protected:
+  using Event::Event;
+};
+
+/// A value that has, or may have, a history is stored.
+struct StoreEvent : EventOf<Event::Store, UpdateEvent> {
+  using EventOf::EventOf;
+  /// As it was before it was stored.
+  Value Stored;
+  /// What values that are read from there carry.
+  OriginId Origin;
+};
+
+/// What Places hold is let go: clear(), pop_front(), moved from, overwritten by
+/// what has no history.
+struct ReleaseEvent : EventOf<Event::Release, UpdateEvent> {
+  using EventOf::EventOf;
+};
+
+struct StepEvent : EventOf<Event::Step> {
+  using EventOf::EventOf;
+  PlaceSet Optimizers;
+  /// What they were given to train, as far as that is known.
+  PlaceSet Trained;
+  /// step(closure).
+  bool HasClosure = false;
+};
+
+/// Gradients are cleared.
+struct ZeroGradEvent : EventOf<Event::ZeroGrad> {
+  using EventOf::EventOf;
+  /// Optimizers, modules, or gradients.
+  PlaceSet Cleared;
+  /// What these optimizers train, and what these modules consist of: another
+  /// optimizer over the same parameters clears for this one.
+  PlaceSet Trained;
+};
+
+/// A module goes to train or eval.
+struct ModeChangeEvent : EventOf<Event::ModeChange> {
+  using EventOf::EventOf;
+  PlaceSet Modules;
+  uint8_t Mode = 0;
+};
+
+/// A module, or a tensor, is read from a file.
+struct LoadEvent : EventOf<Event::Load> {
+  using EventOf::EventOf;
+  PlaceSet Loaded;
+};
+
+/// An object begins its life. A heap object has two: its own, with a site, and
+/// that of the variable that owns it, without one.
+struct CreateEvent : EventOf<Event::Create> {
+  using EventOf::EventOf;
+  PlaceSet Objects;
+};
+
+/// Code that cannot be seen gets Places and may do anything with them, or Given
+/// leaves what is analysed.
+struct EscapeEvent : EventOf<Event::Escape> {
+  using EventOf::EventOf;
+  PlaceSet Places;
+  Value Given;
+};
+
+/// A factory makes a tensor.
+struct AllocateEvent : EventOf<Event::Allocate> {
+  using EventOf::EventOf;
+  Value Result;
+  AllocationId Memory;
+  /// What holds a tensor that the same call made before.
+  PlaceSet Holders;
+  /// What has a graph that may have saved one.
+  PlaceSet Savers;
+};
+
+/// to(), cuda(), cpu(), toType().
+struct TransferEvent : EventOf<Event::Transfer> {
+  using EventOf::EventOf;
+  /// The tensor.
+  PlaceSet Source;
+  Value Input, Result;
+  /// The memory of the copy, where there is one.
+  AllocationId Memory;
+  /// What it asks for.
+  bool MovesDevice = false, ConvertsType = false;
+};
+
+/// The data of a tensor is, or may be, written, or whether it needs a gradient
+/// is set.
+struct WriteEvent : EventOf<Event::Write> {
+  using EventOf::EventOf;
+  PlaceSet Places;
+  /// What it was, and with what it is written.
+  Value Before, Written;
+  /// A pointer or accessor to the data is handed out.
+  bool IsPointer = false;
+};
+
+/// Tensors become one: stack(), cat(). The site says which.
+struct CombineEvent : EventOf<Event::Combine> {
+  using EventOf::EventOf;
+};
+
+/// The history of Left is left behind: detach(), item(), an operation under a
+/// guard.
+struct DiscardEvent : EventOf<Event::Discard> {
+  using EventOf::EventOf;
+  Value Left;
+};
+
+/// An optimizer is given a tensor or a list of them to train.
+struct AddParametersEvent : EventOf<Event::AddParameters> {
+  using EventOf::EventOf;
+  PlaceSet Optimizers;
+  const clang::Expr *Operand = nullptr;
+  Value Given;
+};
+
+/// A module registers something, or lets it go.
+struct RegisterEvent : EventOf<Event::Register> {
+  using EventOf::EventOf;
+  PlaceSet Modules;
+  /// What is registered, and as it is written; none where it is let go.
+  PlaceSet Places;
+  const clang::Expr *Operand = nullptr;
+  /// What it was before.
+  Value Before;
+};
+
+/// A registered member gets something that is not registered.
+struct ReplaceEvent : EventOf<Event::Replace> {
+  using EventOf::EventOf;
+  /// The member, and as it is written.
+  PlaceSet Member;
+  const clang::Expr *Operand = nullptr;
+  /// What it held, and what it gets.
+  Value Before, After;
+};
+
+/// A tensor is laid over memory that it does not own: from_blob.
+struct BorrowEvent : EventOf<Event::Borrow> {
+  using EventOf::EventOf;
+  const clang::Expr *Pointer = nullptr;
+  Value Result;
+  /// Its scalar type is written, not the default.
+  bool SaysType = false;
+};
+
+enum class EndKind : uint8_t {
+  /// The owner's scope, or function, is left.
+  Scope,
+  /// The expression that made the owner is over.
+  FullExpression,
+  Delete,
+  /// The owner lives, but has its elements elsewhere now: resize(),
+  /// push_back(), an assignment.
+  Reallocation,
+};
+
+/// Memory ends that others use.
+struct EndEvent : EventOf<Event::End> {
+  using EventOf::EventOf;
+  PlaceId Owner;
+  EndKind How = EndKind::Scope;
+  LoanSet Loans;
+};
+
+/// What uses memory that is gone is read.
+struct TouchEvent : EventOf<Event::Touch> {
+  using EventOf::EventOf;
+  LoanSet Dangling;
+};
+
+/// When the entry ends, what lives on uses memory that is gone.
+struct HoldEvent : EventOf<Event::Hold> {
+  using EventOf::EventOf;
+  PlaceId Holder;
+  LoanSet Dangling;
+};
+
+/// Elements of a container become handles to one object: vector(n, t),
+/// assign(n, t), push_back(t).
+struct FillEvent : EventOf<Event::Fill> {
+  using EventOf::EventOf;
+  PlaceSet Containers;
+  /// What they share, and as it is written.
+  Value Shared;
+  const clang::Expr *Operand = nullptr;
+  /// One element is added; otherwise several become the same.
+  bool IsAppended = false;
+};
+
+/// torch::set_default_dtype: tensors of which nothing else is said may have
+/// another scalar type than float.
+struct DefaultDTypeEvent : EventOf<Event::DefaultDType> {
+  using EventOf::EventOf;
+};
+
+using EventPtr = std::unique_ptr<Event>;
+
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,66 @@
+#include "modules/ReassignedMember.h"
+#include "flow/PathQuery.h"
+#include "model/syntax/FreshModules.h"
+#include "torch/Types.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+static bool leads(const Execution &Entry, const Event &From, const Event &To) {
+  return flow::mayReach(
+             Entry.points(), From.Point,
+             [&](flow::Digraph::Node N) { return N == To.Point; },
+             [](flow::Digraph::Node) { return false; })
+      .has_value();
+}
+
+/// By the constructor of an object that begins after the replacement: where a
+/// loop makes the module anew, its place is that of the one before.
+static bool isOfNewObject(const RegisterEvent &Next,
+                          const ReplaceEvent &Replace) {
+  for (const Frame *F = Next.In; F; F = F->Caller) {
+    const auto *Constructor = dyn_cast<CXXConstructorDecl>(F->Function);
+    if (Constructor && !Replace.In->isWithin(F) &&
+        torch::kindOf(Constructor->getParent()) == torch::TypeKind::Module)
+      return true;
+  }
+  return false;
+}
+
+/// The module that has the member registers something afterwards, which may be
+/// the new one: nothing else has a handle to a module that is made there.
+static bool isMended(const Execution &Entry, const ReplaceEvent &Replace) {
+  const PlaceTable &Places = Entry.places();
+  const PlaceId Module = Places.parent(Replace.Member.front());
+  return llvm::any_of(
+      Entry.events<RegisterEvent>(), [&](const RegisterEvent &Next) {
+        const bool IsSame =
+            Next.Modules.empty() || llvm::any_of(Next.Modules, [&](PlaceId P) {
+              return Places.overlap(P, Module);
+            });
+        const bool IsAnother = Next.Operand && isFreshModule(Next.Operand);
+        return IsSame && !IsAnother && !isOfNewObject(Next, Replace) &&
+               leads(Entry, Replace, Next);
+      });
+}
+
+std::vector<ReassignedMember> reassignedMembers(Program &Program) {
+  std::vector<ReassignedMember> Result;
+  for (const auto &Entry : Program.executions())
+    for (const ReplaceEvent &Replace : Entry->events<ReplaceEvent>()) {
+      if (isMended(*Entry, Replace))
+        continue;
+      ReassignedMember Found;
+      Found.Entry = Entry.get();
+      Found.Replace = &Replace;
+      Found.What = !torch::isTensor(Replace.Operand->getType())
+                       ? ReassignedMember::Module
+                   : Replace.Before.needsGrad() ? ReassignedMember::Tensor
+                                                : ReassignedMember::Buffer;
+      Result.push_back(Found);
+    }
+  return Result;
+}
+
+} // namespace torchtidy::model

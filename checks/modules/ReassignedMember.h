@@ -1,0 +1,24 @@
+// Query: registered members that are bound to what is not registered.
+#ifndef TORCHTIDY_MODULES_REASSIGNEDMEMBER_H
+#define TORCHTIDY_MODULES_REASSIGNEDMEMBER_H
+
+#include "model/execution/Program.h"
+
+namespace torchtidy::model {
+
+/// A registered member that gets another tensor or module, which is not
+/// registered.
+struct ReassignedMember {
+  const Execution *Entry = nullptr;
+  const ReplaceEvent *Replace = nullptr;
+  enum Kind { Tensor, Buffer, Module } What = Tensor;
+};
+
+/// Nothing is reported where the new one is registered too (shared weights),
+/// may be the old one (.to(), .view()), is computed from other parameters, or
+/// where something is registered afterwards.
+std::vector<ReassignedMember> reassignedMembers(Program &Program);
+
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,38 @@
+// What has the same value in every iteration of a loop.
+#ifndef TORCHTIDY_QUERIES_LOOPINVARIANCE_H
+#define TORCHTIDY_QUERIES_LOOPINVARIANCE_H
+
+#include "queries/LoopChanges.h"
+
+namespace torchtidy::model {
+
+/// Asks whether expressions have the same value in every iteration. What is not
+/// understood is taken to change.
+class Invariance {
+public:
+  explicit Invariance(const Execution &Entry) : Entry(Entry), Changes(Entry) {}
+
+  /// E, evaluated in frame F, denotes the same number, device, options, or the
+  /// same tensor, in every iteration of L. Of a tensor the identity is meant,
+  /// not the content: see isWritten in queries/Loops.h.
+  bool isInvariant(const clang::Expr *E, const Frame *F, const flow::Loop &L);
+  /// The same, and no tensor that E is computed from is written in L.
+  bool hasSameContent(const clang::Expr *E, const Frame *F,
+                      const flow::Loop &L);
+
+private:
+  bool isInvariantVariable(const clang::VarDecl *V, const Frame *F,
+                           const flow::Loop &L);
+  bool isInvariantCall(const clang::CallExpr *Call, const Frame *F,
+                       const flow::Loop &L);
+  bool isContentWritten(const clang::ValueDecl *D, const flow::Loop &L) const;
+
+  const Execution &Entry;
+  LoopChanges Changes;
+  unsigned Depth = 0;
+  bool ContentMatters = false;
+};
+
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,34 @@
+// Memory that a value goes on to use after it has ended: what BlobLifetime and
+// DanglingData share.
+#ifndef TORCHTIDY_QUERIES_OUTLIVEDLOANS_H
+#define TORCHTIDY_QUERIES_OUTLIVEDLOANS_H
+
+#include "model/execution/Program.h"
+
+namespace torchtidy::model {
+
+struct OutlivedLoan {
+  const Execution *Entry = nullptr;
+  /// Who took the memory, and from whom.
+  const Loan *Taken = nullptr;
+  /// The memory ends.
+  const EndEvent *End = nullptr;
+  /// What uses it is read afterwards; or else it lives on when the entry is
+  /// over. One of them is null.
+  const TouchEvent *Touch = nullptr;
+  const HoldEvent *Hold = nullptr;
+};
+
+/// A tensor takes the memory: from_blob(). Otherwise it is a pointer, a
+/// reference or a list that leads into the owner.
+bool isBlob(const Loan &Taken);
+
+/// Of the loans that are Wanted. Nothing is reported where the owner is not
+/// known, or where its memory may live on without it (it is moved, swapped, or
+/// shared by handles).
+std::vector<OutlivedLoan>
+outlivedLoans(Program &Program, llvm::function_ref<bool(const Loan &)> Wanted);
+
+} // namespace torchtidy::model
+
+#endif

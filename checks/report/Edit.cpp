@@ -1,0 +1,264 @@
+#include "report/Edit.h"
+#include "ast/Walk.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Lex/Lexer.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+static bool isWritten(SourceLocation Location) {
+  return Location.isValid() && Location.isFileID();
+}
+
+/// The white space at the start of the line of a location.
+static std::string indentation(const SourceManager &SM,
+                               SourceLocation Location) {
+  auto [File, Offset] = SM.getDecomposedLoc(Location);
+  StringRef Buffer = SM.getBufferData(File);
+  size_t Start = Buffer.rfind('\n', Offset == 0 ? 0 : Offset - 1);
+  Start = Start == StringRef::npos || Offset == 0 ? 0 : Start + 1;
+  size_t End = Start;
+  while (End < Buffer.size() && (Buffer[End] == ' ' || Buffer[End] == '\t'))
+    ++End;
+  return Buffer.slice(Start, End).str();
+}
+
+/// Location, or the end of the comments that stand behind it on its line, where
+/// nothing else does: they say something about what ends there, and a NOLINT
+/// that left its line would let a finding out.
+static SourceLocation afterTrailingComments(const ASTContext &Context,
+                                            SourceLocation Location) {
+  const SourceManager &SM = Context.getSourceManager();
+  auto [File, Offset] = SM.getDecomposedLoc(Location);
+  const StringRef Buffer = SM.getBufferData(File);
+  const SourceLocation First = SM.getLocForStartOfFile(File);
+  Lexer Raw(First, Context.getLangOpts(), Buffer.begin(),
+            Buffer.begin() + Offset, Buffer.end());
+  Raw.SetCommentRetentionState(true);
+  unsigned Reached = Offset;
+  Token Next;
+  do {
+    const bool IsLast = Raw.LexFromRawLexer(Next);
+    // Of a lexer in mid-line the first token counts as one that begins a line.
+    const unsigned At = SM.getFileOffset(Next.getLocation());
+    if (IsLast || Next.is(tok::eof) || Buffer.slice(Reached, At).contains('\n'))
+      return First.getLocWithOffset(Reached);
+    Reached = At + Next.getLength();
+  } while (Next.is(tok::comment));
+  return Location;
+}
+
+/// Where a line of its own begins above a statement: before a NOLINTNEXTLINE
+/// that is meant for it.
+static SourceLocation aboveMarker(const SourceManager &SM,
+                                  SourceLocation Location) {
+  auto [File, Offset] = SM.getDecomposedLoc(Location);
+  const StringRef Above =
+      SM.getBufferData(File).take_front(Offset).rtrim(" \t");
+  if (!Above.ends_with("\n"))
+    return Location;
+  const StringRef Lines = Above.drop_back();
+  // From the beginning of the file where there is no newline: npos + 1 is 0.
+  const StringRef Text = Lines.substr(Lines.rfind('\n') + 1).ltrim();
+  if (!Text.starts_with("//") || !Text.contains("NOLINTNEXTLINE"))
+    return Location;
+  return SM.getLocForStartOfFile(File).getLocWithOffset(Above.size() - 1 -
+                                                        Text.size());
+}
+
+std::vector<FixItHint> insertAfter(const ASTContext &Context,
+                                   const flow::ControlFlow &Flow, const Stmt *S,
+                                   StringRef Code) {
+  const SourceManager &SM = Context.getSourceManager();
+  const Stmt *Statement = Flow.statement(S);
+  if (!Statement || !isWritten(Statement->getBeginLoc()) ||
+      !isWritten(Statement->getEndLoc()) || isa<ReturnStmt>(Statement))
+    return {};
+  SourceLocation End;
+  if (isa<Expr>(Statement))
+    End = Lexer::findLocationAfterToken(Statement->getEndLoc(), tok::semi, SM,
+                                        Context.getLangOpts(), false);
+  else if (isa<DeclStmt>(Statement))
+    End = Lexer::getLocForEndOfToken(Statement->getEndLoc(), 0, SM,
+                                     Context.getLangOpts());
+  if (!isWritten(End))
+    return {};
+  const std::string Indent = indentation(SM, Statement->getBeginLoc());
+  const Stmt *Parent = Flow.parent(Statement);
+  const bool IsInBlock =
+      isa_and_nonnull<CompoundStmt, SwitchCase, LabelStmt>(Parent);
+  // Several statements come on lines of their own.
+  std::string Lines;
+  for (char C : Code)
+    Lines += C != '\n' ? std::string(1, C) : IsInBlock ? "\n" + Indent : " ";
+  if (IsInBlock)
+    return {FixItHint::CreateInsertion(afterTrailingComments(Context, End),
+                                       "\n" + Indent + Lines)};
+  return {
+      FixItHint::CreateInsertion(Statement->getBeginLoc(), "{ "),
+      FixItHint::CreateInsertion(End, " " + Lines + " }"),
+  };
+}
+
+std::vector<FixItHint> insertBefore(const ASTContext &Context,
+                                    const flow::ControlFlow &Flow,
+                                    const Stmt *S, StringRef Code) {
+  const Stmt *Statement = Flow.statement(S);
+  if (!Statement || !isWritten(Statement->getBeginLoc()) ||
+      !isa_and_nonnull<CompoundStmt>(Flow.parent(Statement)))
+    return {};
+  const std::string Indent =
+      indentation(Context.getSourceManager(), Statement->getBeginLoc());
+  return {FixItHint::CreateInsertion(
+      aboveMarker(Context.getSourceManager(), Statement->getBeginLoc()),
+      (Code + "\n" + Indent).str())};
+}
+
+std::vector<FixItHint> insertFirst(const ASTContext &Context,
+                                   const CompoundStmt *Block, StringRef Code) {
+  if (!Block || !isWritten(Block->getLBracLoc()))
+    return {};
+  const SourceManager &SM = Context.getSourceManager();
+  SourceLocation After = Block->getLBracLoc().getLocWithOffset(1);
+  std::string Indent;
+  if (!Block->body_empty() && isWritten(Block->body_front()->getBeginLoc()) &&
+      SM.getSpellingLineNumber(Block->body_front()->getBeginLoc()) !=
+          SM.getSpellingLineNumber(Block->getLBracLoc()))
+    Indent = indentation(SM, Block->body_front()->getBeginLoc());
+  else
+    return {FixItHint::CreateInsertion(After, (" " + Code).str())};
+  return {FixItHint::CreateInsertion(afterTrailingComments(Context, After),
+                                     ("\n" + Indent + Code).str())};
+}
+
+std::vector<FixItHint> putIntoBlock(const ASTContext &Context,
+                                    const flow::ControlFlow &Flow,
+                                    const Stmt *S, StringRef Code) {
+  const SourceManager &SM = Context.getSourceManager();
+  const Stmt *Statement = Flow.statement(S);
+  // Of a condition, or of what a loop counts, no statement is made.
+  if (!isa_and_nonnull<Expr>(Statement) ||
+      !isWritten(Statement->getBeginLoc()) ||
+      !isWritten(Statement->getEndLoc()))
+    return {};
+  const SourceLocation End = Lexer::findLocationAfterToken(
+      Statement->getEndLoc(), tok::semi, SM, Context.getLangOpts(), false);
+  if (!isWritten(End))
+    return {};
+  const bool IsInBlock = isa_and_nonnull<CompoundStmt, SwitchCase, LabelStmt>(
+      Flow.parent(Statement));
+  const std::string Indent = indentation(SM, Statement->getBeginLoc());
+  const std::string Before =
+      IsInBlock ? "{\n" + Indent + "  " + Code.str() + "\n" + Indent + "  "
+                : "{ " + Code.str() + " ";
+  return {FixItHint::CreateInsertion(Statement->getBeginLoc(), Before),
+          FixItHint::CreateInsertion(
+              IsInBlock ? afterTrailingComments(Context, End) : End,
+              IsInBlock ? "\n" + Indent + "}" : " }")};
+}
+
+/// The function declares another variable with the name of V.
+static bool isNameTaken(const Stmt *S, const VarDecl *V) {
+  auto Declares = [&](const Stmt *Part) {
+    const auto *Declaration = dyn_cast<DeclStmt>(Part);
+    return Declaration &&
+           llvm::any_of(Declaration->decls(), [&](const Decl *D) {
+             const auto *Other = dyn_cast<VarDecl>(D);
+             return Other && Other != V &&
+                    Other->getDeclName() == V->getDeclName();
+           });
+  };
+  return ast::anyStmt(S, Declares, ast::Lambdas::Enter);
+}
+
+std::vector<FixItHint> moveBeforeLoop(const ASTContext &Context,
+                                      const flow::ControlFlow &Flow,
+                                      const VarDecl *V, const Stmt *Loop,
+                                      StringRef Instead) {
+  const SourceManager &SM = Context.getSourceManager();
+  const Stmt *Declaration = nullptr;
+  for (const Stmt *S = V->getInit(); S && !Declaration; S = Flow.parent(S))
+    Declaration = dyn_cast<DeclStmt>(S);
+  if (!Declaration || !isa_and_nonnull<CompoundStmt>(Flow.parent(Loop)) ||
+      !isa_and_nonnull<CompoundStmt>(Flow.parent(Declaration)) ||
+      !isWritten(Loop->getBeginLoc()) ||
+      !isWritten(Declaration->getBeginLoc()) ||
+      !isWritten(Declaration->getEndLoc()) ||
+      isNameTaken(Flow.function()->getBody(), V))
+    return {};
+  for (const ParmVarDecl *Parameter : Flow.function()->parameters())
+    if (Parameter->getDeclName() == V->getDeclName())
+      return {};
+  // Comments behind it go with it.
+  const SourceLocation After = afterTrailingComments(
+      Context, Lexer::getLocForEndOfToken(Declaration->getEndLoc(), 0, SM,
+                                          Context.getLangOpts()));
+  const CharSourceRange Written =
+      CharSourceRange::getCharRange(Declaration->getBeginLoc(), After);
+  const std::string Text =
+      Lexer::getSourceText(Written, SM, Context.getLangOpts()).str();
+  if (Text.empty())
+    return {};
+  const std::string Indent = indentation(SM, Loop->getBeginLoc());
+  std::vector<FixItHint> Result = {FixItHint::CreateInsertion(
+      aboveMarker(SM, Loop->getBeginLoc()), Text + "\n" + Indent)};
+  if (!Instead.empty()) {
+    Result.push_back(FixItHint::CreateReplacement(Written, Instead));
+    return Result;
+  }
+  // The line goes with the statement, unless something else is on it.
+  auto [File, Begin] = SM.getDecomposedLoc(Declaration->getBeginLoc());
+  const StringRef Buffer = SM.getBufferData(File);
+  unsigned End = SM.getFileOffset(After);
+  const unsigned Start =
+      Begin - indentation(SM, Declaration->getBeginLoc()).size();
+  const size_t Rest = Buffer.find_first_not_of(" \t", End);
+  const bool IsAlone = Rest != StringRef::npos && Buffer[Rest] == '\n' &&
+                       (Start == 0 || Buffer[Start - 1] == '\n');
+  if (!IsAlone) {
+    Result.push_back(FixItHint::CreateRemoval(Written));
+    return Result;
+  }
+  const SourceLocation First = SM.getLocForStartOfFile(File);
+  Result.push_back(FixItHint::CreateRemoval(CharSourceRange::getCharRange(
+      First.getLocWithOffset(Start), First.getLocWithOffset(Rest + 1))));
+  return Result;
+}
+
+std::vector<FixItHint> appendCall(const ASTContext &Context, const Expr *E,
+                                  StringRef Call) {
+  if (!E || !torch::isTensor(E->getType()))
+    return {};
+  E = E->IgnoreImplicit();
+  // What is written, not the copy that is made of it.
+  while (const auto *Construct = dyn_cast<CXXConstructExpr>(E)) {
+    if (Construct->getNumArgs() != 1 ||
+        isa<CXXTemporaryObjectExpr>(Construct) ||
+        Construct->isListInitialization())
+      break;
+    E = Construct->getArg(0)->IgnoreImplicit();
+  }
+  if (!isWritten(E->getBeginLoc()) || !isWritten(E->getEndLoc()))
+    return {};
+  SourceLocation End = Lexer::getLocForEndOfToken(
+      E->getEndLoc(), 0, Context.getSourceManager(), Context.getLangOpts());
+  if (!isWritten(End))
+    return {};
+  const bool IsPostfix = isa<DeclRefExpr, MemberExpr, CXXMemberCallExpr,
+                             ParenExpr, ArraySubscriptExpr>(E) ||
+                         (isa<CallExpr>(E) && !isa<CXXOperatorCallExpr>(E));
+  const auto *Operator = dyn_cast<CXXOperatorCallExpr>(E);
+  const bool IsPostfixOperator =
+      Operator && (Operator->getOperator() == OO_Subscript ||
+                   Operator->getOperator() == OO_Call);
+  if (IsPostfix || IsPostfixOperator)
+    return {FixItHint::CreateInsertion(End, Call)};
+  return {FixItHint::CreateInsertion(E->getBeginLoc(), "("),
+          FixItHint::CreateInsertion(End, (")" + Call).str())};
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,421 @@
+#include "results/DiscardedResult.h"
+#include "ast/Expressions.h"
+#include "ast/Walk.h"
+#include "model/syntax/Effects.h"
+#include "model/syntax/Variables.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+
+using namespace clang;
+using torchtidy::flow::Met;
+using torchtidy::torch::Operation;
+using torchtidy::torch::Tri;
+namespace op = torchtidy::torch::operation;
+
+namespace torchtidy::model {
+
+namespace {
+
+/// A call whose value is not used.
+struct Drop {
+  const CallExpr *Call;
+  /// The innermost try block around it, or null.
+  const CXXTryStmt *Try;
+  /// The innermost loop around it, or null.
+  const Stmt *Loop;
+};
+
+/// Goes through the statements of a body, by their kinds. No ast::walk(): the
+/// values of most expressions below a statement are used.
+class DropFinder {
+public:
+  std::vector<Drop> Found;
+
+  void visit(const Stmt *S, const CXXTryStmt *Try, const Stmt *Loop) {
+    if (!S)
+      return;
+    if (const auto *E = dyn_cast<Expr>(S))
+      return drop(E, Try, Loop);
+    if (const auto *Block = dyn_cast<CXXTryStmt>(S)) {
+      visit(Block->getTryBlock(), Block, Loop);
+      for (unsigned I = 0; I < Block->getNumHandlers(); ++I)
+        visit(Block->getHandler(I)->getHandlerBlock(), Try, Loop);
+    } else if (const auto *If = dyn_cast<IfStmt>(S)) {
+      visit(If->getThen(), Try, Loop);
+      visit(If->getElse(), Try, Loop);
+    } else if (const auto *For = dyn_cast<ForStmt>(S)) {
+      visit(For->getInc(), Try, S);
+      visit(For->getBody(), Try, S);
+    } else if (const auto *Range = dyn_cast<CXXForRangeStmt>(S)) {
+      visit(Range->getBody(), Try, S);
+    } else if (const auto *While = dyn_cast<WhileStmt>(S)) {
+      visit(While->getBody(), Try, S);
+    } else if (const auto *Do = dyn_cast<DoStmt>(S)) {
+      visit(Do->getBody(), Try, S);
+    } else if (const auto *Switch = dyn_cast<SwitchStmt>(S)) {
+      visit(Switch->getBody(), Try, Loop);
+    } else if (isa<CompoundStmt, SwitchCase, LabelStmt, AttributedStmt>(S)) {
+      for (const Stmt *Child : S->children())
+        if (!isa_and_nonnull<ConstantExpr>(Child)) // the value of a case
+          visit(Child, Try, Loop);
+    }
+  }
+
+private:
+  void drop(const Expr *E, const CXXTryStmt *Try, const Stmt *Loop) {
+    // A cast to void says that it is meant.
+    E = E->IgnoreParens();
+    if (isa<ExplicitCastExpr>(E))
+      return;
+    if (isa<FullExpr, ImplicitCastExpr, CXXBindTemporaryExpr,
+            MaterializeTemporaryExpr>(E))
+      return drop(cast<Expr>(*E->child_begin()), Try, Loop);
+    if (const auto *Binary = dyn_cast<BinaryOperator>(E);
+        Binary && Binary->getOpcode() == BO_Comma) {
+      drop(Binary->getLHS(), Try, Loop);
+      return drop(Binary->getRHS(), Try, Loop);
+    }
+    if (const auto *Call = dyn_cast<CallExpr>(E))
+      Found.push_back({Call, Try, Loop});
+  }
+};
+
+class FunctionQuery {
+public:
+  FunctionQuery(Program &User, Effects &Known, const flow::ControlFlow &Flow)
+      : User(User), Known(Known), Flow(Flow), Function(*Flow.function()) {}
+
+  void run(std::vector<DiscardedResult> &Results) {
+    DropFinder Finder;
+    Finder.visit(Function.getBody(), nullptr, nullptr);
+    llvm::erase_if(Finder.Found, [&](const Drop &Each) {
+      return !isOnlyForItsResult(Each.Call);
+    });
+    Drops = Finder.Found;
+    for (const Drop &Each : Drops)
+      if (std::optional<DiscardedResult> Found = judge(Each))
+        Results.push_back(*Found);
+  }
+
+private:
+  bool isOnlyForItsResult(const CallExpr *Call) {
+    // What returns nothing has no result to keep: what is dropped inside is
+    // told there.
+    if (Call->getType()->isDependentType() || Call->getType()->isVoidType() ||
+        Call->containsErrors())
+      return false;
+    if (const Operation *Op = torch::classify(Call).Op)
+      return Effects::isPure(Call, Op);
+    return torch::mayHoldTensor(Call->getType()) &&
+           !torch::isHandle(Call->getType()) && Known.onlyReturns(Call);
+  }
+
+  std::optional<DiscardedResult> judge(const Drop &Dropped) {
+    const CallExpr *Call = Dropped.Call;
+    const Operation *Op = torch::classify(Call).Op;
+    // A macro may use its argument in ways that are not known here:
+    // EXPECT_DEATH(a + b, ""), REQUIRE_NOTHROW(a + b).
+    if (isArgumentOfMacro(Call) || isWarmUp(Dropped) || isMadeAgain(Call))
+      return std::nullopt;
+    DiscardedResult Result = {Call, nullptr, nullptr, false, false};
+    if (Op && Op->Returns == op::Scalar) {
+      // A comparison whose result is not used. Sizes are only read.
+      const bool IsComparison = Op->Sync == Tri::Yes &&
+                                Call->getType()->isBooleanType() &&
+                                !Op->has(op::DiscardsHistory);
+      if (!IsComparison || !ends(Dropped))
+        return std::nullopt;
+      return Result;
+    }
+    llvm::SmallVector<const Expr *, 4> Subjects;
+    addSubjects(Call, Subjects);
+    for (const Expr *Subject : Subjects)
+      if (isLookedAt(Subject, Dropped)) {
+        Result.Subject = Subject;
+        Result.Helper = Op ? nullptr : Call->getDirectCallee();
+        Result.Converts =
+            Op && (Op->has(op::ChangesDevice) || Op->has(op::ChangesDtype));
+        Result.CanAssign = replaces(Call, Op) && isAssignable(Subject, Call);
+        return Result;
+      }
+    return std::nullopt;
+  }
+
+  bool isArgumentOfMacro(const CallExpr *Call) const {
+    const SourceManager &SM = User.sourceManager();
+    // Of the name of what is called: x in MOVE(x) may be an argument.
+    SourceLocation Location = Call->getExprLoc();
+    while (Location.isMacroID()) {
+      if (SM.isMacroArgExpansion(Location))
+        return true;
+      Location = SM.getImmediateMacroCallerLoc(Location);
+    }
+    return false;
+  }
+
+  /// The same call, written the same way, is made again and its result used:
+  /// this one was a warm-up, or nothing is lost.
+  bool isMadeAgain(const CallExpr *Call) const {
+    const std::string Text = User.text(Call);
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    if (Text.empty())
+      return false;
+    bool Found = false;
+    ast::walk(
+        Function.getBody(),
+        [&](const Stmt *S, llvm::ArrayRef<const Stmt *>) {
+          if (isDropped(S))
+            return ast::Next::Past;
+          const auto *Other = dyn_cast<CallExpr>(S);
+          Found = Other && Other->getDirectCallee() == Callee &&
+                  User.text(Other) == Text;
+          return Found ? ast::Next::Stop : ast::Next::Children;
+        },
+        ast::Lambdas::Skip);
+    return Found;
+  }
+
+  bool isDropped(const Stmt *S) const {
+    return llvm::any_of(Drops,
+                        [&](const Drop &Each) { return Each.Call == S; });
+  }
+
+  bool isInDrop(const Stmt *S) const {
+    for (; isa_and_nonnull<Expr>(S); S = Flow.parent(S))
+      if (isDropped(S))
+        return true;
+    return false;
+  }
+
+  /// A loop that does the same again and again, and nothing else.
+  bool isWarmUp(const Drop &Dropped) const {
+    if (!Dropped.Loop)
+      return false;
+    llvm::SmallVector<const ValueDecl *, 2> Changed;
+    const Stmt *Body = nullptr;
+    if (const auto *Range = dyn_cast<CXXForRangeStmt>(Dropped.Loop)) {
+      Changed.push_back(Range->getLoopVariable());
+      if (const auto *Parts =
+              dyn_cast<DecompositionDecl>(Range->getLoopVariable()))
+        Changed.append(Parts->bindings().begin(), Parts->bindings().end());
+      Body = Range->getBody();
+    } else if (const auto *For = dyn_cast<ForStmt>(Dropped.Loop)) {
+      addVariables(For->getInc(), Changed);
+      Body = For->getBody();
+    } else if (const auto *While = dyn_cast<WhileStmt>(Dropped.Loop)) {
+      addVariables(While->getCond(), Changed);
+      Body = While->getBody();
+    } else if (const auto *Do = dyn_cast<DoStmt>(Dropped.Loop)) {
+      addVariables(Do->getCond(), Changed);
+      Body = Do->getBody();
+    }
+    llvm::SmallVector<const Stmt *, 4> Statements = {Body};
+    if (const auto *Block = dyn_cast_or_null<CompoundStmt>(Body))
+      Statements.assign(Block->body_begin(), Block->body_end());
+    for (const Stmt *S : Statements) {
+      const auto *E = dyn_cast_or_null<Expr>(S);
+      if (!E || !isDropped(E->IgnoreImplicit()))
+        return false;
+    }
+    llvm::SmallVector<const ValueDecl *, 8> Used;
+    addVariables(Dropped.Call, Used);
+    return llvm::none_of(Used, [&](const ValueDecl *V) {
+      return llvm::is_contained(Changed, V);
+    });
+  }
+
+  static void addVariables(const Stmt *S,
+                           llvm::SmallVectorImpl<const ValueDecl *> &Result) {
+    ast::forEachStmt(
+        S,
+        [&](const Stmt *Part) {
+          if (const auto *Ref = dyn_cast<DeclRefExpr>(Part))
+            Result.push_back(Ref->getDecl());
+        },
+        ast::Lambdas::Enter);
+  }
+
+  /// The variables and members that the result was computed from, through calls
+  /// that only return results.
+  void addSubjects(const Expr *E, llvm::SmallVectorImpl<const Expr *> &Result) {
+    E = ast::strip(E);
+    if (!E || isa<LambdaExpr>(E))
+      return;
+    if (const auto *Call = dyn_cast<CallExpr>(E)) {
+      const Operation *Op = torch::classify(Call).Op;
+      if (Op ? Op->Writes == op::Self || Effects::isPure(Call, Op)
+             : Known.onlyReturns(Call)) {
+        if (const Expr *Object = ast::objectOf(Call))
+          addSubjects(Object, Result);
+        for (const Expr *Argument : ast::argumentsOf(Call))
+          addSubjects(Argument, Result);
+        return;
+      }
+    } else if (isa<CXXConstructExpr, InitListExpr, CXXStdInitializerListExpr>(
+                   E)) {
+      for (const Stmt *Child : E->children())
+        if (const auto *Part = dyn_cast_or_null<Expr>(Child))
+          addSubjects(Part, Result);
+      return;
+    }
+    if (!torch::mayHoldTensor(E->getType()) || torch::isHandle(E->getType()))
+      return;
+    if (const std::optional<Named> Root = named(E); Root && !Root->Temporary)
+      Result.push_back(E);
+  }
+
+  /// No clock is read and no device waited for before the function ends.
+  bool ends(const Drop &Dropped) {
+    return flow::mayMeet(
+        Flow, Dropped.Call,
+        [&](const CFGElement &Element) { return around(Element, Dropped); },
+        true);
+  }
+
+  /// What ends a path whatever is asked for.
+  Met around(const CFGElement &Element, const Drop &Dropped) {
+    const std::optional<CFGStmt> Statement = Element.getAs<CFGStmt>();
+    if (!Statement)
+      return Met::Passed;
+    const Stmt *S = Statement->getStmt();
+    if (Known.measures(S))
+      return Met::Stop;
+    // Behind the try block it is known that it did not throw.
+    if (Dropped.Try && !Flow.isInside(S, Dropped.Try->getTryBlock()))
+      return Met::Stop;
+    return Met::Passed;
+  }
+
+  /// What Subject names may be read before a clock is: here, or
+  /// where it lives on.
+  bool isLookedAt(const Expr *Subject, const Drop &Dropped) {
+    llvm::SmallPtrSet<const ValueDecl *, 4> Seen;
+    return isLookedAt(*named(Subject), Dropped, Seen);
+  }
+
+  bool isLookedAt(const Named &Root, const Drop &Dropped,
+                  llvm::SmallPtrSetImpl<const ValueDecl *> &Seen) {
+    if (Root.Variable && !Seen.insert(Root.Variable).second)
+      return false;
+    const Readers Reading(Flow, Root.Variable, Root.Member);
+    const auto Look = [&](const CFGElement &Element) {
+      if (const Met Ends = around(Element, Dropped); Ends != Met::Passed)
+        return Ends;
+      const Met Read = Reading.look(Element);
+      return Read == Met::Found && isInDrop(Element.castAs<CFGStmt>().getStmt())
+                 ? Met::Passed
+                 : Read;
+    };
+    if (flow::mayMeet(Flow, Dropped.Call, Look, livesOn(Root, Dropped)))
+      return true;
+    // A reference, or an element of what the loop goes through.
+    const auto *V = dyn_cast_or_null<VarDecl>(Root.Variable);
+    if (const auto *Binding = dyn_cast_or_null<BindingDecl>(Root.Variable))
+      V = dyn_cast_or_null<VarDecl>(Binding->getDecomposedDecl());
+    if (!V || isa<ParmVarDecl>(V))
+      return false;
+    const Expr *Source = nullptr;
+    if (const CXXForRangeStmt *Loop = rangeLoopOf(Flow, V))
+      Source = Loop->getRangeInit();
+    else if (V->getType()->isReferenceType())
+      Source = V->getInit();
+    const std::optional<Named> From = named(Source);
+    return From && !isLoader(Source) && isLookedAt(*From, Dropped, Seen);
+  }
+
+  /// The batches of a loader are made for their iteration.
+  static bool isLoader(const Expr *Range) {
+    const CXXRecordDecl *Record = torch::recordOf(Range->getType());
+    return Record && torch::isLibTorch(Record) &&
+           torch::kindOf(Record) == torch::TypeKind::Other;
+  }
+
+  /// Others see the object when the function is over.
+  bool livesOn(const Named &Root, const Drop &Dropped) const {
+    const auto *V = dyn_cast_or_null<VarDecl>(Root.Variable);
+    if (Root.Variable && Root.Variable->getDeclContext() != &Function &&
+        !(V && V->hasGlobalStorage())) {
+      // Captured: a callback for the elements (std::for_each) changes them,
+      // others are called for what they do.
+      llvm::SmallVector<const ValueDecl *, 8> Used;
+      addVariables(Dropped.Call, Used);
+      return llvm::any_of(Used, [&](const ValueDecl *Each) {
+        return isa<ParmVarDecl>(Each) && Each->getDeclContext() == &Function;
+      });
+    }
+    if (V && V->hasGlobalStorage())
+      return true;
+    if (const auto *Parameter = dyn_cast_or_null<ParmVarDecl>(V)) {
+      const QualType Type = Parameter->getType();
+      const bool IsWritable = Type->isLValueReferenceType() &&
+                              !Type->getPointeeType().isConstQualified();
+      return IsWritable || Root.ThroughPointer;
+    }
+    return !V || Root.ThroughPointer;
+  }
+
+  /// The result stands for the tensor that it is made of: moved, converted, in
+  /// another shape; or there is a variant that works in place, which may be
+  /// meant.
+  static bool replaces(const CallExpr *Call, const Operation *Op) {
+    if (!Op || Op->has(op::ChangesDevice) || Op->has(op::ChangesDtype) ||
+        Op->has(op::DiscardsHistory) || Op->View != Tri::No)
+      return true;
+    if (isa<CXXOperatorCallExpr>(Call) ||
+        (!ast::objectOf(Call) &&
+         llvm::count_if(Call->arguments(), [](const Expr *Argument) {
+           return torch::mayHoldTensor(Argument->getType());
+         }) > 1))
+      return false;
+    const Operation *InPlace =
+        torch::findOperation((Op->Name + "_").str(), op::Method);
+    return InPlace && InPlace->Writes == op::Self;
+  }
+
+  bool isAssignable(const Expr *Subject, const CallExpr *Call) const {
+    const Expr *E = ast::strip(Subject);
+    const ASTContext &Context = User.context();
+    if (!isa<DeclRefExpr, MemberExpr>(E) ||
+        !Context.hasSameUnqualifiedType(E->getType(), Call->getType()) ||
+        E->getType().isConstQualified() || Call->getBeginLoc().isMacroID())
+      return false;
+    // x is what the call is made on, or its only tensor.
+    const Expr *First = Call;
+    while (const auto *Inner = dyn_cast<CallExpr>(ast::stripCopies(First)))
+      First = ast::objectOf(Inner)      ? ast::objectOf(Inner)
+              : Inner->getNumArgs() > 0 ? Inner->getArg(0)
+                                        : nullptr;
+    if (ast::stripCopies(First) != E)
+      return false;
+    // The module does not know another tensor in the place of a registered one;
+    // a copy of an element that a loop goes through is not the element.
+    const auto *Member = dyn_cast<MemberExpr>(E);
+    if (Member && torch::isModule(Member->getBase()->getType()))
+      return false;
+    const auto *Ref = dyn_cast<DeclRefExpr>(E);
+    return !Ref || !rangeLoopOf(Flow, Ref->getDecl()) ||
+           isReference(Ref->getDecl());
+  }
+
+  Program &User;
+  Effects &Known;
+  const flow::ControlFlow &Flow;
+  const FunctionDecl &Function;
+  std::vector<Drop> Drops;
+};
+
+} // namespace
+
+std::vector<DiscardedResult> discardedResults(Program &User) {
+  std::vector<DiscardedResult> Results;
+  Code &All = User.code();
+  Effects Known(All);
+  for (const FunctionDecl *F : All.functions().all())
+    if (All.mentionsTorch(F))
+      if (const flow::ControlFlow *Flow = All.controlFlow(F))
+        FunctionQuery(User, Known, *Flow).run(Results);
+  return Results;
+}
+
+} // namespace torchtidy::model

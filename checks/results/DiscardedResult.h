@@ -1,0 +1,32 @@
+// Query: results that a program makes and drops.
+#ifndef TORCHTIDY_RESULTS_DISCARDEDRESULT_H
+#define TORCHTIDY_RESULTS_DISCARDEDRESULT_H
+
+#include "model/execution/Program.h"
+
+namespace torchtidy::model {
+
+/// A call that only returns a result, and whose result is not used.
+struct DiscardedResult {
+  const clang::CallExpr *Call;
+  /// What the reader takes for changed, as it is written: batch.data. Null
+  /// where a comparison is dropped.
+  const clang::Expr *Subject;
+  /// The function of the user's that is called; null for an operation.
+  const clang::FunctionDecl *Helper;
+  /// To another device or type.
+  bool Converts;
+  /// The result stands for Subject, or can be made in place as well, and
+  /// Subject can be assigned to.
+  bool CanAssign;
+};
+
+/// Nothing is reported where the call is made for something else than its
+/// result: to be timed or to warm up, to wait for a device, to throw, for the
+/// random numbers or the statistics that it changes; nor where what
+/// it was called on is not read afterwards.
+std::vector<DiscardedResult> discardedResults(Program &User);
+
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,91 @@
+#include "torch/Callbacks.h"
+#include "ast/Expressions.h"
+#include "ast/Names.h"
+#include "torch/Types.h"
+#include "clang/AST/DeclTemplate.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace clang;
+
+namespace torchtidy::torch {
+
+namespace {
+
+enum class Caller {
+  None,
+  /// Calls its last argument for elements.
+  Algorithm,
+  First,
+  Second,
+  /// std::async(policy, f, ...), std::async(f, ...).
+  Async,
+};
+
+} // namespace
+
+static Caller callerOf(StringRef Name) {
+  return llvm::StringSwitch<Caller>(Name)
+      .Cases("for_each", "for_each_n", "transform", Caller::Algorithm)
+      .Cases("generate", "generate_n", "accumulate", Caller::Algorithm)
+      .Cases("all_of", "any_of", "none_of", Caller::Algorithm)
+      .Cases("find_if", "count_if", "remove_if", "sort", Caller::Algorithm)
+      .Case("parallel_for", Caller::Algorithm)
+      .Cases("invoke", "launch", "step", Caller::First)
+      .Case("call_once", Caller::Second)
+      .Case("async", Caller::Async)
+      .Default(Caller::None);
+}
+
+/// std::launch::deferred alone: the one who asks for the result runs it.
+static bool isDeferred(const Expr *Policy) {
+  const auto *Ref = dyn_cast<DeclRefExpr>(ast::strip(Policy));
+  return Ref && ast::nameOf(Ref->getDecl()) == "deferred";
+}
+
+std::optional<Callback> callbackOf(const FunctionDecl *Callee,
+                                   llvm::ArrayRef<const Expr *> Arguments) {
+  Callback Result;
+  switch (callerOf(ast::nameOf(Callee))) {
+  case Caller::None:
+    return std::nullopt;
+  case Caller::Algorithm:
+    if (Arguments.empty())
+      return std::nullopt;
+    Result.Position = Arguments.size() - 1;
+    Result.Repeats = true;
+    break;
+  case Caller::First:
+    break;
+  case Caller::Second:
+    Result.Position = 1;
+    break;
+  case Caller::Async:
+    Result.IsThread = true;
+    if (Arguments.size() > 1 && Arguments[0]->getType()->isEnumeralType()) {
+      Result.Position = 1;
+      Result.IsThread = !isDeferred(Arguments[0]);
+    }
+    break;
+  }
+  if (Result.Position >= Arguments.size())
+    return std::nullopt;
+  return Result;
+}
+
+bool bindsArguments(const FunctionDecl *Callee) {
+  return stdName(Callee) == "bind";
+}
+
+std::optional<unsigned> placeholderIndex(const Expr *E) {
+  const auto *Placeholder = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
+      E && !E->getType().isNull() ? recordOf(E->getType()) : nullptr);
+  if (!Placeholder || !isStd(Placeholder) ||
+      ast::nameOf(Placeholder) != "_Placeholder")
+    return std::nullopt;
+  const TemplateArgument &Number = Placeholder->getTemplateArgs()[0];
+  if (Number.getKind() != TemplateArgument::Integral)
+    return std::nullopt;
+  return Number.getAsIntegral().getZExtValue() - 1;
+}
+
+} // namespace torchtidy::torch

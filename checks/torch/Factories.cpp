@@ -1,0 +1,77 @@
+#include "torch/Factories.h"
+#include "ast/Expressions.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace clang;
+
+namespace torchtidy::torch {
+
+std::optional<StringRef> defaultScalar(const Operation &Factory,
+                                       llvm::ArrayRef<const Expr *> Operands) {
+  const StringRef Name = Factory.Name;
+  if (Name == "randint" || Name == "randperm" || Name.ends_with("_indices"))
+    return "Long";
+  if (Name == "arange") {
+    // Numbers come as torch::Scalar.
+    const bool HasFloating = llvm::any_of(Operands, [](const Expr *Operand) {
+      return ast::stripCopies(Operand)->getType()->isFloatingType();
+    });
+    return HasFloating ? "Float" : "Long";
+  }
+  if (Name == "full" || Name == "tensor" || Name == "from_file" ||
+      Name == "scalar_tensor" || Name == "range")
+    return std::nullopt;
+  return "Float";
+}
+
+bool isMadeFromData(const Operation &Factory) {
+  return llvm::StringSwitch<bool>(Factory.Name)
+      .Cases("tensor", "from_blob", "from_file", "scalar_tensor", true)
+      .Default(false);
+}
+
+bool isUninitialized(StringRef Factory) {
+  return Factory.starts_with("empty") || Factory.starts_with("new_empty");
+}
+
+static bool isNumber(const Expr *Argument) {
+  return !isa<CXXDefaultArgExpr>(Argument) &&
+         ast::strip(Argument)->getType()->isArithmeticType();
+}
+
+std::optional<unsigned> shapeArgument(const Operation &Factory,
+                                      llvm::ArrayRef<const Expr *> Arguments) {
+  const StringRef Name = Factory.Name;
+  if (Name == "range" ||
+      (Name == "arange" && Arguments.size() > 1 && isNumber(Arguments[1])))
+    return std::nullopt;
+  // The number of steps is the third argument.
+  const unsigned Result = Name == "linspace" || Name == "logspace" ? 2 : 0;
+  if (Result >= Arguments.size())
+    return std::nullopt;
+  return Result;
+}
+
+bool isSquare(const Operation &Factory) { return Factory.Name == "eye"; }
+
+/// Of zeros_like and new_zeros it is "zeros".
+static StringRef contentOf(StringRef Factory) {
+  Factory.consume_front("new_");
+  Factory.consume_back("_like");
+  return Factory;
+}
+
+StringRef refillOf(StringRef Factory) {
+  return llvm::StringSwitch<StringRef>(contentOf(Factory))
+      .Case("zeros", "zero_()")
+      .Case("ones", "fill_(1)")
+      .Case("rand", "uniform_()")
+      .Case("randn", "normal_()")
+      .Default("");
+}
+
+bool fillsWithArgument(StringRef Factory) {
+  return contentOf(Factory) == "full";
+}
+
+} // namespace torchtidy::torch

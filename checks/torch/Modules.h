@@ -1,0 +1,79 @@
+// Functions and members of modules, their holders and containers, as far as
+// torch/Api.h leaves open what they are. Source: torch/csrc/api/include/torch/
+// nn/module.h, nn/modules/container/*.h, nn/modules/_functions.h, batchnorm.h.
+// All of it goes by name: ask for modules and what holds some only. Null is
+// answered by no.
+#ifndef TORCHTIDY_TORCH_MODULES_H
+#define TORCHTIDY_TORCH_MODULES_H
+
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/Expr.h"
+
+namespace torchtidy::torch {
+
+/// forward(), whoever has declared it.
+bool isForward(const clang::FunctionDecl *Method);
+/// The user's forward() that a holder's call operator runs: net(x). (The
+/// operator does not compile where forward() is overloaded.) Null where the
+/// call is none, or forward() is LibTorch's.
+const clang::CXXMethodDecl *forwardRunBy(const clang::CallExpr *Call);
+/// register_module, register_parameter, register_buffer: throws where the name
+/// is taken. replace_module does not.
+bool registersNewName(const clang::FunctionDecl *F);
+/// unregister_module.
+bool unregisters(const clang::FunctionDecl *F);
+/// is_training: who asks has a behaviour of its own for each mode.
+bool asksForMode(const clang::FunctionDecl *Method);
+
+/// parameters() or buffers() of LibTorch: handles to the tensors of a module,
+/// in a std::vector that is returned by value.
+bool returnsTensorVector(const clang::CallExpr *Call);
+/// The same, and named_parameters(), named_buffers().
+bool returnsRegistered(const clang::FunctionDecl *Method);
+
+/// What a member of a module leads to.
+enum class PartAccess {
+  None,
+  /// The module itself, as another class: as().
+  Itself,
+  /// One of the modules in it: an element of a container.
+  One,
+  /// A list of them, or an iterator: children(), begin().
+  Several,
+  /// The same, and the module itself: modules().
+  All,
+};
+PartAccess partAccess(const clang::FunctionDecl *Method);
+/// The arguments are in the module from now on: push_back, extend, update.
+bool addsParts(const clang::FunctionDecl *Method);
+/// Sequential, ModuleList, ModuleDict: consist of what they were given.
+bool isModuleContainer(const clang::CXXRecordDecl *Class);
+
+/// get_method of a TorchScript module: what is returned runs the module.
+bool returnsMethod(const clang::FunctionDecl *Method);
+/// A name of a result that is a derivative: forces, virial, stress, gradient.
+/// Of several words (atom_forces, edgeForces) one suffices.
+bool namesDerivative(llvm::StringRef Name);
+
+/// ModuleList, Sequential: the argument becomes the last element.
+bool appendsOne(const clang::FunctionDecl *Method);
+/// Of these and of containers of the standard library that hold modules:
+/// whatever adds elements.
+bool addsElements(const clang::FunctionDecl *Method);
+/// The same: the result is an element, leads to some, or is the module that a
+/// holder has.
+bool leadsToElements(const clang::FunctionDecl *Method);
+/// Nothing is registered, handed on or run: is_empty, size, reset, name.
+bool keepsAsIs(const clang::FunctionDecl *Method);
+
+/// The container of LibTorch that registers what it holds, in the place of one
+/// of the standard library: ModuleDict for maps, ModuleList for others.
+llvm::StringRef moduleListFor(clang::QualType Container);
+
+/// A tensor of LibTorch's layers that is updated in training and no parameter:
+/// running_mean, num_batches_tracked.
+bool isStatistic(const clang::FieldDecl *Member);
+
+} // namespace torchtidy::torch
+
+#endif

@@ -1,0 +1,51 @@
+#include "support/Files.h"
+#include "support/Errors.h"
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace torchtidy::confirm {
+
+std::string readFile(const std::string &Path) {
+  std::error_code Error;
+  if (fs::is_directory(Path, Error))
+    throw UserError("cannot read '" + Path + "': it is a folder");
+  std::ifstream Stream(Path, std::ios::binary);
+  std::ostringstream Text;
+  if (!Stream)
+    throw UserError("cannot read '" + Path + "': " + std::strerror(errno));
+  Text << Stream.rdbuf();
+  if (Stream.bad())
+    throw UserError("cannot read '" + Path + "': " + std::strerror(errno));
+  return Text.str();
+}
+
+void writeFile(const std::string &Path, const std::string &Text) {
+  std::error_code Error;
+  // A device or a pipe cannot be replaced.
+  const bool IsSpecial = fs::exists(Path, Error) && !fs::is_regular_file(Path);
+  const std::string Beside =
+      IsSpecial ? Path : Path + ".new" + std::to_string(getpid());
+  std::ofstream Stream(Beside, std::ios::binary);
+  Stream << Text;
+  Stream.close();
+  if (!Stream) {
+    const std::string Why = std::strerror(errno);
+    if (!IsSpecial)
+      fs::remove(Beside, Error);
+    throw UserError("cannot write '" + Path + "': " + Why);
+  }
+  if (IsSpecial)
+    return;
+  fs::rename(Beside, Path, Error);
+  if (Error)
+    throw UserError("cannot write '" + Path + "': " + Error.message());
+}
+
+} // namespace torchtidy::confirm

@@ -1,0 +1,16 @@
+// Files as a whole, with errors that say which file it was.
+#ifndef TORCHTIDY_CONFIRM_SUPPORT_FILES_H
+#define TORCHTIDY_CONFIRM_SUPPORT_FILES_H
+
+#include <string>
+
+namespace torchtidy::confirm {
+
+/// Both throw UserError.
+std::string readFile(const std::string &Path);
+/// Written beside it and renamed, so that a full disk leaves the old one.
+void writeFile(const std::string &Path, const std::string &Text);
+
+} // namespace torchtidy::confirm
+
+#endif

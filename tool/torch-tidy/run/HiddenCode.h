@@ -1,0 +1,29 @@
+// Code that uses LibTorch and that the preprocessor has left out: what was not
+// parsed was not analysed, and has to be told.
+#ifndef TORCHTIDY_TOOL_RUN_HIDDENCODE_H
+#define TORCHTIDY_TOOL_RUN_HIDDENCODE_H
+
+#include "clang/Lex/Preprocessor.h"
+#include <string>
+#include <vector>
+
+namespace torchtidy::tool {
+
+/// One part of a file.
+struct HiddenCode {
+  std::string Path;
+  unsigned Line = 0, Lines = 0;
+  /// The directive that hides it, as it is written: "#ifdef WITH_TORCH".
+  std::string Condition;
+  /// The macro that would show it if it were defined; empty where there is no
+  /// single one.
+  std::string Macro;
+};
+
+/// Adds the user's parts that PP leaves out and that use LibTorch to Found,
+/// which has to live as long as PP.
+void watchHiddenCode(clang::Preprocessor &PP, std::vector<HiddenCode> &Found);
+
+} // namespace torchtidy::tool
+
+#endif
