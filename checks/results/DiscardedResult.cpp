@@ -261,7 +261,7 @@ private:
     }
     if (!torch::mayHoldTensor(E->getType()) || torch::isHandle(E->getType()))
       return;
-    if (const std::optional<Named> Root = named(E); Root && !Root->Temporary)
+    if (const std::optional<Named> Root = namedVariable(E); Root && !Root->Temporary)
       Result.push_back(E);
   }
 
@@ -291,7 +291,7 @@ private:
   /// where it lives on.
   bool isLookedAt(const Expr *Subject, const Drop &Dropped) {
     llvm::SmallPtrSet<const ValueDecl *, 4> Seen;
-    return isLookedAt(*named(Subject), Dropped, Seen);
+    return isLookedAt(*namedVariable(Subject), Dropped, Seen);
   }
 
   bool isLookedAt(const Named &Root, const Drop &Dropped,
@@ -320,7 +320,7 @@ private:
       Source = Loop->getRangeInit();
     else if (V->getType()->isReferenceType())
       Source = V->getInit();
-    const std::optional<Named> From = named(Source);
+    const std::optional<Named> From = namedVariable(Source);
     return From && !isLoader(Source) && isLookedAt(*From, Dropped, Seen);
   }
 

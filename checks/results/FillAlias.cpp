@@ -279,7 +279,7 @@ private:
     if (Call == Fill.Site)
       return false;
     const auto IsContainer = [&](const Expr *E) {
-      const std::optional<Named> To = named(E);
+      const std::optional<Named> To = namedVariable(E);
       return To && !To->IsElement &&
              (To->Member ? To->Member == Container : To->Variable == Container);
     };
@@ -305,14 +305,14 @@ private:
 
   bool isElementOf(const Expr *E, const FunctionDecl *In,
                    const ValueDecl *Container) const {
-    std::optional<Named> To = named(E);
+    std::optional<Named> To = namedVariable(E);
     if (!To)
       return false;
     const flow::ControlFlow *Flow = User.code().controlFlow(In);
     if (Flow && To->Variable && To->Variable->getType()->isReferenceType())
       // for (auto &layer : layers) layer = ...
       if (const CXXForRangeStmt *Loop = rangeLoopOf(*Flow, To->Variable)) {
-        To = named(Loop->getRangeInit());
+        To = namedVariable(Loop->getRangeInit());
         return To && (To->Variable == Container || To->Member == Container);
       }
     return To->IsElement &&

@@ -49,7 +49,7 @@ private:
         !torch::isTensor(Assignment->getArg(0)->getType()) ||
         isRelease(Assignment->getArg(1)))
       return std::nullopt;
-    const std::optional<Named> To = named(Assignment->getArg(0));
+    const std::optional<Named> To = namedVariable(Assignment->getArg(0));
     if (!To || To->ThroughPointer)
       return std::nullopt;
     LostWrite Result = {LostWrite::Temporary, Assignment, To->Variable,
@@ -90,7 +90,7 @@ private:
   /// for (auto t : v) t = x. A reference mends that only where the elements
   /// of v are what is meant, and not what they are handles to.
   static LostWrite judgeCopyIn(LostWrite Result) {
-    const std::optional<Named> Range = named(Result.Loop->getRangeInit());
+    const std::optional<Named> Range = namedVariable(Result.Loop->getRangeInit());
     const CallExpr *Made = Range ? Range->Temporary : nullptr;
     const auto *V = Range && Range->isWhole()
                         ? dyn_cast_or_null<VarDecl>(Range->Variable)
@@ -110,7 +110,7 @@ private:
   /// for (auto &t : v) t = x: an element of a temporary, or of a vector that is
   /// a copy and not read again.
   std::optional<LostWrite> judgeRange(LostWrite Result) const {
-    const std::optional<Named> Range = named(Result.Loop->getRangeInit());
+    const std::optional<Named> Range = namedVariable(Result.Loop->getRangeInit());
     if (!Range || Range->ThroughPointer || !holdsHandles(Result.Loop))
       return std::nullopt;
     Result.Of = LostWrite::TemporaryRange;
@@ -240,7 +240,7 @@ private:
       const auto *Whole =
           dyn_cast_or_null<VarDecl>(Binding->getDecomposedDecl());
       const Expr *Init = Whole ? ast::stripCopies(Whole->getInit()) : nullptr;
-      const std::optional<Named> From = Init ? named(Init) : std::nullopt;
+      const std::optional<Named> From = Init ? namedVariable(Init) : std::nullopt;
       return From && !From->Temporary ? Init : nullptr;
     }
     const auto *Variable = dyn_cast<VarDecl>(V);
@@ -258,7 +258,7 @@ private:
         break;
       Base = ast::objectOf(Call);
     }
-    const std::optional<Named> From = named(Base);
+    const std::optional<Named> From = namedVariable(Base);
     // t = x; t = y: a plain alias that is given up is no mistake. One of an
     // element, a member or a part is meant to lead there.
     const bool IsPart =
@@ -314,7 +314,7 @@ private:
       } else
         return nullptr;
     }
-    const std::optional<Named> Root = named(E);
+    const std::optional<Named> Root = namedVariable(E);
     return Root && !Root->ThroughPointer && Root->IsElement
                ? asParameterVector(Root->Temporary)
                : nullptr;
@@ -355,7 +355,7 @@ private:
       }
       if (!Into)
         continue;
-      const std::optional<Named> Root = named(Into);
+      const std::optional<Named> Root = namedVariable(Into);
       const auto *V =
           Root ? dyn_cast_or_null<VarDecl>(Root->Variable) : nullptr;
       const bool IsInLoop = V && isDeclaredIn(V, Loop->getBody());

@@ -159,8 +159,8 @@ private:
             ? nullptr
             : dyn_cast<CXXMemberCallExpr>(ast::stripCopies(Arguments[0]));
     const ValueDecl *Of =
-        Asked ? named(Asked->getImplicitObjectArgument()) : nullptr;
-    return Of && Of == named(ast::objectOf(Call));
+        Asked ? declarationOf(Asked->getImplicitObjectArgument()) : nullptr;
+    return Of && Of == declarationOf(ast::objectOf(Call));
   }
 
   /// The copy is written into: each iteration needs a new one.
@@ -195,14 +195,14 @@ private:
               dyn_cast<CXXOperatorCallExpr>(ast::strip(Assign->getArg(0)));
           Element && Element->getOperator() == OO_Subscript &&
           !torch::isTensor(Element->getArg(0)->getType()))
-        return named(Element->getArg(0));
+        return declarationOf(Element->getArg(0));
     const auto *Push = dyn_cast<CXXMemberCallExpr>(S);
     if (!Push || !torch::appendsOneElement(Push->getMethodDecl()))
       return nullptr;
-    return named(Push->getImplicitObjectArgument());
+    return declarationOf(Push->getImplicitObjectArgument());
   }
 
-  static const ValueDecl *named(const Expr *E) {
+  static const ValueDecl *declarationOf(const Expr *E) {
     E = ast::stripCopies(E);
     if (const auto *Move = dyn_cast<CallExpr>(E);
         Move && Move->isCallToStdMove())
@@ -234,7 +234,7 @@ private:
               const auto *Push = dyn_cast<CXXMemberCallExpr>(ast::strip(E));
               const ValueDecl *Target = Push ? container(Push) : nullptr;
               if (Target && Push->getNumArgs() == 1 &&
-                  named(Push->getArg(0)) == Variable)
+                  declarationOf(Push->getArg(0)) == Variable)
                 Into = Target;
             }
           break;
@@ -244,7 +244,7 @@ private:
     return llvm::any_of(Entry.events<CombineEvent>(), [&](const auto &Combine) {
       const auto *Stack = dyn_cast<CallExpr>(Combine.Site);
       return Stack && !L.contains(Combine.Point) && Combine.In == Transfer.In &&
-             Stack->getNumArgs() > 0 && named(Stack->getArg(0)) == Into;
+             Stack->getNumArgs() > 0 && declarationOf(Stack->getArg(0)) == Into;
     });
   }
 

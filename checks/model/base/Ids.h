@@ -9,6 +9,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <cassert>
 
 namespace torchtidy::model {
 
@@ -48,6 +49,7 @@ bool insert(llvm::SmallVectorImpl<Id<Tag>> &Set, Id<Tag> I) {
 template <class Tag>
 bool insert(llvm::SmallVectorImpl<Id<Tag>> &Set,
             const llvm::SmallVectorImpl<Id<Tag>> &Others) {
+  assert(llvm::is_sorted(Set) && llvm::is_sorted(Others) && "not a set");
   // As a rule all of them are there already.
   if (std::includes(Set.begin(), Set.end(), Others.begin(), Others.end()))
     return false;

@@ -104,7 +104,11 @@ public:
   const clang::VarDecl *variable(PlaceId P) const {
     return llvm::dyn_cast_if_present<const clang::VarDecl *>(at(P).Key);
   }
-  const Step &step(PlaceId P) const { return at(P).S; }
+  /// How P lies in parent(P), for a part of something.
+  const Step &step(PlaceId P) const {
+    assert(!isRoot(P) && "a root lies in nothing");
+    return at(P).S;
+  }
   llvm::ArrayRef<PlaceId> children(PlaceId P) const { return at(P).Children; }
 
   /// Outer is Inner, or one of the objects around it.

@@ -42,6 +42,7 @@ Supergraph::Supergraph(Code &Program, const FunctionDecl *Root, bool IsThread,
 
 Frame *Supergraph::makeFrame(const FunctionDecl *Function, const Frame *Caller,
                              const Stmt *Site) {
+  assert((Caller || !Site) && "only a caller has a call");
   auto F = std::make_unique<Frame>();
   F->Id = Frames.size();
   F->Function = Function;
@@ -165,6 +166,8 @@ flow::Digraph::Node Supergraph::expandTargets(Frame *F,
   flow::Digraph::Node Last = Before;
   for (const Target &T : Targets) {
     Frame *Callee = makeFrame(T.Function, F, T.Site);
+    assert(T.Arguments.size() <= T.Function->getNumParams() ||
+           T.Function->isVariadic());
     Callee->Arguments = T.Arguments;
     Callee->Arguments.resize(T.Function->getNumParams(), nullptr);
     Callee->Object = T.Object;

@@ -55,10 +55,17 @@ public:
   void emit(const clang::Expr *Site, FillT Fill) {
     if (!Record)
       return;
+    assert((Site || EventT::Kind == Event::Create ||
+            EventT::Kind == Event::End || EventT::Kind == Event::Hold) &&
+           "only these happen where nothing is written");
     auto E = std::make_unique<EventT>(Site);
     E->In = Active;
     E->GradMode = Now.GradMode;
+#ifndef NDEBUG
+    const State Before = Now;
+#endif
     Fill(*E);
+    assert(Now == Before && "what happens depends on who listens");
     (*Record)(std::move(E));
   }
   template <class EventT> void emit(const clang::Expr *Site) {

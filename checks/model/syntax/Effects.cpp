@@ -58,7 +58,7 @@ bool Effects::onlyReturns(const FunctionDecl *F) {
 
 /// What is written belongs to the function: a local variable or a part of it.
 static bool isLocal(const Expr *E, const FunctionDecl *In) {
-  const std::optional<Named> To = named(E);
+  const std::optional<Named> To = namedVariable(E);
   return To && !To->ThroughPointer && isOwn(To->Variable, In);
 }
 

@@ -9,7 +9,7 @@ using torchtidy::flow::Met;
 
 namespace torchtidy::model {
 
-std::optional<Named> named(const Expr *E) {
+std::optional<Named> namedVariable(const Expr *E) {
   Named Result;
   for (E = ast::strip(E); E; E = ast::strip(E)) {
     if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {

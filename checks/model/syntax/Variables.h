@@ -39,7 +39,7 @@ struct Named {
 };
 
 /// Nothing where E names no object that is known by a variable or a call.
-std::optional<Named> named(const clang::Expr *E);
+std::optional<Named> namedVariable(const clang::Expr *E);
 
 /// The assignment that gives the variable of Ref another value as a whole
 /// (x = y, std::tie(x, z) = y), or null.

@@ -37,6 +37,7 @@ bool AutogradHistory::join(const AutogradHistory &Other) {
   if (Origins != Other.Origins)
     for (OriginId Origin : Other.Origins)
       Changed |= addOrigin(Origin);
+  assert(Origins.size() <= MaxOrigins && "the bound keeps the sets small");
   Changed |= insert(DecidedBy, Other.DecidedBy);
   Changed |= insert(Saved, Other.Saved);
   return Changed;

@@ -1,0 +1,295 @@
+#include "queries/UnusedGraphs.h"
+#include "queries/InnerDerivatives.h"
+#include "queries/Sizes.h"
+#include "torch/Types.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+/// The graph of one pass over fewer elements is gone before it costs anything.
+static constexpr uint64_t Large = 10000;
+
+namespace {
+
+class EvaluationQuery {
+public:
+  explicit EvaluationQuery(const Execution &Entry) : Entry(Entry) {}
+
+  std::vector<UnusedGraph> run() {
+    std::vector<UnusedGraph> Result;
+    collectUsedChains();
+    for (const ForwardEvent &Forward : Entry.events<ForwardEvent>())
+      if (!Entry.isInForward(Forward.In))
+        if (std::optional<UnusedGraph> Found = ask(Forward))
+          Result.push_back(*Found);
+    // A guard before the first also covers those that work on its result.
+    auto IsFed = [&](const UnusedGraph &Found) {
+      return llvm::any_of(Result, [&](const UnusedGraph &Other) {
+        return Other.Forward != Found.Forward && Other.GuardScope &&
+               (Found.IsStrictOnly || !Other.IsStrictOnly) &&
+               Other.GuardScope == Found.GuardScope &&
+               Found.Forward->Input.hasOrigin(Other.Forward->Origin) &&
+               !Other.Forward->Input.hasOrigin(Found.Forward->Origin);
+      });
+    };
+    std::vector<UnusedGraph> Causes;
+    llvm::copy_if(Result, std::back_inserter(Causes),
+                  [&](const UnusedGraph &Found) { return !IsFed(Found); });
+    return Causes;
+  }
+
+private:
+  bool isUsed(const ForwardEvent &Forward) const {
+    return llvm::any_of(Entry.events<GraphUseEvent>(), [&](const auto &Use) {
+      return Use.Root.ManyOrigins || Use.Root.hasOrigin(Forward.Origin);
+    });
+  }
+
+  /// The statements that lead to a forward whose graph is used, or to backward
+  /// or step: no guard may be around them.
+  void collectUsedChains() {
+    for (const GraphUseEvent &Use : Entry.events<GraphUseEvent>())
+      if (Use.Is != Event::Inspect)
+        addUsedChain(Use);
+    for (const ForwardEvent &Forward : Entry.events<ForwardEvent>())
+      if (isUsed(Forward))
+        addUsedChain(Forward);
+  }
+
+  void addUsedChain(const Event &E) {
+    const Stmt *Site = E.Site;
+    for (const Frame *F = E.In; F; F = F->Caller) {
+      UsedSites.insert(Site);
+      TrainingSites.insert({F->Function, Site});
+      Site = F->Site;
+    }
+  }
+
+  /// The value leaves what is analysed: returned to callers elsewhere, kept in
+  /// an object from outside.
+  bool escapes(const ForwardEvent &Forward) const {
+    return llvm::any_of(Entry.events<EscapeEvent>(),
+                        [&](const auto &Escape) {
+                          return Escape.Given.hasOrigin(Forward.Origin);
+                        }) ||
+           llvm::any_of(Entry.events<StoreEvent>(), [&](const auto &Store) {
+             return Store.Stored.hasOrigin(Forward.Origin) &&
+                    llvm::any_of(Store.Places, [&](PlaceId P) {
+                      return Entry.isFromOutside(P);
+                    });
+           });
+  }
+
+  /// The entry is a method of a network. Like its forward(), others run it, and
+  /// they decide whether there is a guard.
+  bool isOfNetwork() const {
+    const auto *Method = dyn_cast<CXXMethodDecl>(Entry.root().Function);
+    return Method &&
+           torch::kindOf(Method->getParent()) == torch::TypeKind::Module;
+  }
+
+  /// In the constructor of the network that a method is called on.
+  bool isPartOfNetwork(const Event &E) const {
+    if (!isOfNetwork())
+      return false;
+    // Its activation is the only one that no call leads to.
+    for (const Frame *F = E.In; F; F = F->Caller)
+      if (F->Caller && !F->Site)
+        return true;
+    return false;
+  }
+
+  /// These are the modules of the forward, or parts of them, or hold them.
+  bool areOf(const PlaceSet &Modules, const ForwardEvent &Forward) const {
+    return llvm::any_of(Modules, [&](PlaceId P) {
+      return llvm::any_of(Forward.Modules, [&](PlaceId Q) {
+        return Entry.places().overlap(P, Q);
+      });
+    });
+  }
+
+  /// The last event that put the module into eval mode, or null.
+  const Event *switchedToEval(const ForwardEvent &Forward) const {
+    const Event *Found = nullptr;
+    for (const ModeChangeEvent &Change : Entry.events<ModeChangeEvent>())
+      if (Change.Mode == mode::Off && areOf(Change.Modules, Forward))
+        Found = &Change;
+    return Found;
+  }
+
+  /// The last that read it from a file, or null.
+  const Event *loaded(const ForwardEvent &Forward) const {
+    const Event *Found = nullptr;
+    for (const LoadEvent &Load : Entry.events<LoadEvent>())
+      if (areOf(Load.Loaded, Forward))
+        Found = &Load;
+    return Found;
+  }
+
+  /// The last that made it, or null. What a constructor of the network makes
+  /// says nothing about who calls.
+  const Event *created(const ForwardEvent &Forward) const {
+    const Event *Found = nullptr;
+    for (const CreateEvent &Create : Entry.events<CreateEvent>())
+      if (!isPartOfNetwork(Create) && areOf(Create.Objects, Forward))
+        Found = &Create;
+    return Found;
+  }
+
+  /// These parameters are known, and none of them is in what is run. What is
+  /// neither a module nor a tensor (an element of a list) could be any.
+  bool isOther(const PlaceSet &Parameters, const ForwardEvent &Forward) const {
+    const PlaceTable &Places = Entry.places();
+    PlaceSet Owners;
+    for (PlaceId P : Parameters) {
+      const PlaceId Owner = Places.toldApart(Places.owner(P));
+      const QualType Type = Places.knownType(Owner);
+      if (Type.isNull() || !(torch::isTensor(Type) || torch::moduleClass(Type)))
+        return false;
+      insert(Owners, Owner);
+    }
+    return !Owners.empty() && !Entry.mayAlias(Owners, Forward.Parts);
+  }
+
+  /// A backward() goes through it, but reaches only parameters that no
+  /// optimizer of the whole program trains: features of fixed images.
+  bool isUsedInVain(const ForwardEvent &Forward) const {
+    if (!Entry.root().Function->isMain() || Forward.Input.needsGrad() ||
+        Forward.Modules.empty() || Forward.Input.ManyOrigins)
+      return false;
+    // What another module makes may be what is trained: the pixels of an image.
+    for (OriginId Id : Forward.Input.Origins)
+      if (Entry.origin(Id).Of == Origin::Forward)
+        return false;
+    for (const GraphUseEvent &Use : Entry.events<GraphUseEvent>()) {
+      const auto *Backward = Use.getAs<BackwardEvent>();
+      if (!Backward || Backward->HasInputs)
+        return false;
+    }
+    for (const EscapeEvent &Escape : Entry.events<EscapeEvent>())
+      if (Entry.mayAlias(Escape.Places, Forward.Parts))
+        return false;
+    // Gradients that are copied to a shared network.
+    for (const ReadGradientEvent &Read : Entry.events<ReadGradientEvent>())
+      if (!isOther(Read.Of, Forward))
+        return false;
+    for (const StepEvent &Step : Entry.events<StepEvent>())
+      if (!isOther(Step.Trained, Forward))
+        return false;
+    return !Entry.events<StepEvent>().empty() && created(Forward);
+  }
+
+  /// A sequence is generated: the module is run again on what was chosen from
+  /// its results, through which no gradient flows.
+  bool isGeneration(const ForwardEvent &Forward) const {
+    return llvm::is_contained(Forward.Input.DecidedBy, Forward.Origin) &&
+           !isOfNetwork();
+  }
+
+  /// The program makes this pass once, and nothing shows that it is large: a
+  /// demo that prints what a network answers.
+  bool isSinglePass(const ForwardEvent &Forward) const {
+    if (!Entry.root().Function->isMain() ||
+        !Entry.loopsAround(Forward.Point).empty())
+      return false;
+    return llvm::none_of(
+        Entry.events<AllocateEvent>(), [&](const AllocateEvent &Allocate) {
+          return Forward.Input.uses(Allocate.Memory) &&
+                 knownElements(Entry, Allocate).value_or(0) >= Large;
+        });
+  }
+
+  const Event *trainingBeside(const ForwardEvent &Forward) const {
+    for (const BackwardEvent &Backward : Entry.events<BackwardEvent>())
+      if (Backward.In == Forward.In && !(Backward.GradMode & mode::Off) &&
+          !(Forward.GradMode & mode::Off))
+        return &Backward;
+    return nullptr;
+  }
+
+  std::optional<UnusedGraph> ask(const ForwardEvent &Forward) const {
+    if (!Forward.Result.mayHaveGraph() || (Forward.GradMode & mode::Off))
+      return std::nullopt;
+    // It needs its graph, and throws under a guard.
+    if (mayDifferentiateInside(Forward))
+      return std::nullopt;
+    UnusedGraph Result;
+    Result.Entry = &Entry;
+    Result.Forward = &Forward;
+    Result.In = Forward.In;
+    Result.Site = Forward.Site;
+    if (isUsed(Forward)) {
+      if (!isUsedInVain(Forward))
+        return std::nullopt;
+      Result.Evidence = created(Forward);
+      Result.IsBackwarded = true;
+      return Result;
+    }
+    const bool InEvalMode = Forward.Mode == mode::Off;
+    if (InEvalMode)
+      Result.Evidence = switchedToEval(Forward);
+    const bool Escapes = escapes(Forward);
+    if (!Result.Evidence)
+      Result.Evidence = loaded(Forward);
+    // A pretrained part of a network may well be trained by whoever gets the
+    // result.
+    if (Escapes && Result.Evidence && Result.Evidence->Is == Event::Load &&
+        isPartOfNetwork(*Result.Evidence))
+      Result.Evidence = nullptr;
+    if (!Result.Evidence) {
+      // Without a sign, everything that could use the graph must be known.
+      Result.Evidence = created(Forward);
+      const bool IsWhole = Entry.root().Function->isMain() || Result.Evidence;
+      Result.IsStrictOnly = Escapes || !IsWhole;
+      // Whoever calls a function that trains has left grad mode on.
+      if (!Escapes && !IsWhole)
+        if (const Event *Sign =
+                isGeneration(Forward) ? &Forward : trainingBeside(Forward)) {
+          Result.Evidence = Sign;
+          Result.IsStrictOnly = false;
+        }
+    }
+    Result.IsStrictOnly |= isSinglePass(Forward);
+    // Other callers use the graph that this line makes: the mistake is in this
+    // caller.
+    while (UsedSites.count(Result.Site)) {
+      if (!Result.In->Caller || !Result.In->Site || !InEvalMode)
+        return std::nullopt;
+      Result.Site = Result.In->Site;
+      Result.In = Result.In->Caller;
+    }
+    Result.IsUnseen = isUnseen(Forward);
+    Result.GuardScope = guardScope(Result.In, Result.Site);
+    return Result;
+  }
+
+  const CompoundStmt *guardScope(const Frame *F, const Stmt *Site) const {
+    if (!F->Flow)
+      return nullptr;
+    const CompoundStmt *Best = nullptr;
+    for (const Stmt *S = Site; S; S = F->Flow->parent(S)) {
+      const auto *Block = dyn_cast<CompoundStmt>(S);
+      if (!Block)
+        continue;
+      for (const auto &[Function, Training] : TrainingSites)
+        if (Function == F->Function && Training &&
+            F->Flow->isInside(Training, Block))
+          return Best;
+      Best = Block;
+    }
+    return Best;
+  }
+
+  const Execution &Entry;
+  std::set<const Stmt *> UsedSites;
+  std::set<std::pair<const FunctionDecl *, const Stmt *>> TrainingSites;
+};
+
+} // namespace
+
+std::vector<UnusedGraph> unusedGraphs(const Execution &Entry) {
+  return EvaluationQuery(Entry).run();
+}
+
+} // namespace torchtidy::model

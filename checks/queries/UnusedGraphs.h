@@ -1,0 +1,43 @@
+// Query: forward passes whose graph nothing uses.
+#ifndef TORCHTIDY_QUERIES_UNUSEDGRAPHS_H
+#define TORCHTIDY_QUERIES_UNUSEDGRAPHS_H
+
+#include "model/execution/Execution.h"
+
+namespace torchtidy::model {
+
+/// A forward pass that autograd records though nothing of it is ever
+/// backwarded, or, in a whole program, though no optimizer trains what the
+/// gradients are of.
+struct UnusedGraph {
+  const Execution *Entry = nullptr;
+  const ForwardEvent *Forward = nullptr;
+  /// Where to speak: the call of the forward, or, where other callers do use
+  /// the graph, the call that leads to it.
+  const Frame *In = nullptr;
+  const clang::Stmt *Site = nullptr;
+  /// What shows that it is evaluation: a ModeChange, a Load or a Create of the
+  /// module; the forward itself, when it is run on what was chosen from its own
+  /// results; or a Backward beside it, which shows that grad mode is on; null
+  /// when the program is known as a whole, or only Strict speaks.
+  const Event *Evidence = nullptr;
+  /// Only a check that is asked to be strict should speak.
+  bool IsStrictOnly = false;
+  /// The largest block around Site in which nothing is trained: a guard may
+  /// stand at its start. Null where there is none.
+  const clang::CompoundStmt *GuardScope = nullptr;
+  /// What the module does is in no C++ file: nobody can tell that it runs under
+  /// a guard.
+  bool IsUnseen = false;
+  /// A backward() goes through the graph, to parameters that no optimizer
+  /// trains.
+  bool IsBackwarded = false;
+};
+
+/// Those of one entry. Nothing is reported where something may use the graph,
+/// where grad mode may be off, and in a forward(), which is for others to run.
+std::vector<UnusedGraph> unusedGraphs(const Execution &Entry);
+
+} // namespace torchtidy::model
+
+#endif
