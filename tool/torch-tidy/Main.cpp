@@ -112,6 +112,7 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   InitializeAllAsmParsers();
   RunSettings Settings = runSettings(Line, Executable);
   Settings.Analysis.AreInferred = Commands.AreInferred;
+  Settings.Analysis.Definitions = Commands.Definitions;
   if (Line.PrintPchFlags)
     return printPchFlags(*Commands.Database, Sources.Usable,
                          Settings.Analysis.Cache, FS);

@@ -125,6 +125,7 @@ Compilations loadCompilations(Options &Line,
           << "' or above it";
     tellInferred(Flags);
     Database = std::move(Flags.Database);
+    Result.Definitions = std::move(Flags.Definitions);
   }
   Result.Database = decorate(std::move(Database), Line);
   return Result;

@@ -4,6 +4,7 @@
 
 #include "Options.h"
 #include "llvm/Support/VirtualFileSystem.h"
+#include <map>
 
 namespace torchtidy::tool {
 
@@ -16,6 +17,8 @@ struct Compilations {
   bool AreForAnyFile = false;
   /// Nobody says what the flags are: they are a guess (InferredFlags.h).
   bool AreInferred = false;
+  /// Then: what the build files define (InferredFlags::Definitions).
+  std::map<std::string, std::string> Definitions;
 };
 
 /// Loads the compile commands: the flags after "--", those of -p, or those of

@@ -7,6 +7,7 @@
 #include "clang/Lex/HeaderSearchOptions.h"
 #include "clang/Tooling/CompilationDatabase.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
@@ -67,6 +68,33 @@ unsigned standardIn(StringRef Text) {
   return Newest;
 }
 
+/// X and X=1 of -DX, -DX=1, and of what compile_definitions commands list.
+/// Variables of the build (X=${VERSION}) say nothing.
+void addDefinitions(StringRef Text, std::map<std::string, std::string> &To) {
+  static const Regex Flag("(^|[^A-Za-z0-9_])-D([A-Za-z_][A-Za-z0-9_]*)"
+                          "(=[A-Za-z0-9_.]+)?([^A-Za-z0-9_=.]|$)");
+  static const Regex Command("compile_definitions[ \t]*[(]([^)]*)[)]",
+                             Regex::IgnoreCase);
+  static const Regex Listed("^([A-Za-z_][A-Za-z0-9_]*)(=[A-Za-z0-9_.]+)?$");
+  SmallVector<StringRef, 8> Parts;
+  for (StringRef Rest = Text; Flag.match(Rest, &Parts);
+       Rest = Rest.drop_front(Parts[3].empty()
+                                  ? Parts[2].end() - Rest.begin()
+                                  : Parts[3].end() - Rest.begin()))
+    To.try_emplace(Parts[2].str(), (Parts[2] + Parts[3]).str());
+  for (StringRef Rest = Text; Command.match(Rest, &Parts);
+       Rest = Rest.drop_front(Parts[0].end() - Rest.begin())) {
+    // target_compile_definitions begins with the target: a macro of its name
+    // hides nothing.
+    SmallVector<StringRef, 8> Words;
+    SplitString(Parts[1], Words);
+    SmallVector<StringRef, 8> Names;
+    for (StringRef Word : Words)
+      if (Listed.match(Word.trim('"'), &Names))
+        To.try_emplace(Names[1].str(), (Names[1] + Names[2]).str());
+  }
+}
+
 /// Steps from one folder of the tree to the other.
 size_t distance(StringRef From, StringRef To) {
   SmallVector<StringRef> A, B;
@@ -109,12 +137,16 @@ public:
     for (const std::string &Path : filesBelow(Root, *this->FS)) {
       Files.insert(Path);
       ByName[sys::path::filename(Path)].push_back(Path);
-      if (isBuildFile(Path))
-        Standard = std::max(Standard, standardIn(read(Path, *this->FS)));
+      if (!isBuildFile(Path))
+        continue;
+      const std::string Text = read(Path, *this->FS);
+      Standard = std::max(Standard, standardIn(Text));
+      addDefinitions(Text, Definitions);
     }
   }
 
   unsigned Standard = 17;
+  std::map<std::string, std::string> Definitions;
   /// Of the system and of LibTorch.
   std::vector<std::string> Known;
 
@@ -270,6 +302,7 @@ InferredFlags inferFlags(StringRef Folder, StringRef LibTorch,
   Result.Root = findRoot(comparablePath(Folder), *FS);
   auto Project = std::make_unique<Tree>(Result.Root, FS);
   Result.Standard = Project->Standard;
+  Result.Definitions = Project->Definitions;
   Result.LibTorch = findLibTorch(LibTorch, Result.Root, *FS);
   std::vector<std::string> Flags = {"-std=c++" +
                                     std::to_string(Result.Standard)};

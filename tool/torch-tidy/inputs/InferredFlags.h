@@ -5,6 +5,7 @@
 
 #include "clang/Tooling/CompilationDatabase.h"
 #include "llvm/Support/VirtualFileSystem.h"
+#include <map>
 #include <memory>
 #include <string>
 
@@ -18,6 +19,9 @@ struct InferredFlags {
   std::string LibTorch;
   /// 17, 20, 23 or 26.
   unsigned Standard = 17;
+  /// The macros that build files of the tree define, whatever for: "X" to "X"
+  /// or "X=1", as after -D.
+  std::map<std::string, std::string> Definitions;
 };
 
 /// For the project that Folder belongs to: the nearest folder at or above it

@@ -12,6 +12,7 @@
 #include "clang/Lex/PreprocessorOptions.h"
 #include "clang/Tooling/ArgumentsAdjusters.h"
 #include "clang/Tooling/Tooling.h"
+#include "llvm/ADT/StringExtras.h"
 #include <map>
 
 using namespace clang;
@@ -244,7 +245,7 @@ void FileAnalysis::explain(const std::string &Source, const Twine &What) const {
 FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
                                             HeaderCache *Headers,
                                             JobControl &Control,
-                                            StringRef Macro) {
+                                            Definitions Macros) {
   Attempt Now;
   std::unique_ptr<tidy::ClangTidyContext> Context = MakeContext();
   // It reads HeaderFilterRegex when it is made.
@@ -262,9 +263,9 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
   tooling::ClangTool Tool(Database, Source,
                           std::make_shared<PCHContainerOperations>(), FS);
   Tool.appendArgumentsAdjuster(configuredArguments(*Context));
-  if (!Macro.empty())
+  for (const std::string &Macro : Macros)
     Tool.appendArgumentsAdjuster(tooling::getInsertArgumentAdjuster(
-        ("-D" + Macro).str().c_str(), tooling::ArgumentInsertPosition::END));
+        ("-D" + Macro).c_str(), tooling::ArgumentInsertPosition::END));
   Tool.appendArgumentsAdjuster(tooling::getStripPluginsAdjuster());
   Tool.setDiagnosticConsumer(&Consumer);
   Tool.setPrintErrorMessage(false);
@@ -284,28 +285,49 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
   return Now;
 }
 
-/// The macro that shows most of what is hidden; empty where there is none.
-static std::string mostHidingMacro(ArrayRef<HiddenCode> Hidden) {
-  std::map<std::string, unsigned> Lines;
+/// The macros that show Hidden when they are defined, each as after -D; none
+/// where that is not known.
+static std::vector<std::string>
+definitionsFor(const HiddenCode &Hidden,
+               const std::map<std::string, std::string> &Known) {
+  std::vector<std::string> Result;
+  for (const std::string &Name : Hidden.Names)
+    if (const auto It = Known.find(Name); It != Known.end())
+      Result.push_back(It->second);
+  // More is asked than whether they are there: a build file has to say.
+  if (Hidden.Macro.empty())
+    return Result.size() == Hidden.Names.size() ? Result
+                                                : std::vector<std::string>();
+  return Result.empty() ? std::vector<std::string>{Hidden.Macro} : Result;
+}
+
+/// Those that show most of what is hidden; none where nothing does.
+static std::vector<std::string>
+mostHiding(ArrayRef<HiddenCode> Hidden,
+           const std::map<std::string, std::string> &Known) {
+  std::map<std::vector<std::string>, unsigned> Lines;
   for (const HiddenCode &Each : Hidden)
-    if (!Each.Macro.empty())
-      Lines[Each.Macro] += Each.Lines;
+    if (std::vector<std::string> Macros = definitionsFor(Each, Known);
+        !Macros.empty())
+      Lines[Macros] += Each.Lines;
   const auto Most = llvm::max_element(
       Lines, [](const auto &A, const auto &B) { return A.second < B.second; });
-  return Most == Lines.end() ? std::string() : Most->first;
+  return Most == Lines.end() ? std::vector<std::string>() : Most->first;
 }
 
 FileResult FileAnalysis::run(const std::string &Source, bool Crashed,
                              JobControl &Control) {
-  FileResult Plain = runAs(Source, Crashed, Control, "");
+  FileResult Plain = runAs(Source, Crashed, Control, {});
+  if (!Settings.AreInferred || Crashed)
+    return Plain;
   // Nobody has configured the file: what its conditions ask for may be as well
   // there as not. It is what has more LibTorch in it, if that can be parsed.
-  const std::string Macro =
-      Settings.AreInferred ? mostHidingMacro(Plain.Hidden) : std::string();
-  if (Macro.empty() || Crashed)
+  const std::vector<std::string> Macros =
+      mostHiding(Plain.Hidden, Settings.Definitions);
+  if (Macros.empty())
     return Plain;
   Control.resume();
-  FileResult Defined = runAs(Source, false, Control, Macro);
+  FileResult Defined = runAs(Source, false, Control, Macros);
   const auto NumErrors = [](const FileResult &Result) {
     return llvm::count_if(Result.Findings, [](const auto &Finding) {
       return Finding.DiagLevel == tidy::ClangTidyError::Error;
@@ -313,28 +335,28 @@ FileResult FileAnalysis::run(const std::string &Source, bool Crashed,
   };
   if (!Defined.Failure.empty() || NumErrors(Defined) > NumErrors(Plain))
     return Plain;
-  Defined.Defined = Macro;
+  Defined.Defined = llvm::join(Macros, " -D");
   return Defined;
 }
 
 FileResult FileAnalysis::runInFull(const std::string &Source,
-                                   JobControl &Control, StringRef Macro) {
-  Attempt Full = attempt(Source, nullptr, Control, Macro);
+                                   JobControl &Control, Definitions Macros) {
+  Attempt Full = attempt(Source, nullptr, Control, Macros);
   Full.tellEnd(Source);
   return std::move(Full.Result);
 }
 
 FileResult FileAnalysis::runAs(const std::string &Source, bool Crashed,
-                               JobControl &Control, StringRef Macro) {
+                               JobControl &Control, Definitions Macros) {
   if (Crashed) {
     warning()
         << Source
         << ": the analysis crashed with the precompiled header and is done "
            "again in full; please report it. --no-cache avoids it\n";
-    return runInFull(Source, Control, Macro);
+    return runInFull(Source, Control, Macros);
   }
   const bool HasCache = !Settings.Cache.Folder.empty();
-  Attempt First = attempt(Source, HasCache ? &Cache : nullptr, Control, Macro);
+  Attempt First = attempt(Source, HasCache ? &Cache : nullptr, Control, Macros);
   First.Result.Trouble = Cache.takeTrouble();
   if (First.WithHeader.empty()) {
     explain(Source, "parsed in full: " +
@@ -352,7 +374,7 @@ FileResult FileAnalysis::runAs(const std::string &Source, bool Crashed,
   // The time begins anew.
   Control.resume();
   First = Attempt();
-  return runInFull(Source, Control, Macro);
+  return runInFull(Source, Control, Macros);
 }
 
 } // namespace torchtidy::tool

@@ -10,6 +10,7 @@
 #include "clang/Tooling/CompilationDatabase.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <functional>
+#include <map>
 #include <string>
 
 namespace torchtidy::tool {
@@ -26,6 +27,8 @@ struct AnalysisSettings {
   bool Explain = false;
   /// Nobody has configured the files: conditions that hide LibTorch are tried.
   bool AreInferred = false;
+  /// The macros that the build files of such a tree define: InferredFlags.
+  std::map<std::string, std::string> Definitions;
 };
 
 /// clang-tidy's own runClangTidy does not let anyone come between the compiler
@@ -45,18 +48,19 @@ public:
   FileResult run(const std::string &Source, bool Crashed, JobControl &Control);
 
 private:
+  using Definitions = llvm::ArrayRef<std::string>;
   struct Attempt;
   class Action;
   class ActionFactory;
 
   void explain(const std::string &Source, const llvm::Twine &What) const;
-  /// Macro is defined as well, if it has a name.
+  /// Macros are defined as well, each as after -D.
   Attempt attempt(const std::string &Source, HeaderCache *Headers,
-                  JobControl &Control, llvm::StringRef Macro);
+                  JobControl &Control, Definitions Macros);
   FileResult runInFull(const std::string &Source, JobControl &Control,
-                       llvm::StringRef Macro);
+                       Definitions Macros);
   FileResult runAs(const std::string &Source, bool Crashed, JobControl &Control,
-                   llvm::StringRef Macro);
+                   Definitions Macros);
 
   const ContextMaker &MakeContext;
   const clang::tooling::CompilationDatabase &Database;

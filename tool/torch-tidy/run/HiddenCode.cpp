@@ -37,6 +37,25 @@ std::string macroOf(StringRef Directive) {
              : std::string();
 }
 
+/// Each name in it once, in order, but for "defined".
+std::vector<std::string> namesIn(StringRef Directive) {
+  std::vector<std::string> Result;
+  if (Directive.starts_with("#else") || Directive.starts_with("#ifndef"))
+    return Result;
+  StringRef Rest =
+      Directive.drop_front(std::min(Directive.find_first_of(" \t(!"),
+                                    Directive.size()));
+  const auto IsOfName = [](char C) { return isAlnum(C) || C == '_'; };
+  while (!Rest.empty()) {
+    const StringRef Name = Rest.take_while(IsOfName);
+    Rest = Rest.drop_front(std::max<size_t>(Name.size(), 1));
+    if (!Name.empty() && !isDigit(Name.front()) && Name != "defined" &&
+        !is_contained(Result, Name))
+      Result.push_back(Name.str());
+  }
+  return Result;
+}
+
 class Watcher : public PPCallbacks {
 public:
   Watcher(const SourceManager &SM, std::vector<HiddenCode> &Found)
@@ -67,6 +86,7 @@ public:
     Result.Lines = SM.getSpellingLineNumber(End) - Result.Line - 1;
     Result.Condition = directiveAt(Hidden);
     Result.Macro = macroOf(Result.Condition);
+    Result.Names = namesIn(Result.Condition);
     if (StringRef(Result.Condition).starts_with("#el") && LastIf.isValid())
       Result.Condition =
           "#else of '" + directiveAt("#" + lineFrom(LastIf).str()) + "'";

@@ -18,6 +18,9 @@ struct HiddenCode {
   /// The macro that would show it if it were defined; empty where there is no
   /// single one.
   std::string Macro;
+  /// What an #if, #ifdef or #elif names; empty for an #else. Known where the
+  /// file was parsed, and not told to others.
+  std::vector<std::string> Names;
 };
 
 /// Adds the user's parts that PP leaves out and that use LibTorch to Found,
