@@ -113,6 +113,7 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   RunSettings Settings = runSettings(Line, Executable);
   Settings.Analysis.AreInferred = Commands.AreInferred;
   Settings.Analysis.Definitions = Commands.Definitions;
+  Settings.Analysis.Gathered = Sources.Gathered;
   if (Line.PrintPchFlags)
     return printPchFlags(*Commands.Database, Sources.Usable,
                          Settings.Analysis.Cache, FS);

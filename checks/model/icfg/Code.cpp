@@ -21,6 +21,7 @@ public:
     // A container of tensors is one of the standard library.
     const QualType Type = Member->getType();
     Found |= isa<FieldDecl>(Member->getMemberDecl()) &&
+             !Type->isDependentType() &&
              torch::kindOf(Type) == torch::TypeKind::Container &&
              torch::mayHoldTensor(Type);
     return check(Member->getMemberDecl());

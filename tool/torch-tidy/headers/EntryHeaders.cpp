@@ -1,5 +1,6 @@
 #include "EntryHeaders.h"
 #include "headers/Includes.h"
+#include "torch/Text.h"
 #include "clang/Lex/HeaderSearchOptions.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "llvm/ADT/STLExtras.h"
@@ -39,6 +40,38 @@ public:
     }
     visit(Source, 0);
     return std::move(Found);
+  }
+
+  bool mayUse(ArrayRef<std::string> Before, StringRef Source) {
+    std::vector<std::string> Work = {Source.str()};
+    for (const std::string &Name : Before) {
+      if (isOfLibTorch(Name))
+        return true;
+      Work.push_back(resolve(Name, ""));
+    }
+    while (!Work.empty()) {
+      const std::string Path = std::move(Work.back());
+      Work.pop_back();
+      if (Path.empty() || !Seen.insert(Path).second)
+        continue;
+      if (Seen.size() > MaxFiles)
+        return true;
+      ErrorOr<std::unique_ptr<MemoryBuffer>> File = FS.getBufferForFile(Path);
+      if (!File)
+        continue;
+      const StringRef Text = (*File)->getBuffer();
+      // Boost has an "at::" of its own, and includes by macros.
+      if (!isOfPackage(Path) &&
+          (includesByMacro(Text) || torch::isUsedIn(Text)))
+        return true;
+      for (const Include &Each : includesOf(Text)) {
+        if (isOfLibTorch(Each.name()))
+          return true;
+        Work.push_back(Each.isQuoted() ? resolve(Each.name(), Path)
+                                       : resolveInFolders(Each.name()));
+      }
+    }
+    return false;
   }
 
 private:
@@ -128,6 +161,15 @@ private:
     return {};
   }
 
+  /// It lies in a folder that is given with -isystem.
+  bool isOfPackage(StringRef Path) const {
+    return llvm::any_of(Search.UserEntries, [&](const auto &Folder) {
+      StringRef Rest = Path;
+      return Folder.Group == frontend::System &&
+             Rest.consume_front(Folder.Path) && Rest.starts_with("/");
+    });
+  }
+
   std::string resolve(StringRef Name, StringRef From) {
     SmallString<256> Path(sys::path::parent_path(From));
     sys::path::append(Path, Name);
@@ -162,6 +204,15 @@ EntryHeaders entryHeaders(StringRef Source, const CompilerInvocation &Command,
                           vfs::FileSystem &FS) {
   return IncludeScanner(Command.getHeaderSearchOpts(), FS)
       .run(Command.getPreprocessorOpts().Includes, Source);
+}
+
+bool mayUseLibTorch(StringRef Source, const CompilerInvocation &Command,
+                    vfs::FileSystem &FS) {
+  const PreprocessorOptions &Options = Command.getPreprocessorOpts();
+  return !Options.ImplicitPCHInclude.empty() ||
+         !Options.MacroIncludes.empty() ||
+         IncludeScanner(Command.getHeaderSearchOpts(), FS)
+             .mayUse(Options.Includes, Source);
 }
 
 } // namespace torchtidy::tool

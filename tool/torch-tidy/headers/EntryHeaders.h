@@ -31,6 +31,13 @@ EntryHeaders entryHeaders(llvm::StringRef Source,
                           const clang::CompilerInvocation &Command,
                           llvm::vfs::FileSystem &FS);
 
+/// False where neither the source nor any file that it includes, under whatever
+/// condition, includes LibTorch or names anything of its namespaces: no check
+/// has anything to say of it. A file that cannot be found counts as such.
+bool mayUseLibTorch(llvm::StringRef Source,
+                    const clang::CompilerInvocation &Command,
+                    llvm::vfs::FileSystem &FS);
+
 } // namespace torchtidy::tool
 
 #endif

@@ -1,5 +1,6 @@
 #include "headers/Includes.h"
 #include "clang/Lex/DependencyDirectivesScanner.h"
+#include "llvm/Support/Regex.h"
 
 using namespace clang;
 using namespace llvm;
@@ -30,6 +31,11 @@ static bool isBlank(StringRef Text) {
 bool isOfLibTorch(StringRef Header) {
   return Header.starts_with("torch/") || Header.starts_with("ATen/") ||
          Header.starts_with("c10/");
+}
+
+bool includesByMacro(StringRef Text) {
+  static const Regex Directive("(^|\n)[ \t]*#[ \t]*include[ \t]+[A-Za-z_]");
+  return Directive.match(Text);
 }
 
 std::vector<Include> includesOf(StringRef Text) {

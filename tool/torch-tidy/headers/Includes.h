@@ -24,6 +24,9 @@ struct Include {
 /// for what is no C++.
 std::vector<Include> includesOf(llvm::StringRef Text);
 
+/// There is one whose name is a macro: it may be anything.
+bool includesByMacro(llvm::StringRef Text);
+
 /// Of the name of a header, as it is included.
 bool isOfLibTorch(llvm::StringRef Header);
 

@@ -78,19 +78,22 @@ public:
     if (!Status && StringRef(Name).find_first_of(Wildcards) != StringRef::npos)
       return addGlob(Name);
     // As it was written: messages name it so.
-    add(Name, comparablePath(Name));
+    add(Name, comparablePath(Name), /*IsNamed=*/true);
   }
 
   SourceList take() { return std::move(Result); }
 
 private:
-  void add(const std::string &Name, const std::string &Path) {
+  void add(const std::string &Name, const std::string &Path,
+           bool IsNamed = false) {
     if (!Seen.insert(Path).second)
       return;
     if (std::string Reason = obstacle(Name, Database, FS); !Reason.empty())
       fail("cannot analyse '" + Name + "': " + Reason);
     else
       Result.Usable.push_back(Name);
+    if (!IsNamed)
+      Result.Gathered.insert(Name);
   }
 
   void addFolder(const std::string &Name) {

@@ -3,6 +3,7 @@
 #define TORCHTIDY_TOOL_INPUTS_SOURCES_H
 
 #include "clang/Tooling/CompilationDatabase.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@ namespace torchtidy::tool {
 struct SourceList {
   /// Those that can be analysed, each once.
   std::vector<std::string> Usable;
+  /// Those of them that nobody named: from folders, globs, a list of commands.
+  llvm::StringSet<> Gathered;
   /// How many cannot be, or were asked for and are not there; each has been
   /// told.
   size_t NumUnusable = 0;

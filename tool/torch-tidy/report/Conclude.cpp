@@ -175,7 +175,8 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
     // Of a single file clang-tidy says nothing where nothing is found.
     if (Sources.size() > 1 || Line.Output != Format::Text ||
         !Line.Diff.empty() || !Line.Baseline.empty())
-      summarize(All, Sources.size(), Done.Shortfalls.size(), Done.Hidden);
+      summarize(All, Sources.size(), Done.NumWithoutLibTorch,
+                Done.Shortfalls.size(), Done.Hidden);
   }
 
   int ExitCode = Given.InWhole ? 0 : 1;

@@ -103,6 +103,8 @@ void explainShortfalls(ArrayRef<Shortfall> Shortfalls) {
            << (Each.IsOfCallsOnly
                    ? "' was analysed without the functions that it calls: with "
                      "them it is too large\n"
+               : Each.IsTemplate
+                   ? "' was left out: nothing here instantiates the template\n"
                    : "' was left out: it is too large to analyse\n");
   if (Shortfalls.size() > Shown)
     note() << Shortfalls.size() - Shown
@@ -146,7 +148,8 @@ void explainHidden(ArrayRef<HiddenCode> Hidden,
   }
 }
 
-void summarize(const Findings &All, size_t NumSources, size_t NumLeftOut,
+void summarize(const Findings &All, size_t NumSources,
+               size_t NumWithoutLibTorch, size_t NumLeftOut,
                ArrayRef<HiddenCode> Hidden) {
   std::map<StringRef, unsigned> Checks;
   StringSet<> Files;
@@ -161,7 +164,10 @@ void summarize(const Findings &All, size_t NumSources, size_t NumLeftOut,
   errs() << "torch-tidy: " << counted(Count, "finding");
   if (Count)
     errs() << " in " << counted(Files.size(), "file");
-  errs() << "; " << counted(NumSources, "source") << " analysed";
+  errs() << "; " << counted(NumSources - NumWithoutLibTorch, "source")
+         << " analysed";
+  if (NumWithoutLibTorch)
+    errs() << ", " << NumWithoutLibTorch << " without LibTorch";
   if (NumLeftOut)
     errs() << ", " << counted(NumLeftOut, "function") << " not in full";
   unsigned HiddenLines = 0;

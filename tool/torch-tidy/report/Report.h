@@ -30,7 +30,7 @@ MissingHeaders findMissingHeaders(const Findings &All);
 void explainMissingHeaders(const MissingHeaders &Missing, bool AreInferred,
                            unsigned Hidden);
 
-/// Says of which functions not all was analysed, for their size.
+/// Says of which functions not all was analysed, and why.
 void explainShortfalls(llvm::ArrayRef<Shortfall> Shortfalls);
 
 /// Says which conditions hide code that uses LibTorch, and which macros were
@@ -40,7 +40,8 @@ void explainHidden(llvm::ArrayRef<HiddenCode> Hidden,
 
 /// Says how many findings there are, of which checks, in how many files, and
 /// how much was not looked at.
-void summarize(const Findings &All, size_t NumSources, size_t NumLeftOut,
+void summarize(const Findings &All, size_t NumSources,
+               size_t NumWithoutLibTorch, size_t NumLeftOut,
                llvm::ArrayRef<HiddenCode> Hidden);
 
 bool hasCompileErrors(const Findings &All);

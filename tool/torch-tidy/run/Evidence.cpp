@@ -58,7 +58,8 @@ void EvidenceCollector::leftOut(const FunctionDecl &Function,
   const SourceLocation At = SM.getExpansionLoc(Function.getLocation());
   Shortfalls.push_back({SM.getFilename(At).str() + ":" +
                             std::to_string(SM.getExpansionLineNumber(At)),
-                        Function.getQualifiedNameAsString(), IsOfCallsOnly});
+                        Function.getQualifiedNameAsString(), IsOfCallsOnly,
+                        !IsOfCallsOnly && Function.isDependentContext()});
 }
 
 } // namespace torchtidy::tool

@@ -39,13 +39,16 @@ struct Evidence {
   clang::tooling::FileByteRange IterationSite;
 };
 
-/// A function of which not all was analysed, for its size.
+/// A function of which not all was analysed.
 struct Shortfall {
   /// "file:line".
   std::string Place;
   std::string Name;
   /// It was, but for the functions that it calls.
   bool IsOfCallsOnly = false;
+  /// Nothing in the file instantiates it, and Clang makes no control flow graph
+  /// of what depends on its arguments. Otherwise it is too large.
+  bool IsTemplate = false;
 };
 
 class EvidenceCollector : public FindingListener {

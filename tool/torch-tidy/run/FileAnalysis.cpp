@@ -31,8 +31,10 @@ struct FileAnalysis::Attempt {
     bool Parsed = false;
   };
 
-  /// The frontend got as far as making a consumer.
+  /// The frontend got as far as making a consumer, or was not asked to.
   bool CameToParse = false;
+  /// It does not use LibTorch, by its text.
+  bool IsLeftOut = false;
   /// Those that a precompiled header is used for.
   std::vector<Command> WithHeader;
   /// Why none is used.
@@ -126,9 +128,10 @@ public:
   ActionFactory(tidy::ClangTidyContext &Context,
                 IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS,
                 HeaderCache *Cache, TorchOnly &AsksTorchOnly,
-                JobControl &Control, Attempt &Whole)
+                JobControl &Control, bool IsGathered, Attempt &Whole)
       : Context(Context), FS(FS), ConsumerFactory(Context, FS), Cache(Cache),
-        AsksTorchOnly(AsksTorchOnly), Control(Control), Whole(Whole) {}
+        AsksTorchOnly(AsksTorchOnly), Control(Control), IsGathered(IsGathered),
+        Whole(Whole) {}
 
   std::unique_ptr<FrontendAction> create() override {
     return std::make_unique<Action>(ConsumerFactory, IsTorchOnly, Whole,
@@ -150,6 +153,11 @@ public:
     if (!Inputs.empty() && Inputs.front().isFile()) {
       Context.setCurrentFile(Inputs.front().getFile());
       IsTorchOnly = AsksTorchOnly(Context);
+      if (IsTorchOnly && IsGathered &&
+          !mayUseLibTorch(Inputs.front().getFile(), *Invocation, *FS)) {
+        Whole.CameToParse = Whole.IsLeftOut = true;
+        return true;
+      }
       if (!IsTorchOnly)
         Whole.Reason = "stock checks are enabled for it";
       else if (Cache)
@@ -214,6 +222,7 @@ private:
   HeaderCache *Cache;
   TorchOnly &AsksTorchOnly;
   JobControl &Control;
+  const bool IsGathered;
   bool IsTorchOnly = false, HasHeader = false;
   Attempt &Whole;
 };
@@ -258,7 +267,8 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
   Context->setDiagnosticsEngine(&Diagnostics);
   Context->setEnableProfiling(Settings.CheckProfile);
   Context->setProfileStoragePrefix(Settings.ProfilePrefix);
-  ActionFactory Factory(*Context, FS, Headers, AsksTorchOnly, Control, Now);
+  ActionFactory Factory(*Context, FS, Headers, AsksTorchOnly, Control,
+                        Settings.Gathered.contains(Source), Now);
 
   tooling::ClangTool Tool(Database, Source,
                           std::make_shared<PCHContainerOperations>(), FS);
@@ -280,6 +290,7 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
   Now.Result.Stats = Context->getStats();
   if (!Now.CameToParse)
     Now.Result.Failure = "Clang does not accept its compile command";
+  Now.Result.UsesNoLibTorch = Now.IsLeftOut;
   Now.Result.Functions = Now.Functions.count();
   Now.Result.Unanalysed = Now.Functions.countWithErrors(Now.Result.Findings);
   return Now;
@@ -359,8 +370,10 @@ FileResult FileAnalysis::runAs(const std::string &Source, bool Crashed,
   Attempt First = attempt(Source, HasCache ? &Cache : nullptr, Control, Macros);
   First.Result.Trouble = Cache.takeTrouble();
   if (First.WithHeader.empty()) {
-    explain(Source, "parsed in full: " +
-                        (HasCache ? First.Reason : std::string("no cache")));
+    explain(Source, First.IsLeftOut
+                        ? std::string("not parsed: it does not use LibTorch")
+                        : "parsed in full: " +
+                              (HasCache ? First.Reason : "no cache"));
     First.tellEnd(Source);
     return std::move(First.Result);
   }

@@ -8,6 +8,7 @@
 #include "run/Pool.h"
 #include "run/UserScope.h"
 #include "clang/Tooling/CompilationDatabase.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <functional>
 #include <map>
@@ -27,6 +28,9 @@ struct AnalysisSettings {
   bool Explain = false;
   /// Nobody has configured the files: conditions that hide LibTorch are tried.
   bool AreInferred = false;
+  /// The sources that a folder or a glob has brought, which nobody named: left
+  /// out where they do not use LibTorch and only torch checks are enabled.
+  llvm::StringSet<> Gathered;
   /// The macros that the build files of such a tree define: InferredFlags.
   std::map<std::string, std::string> Definitions;
 };

@@ -157,6 +157,7 @@ void visit(Stream &S, FileResult &Result, List &Findings) {
     S.text(Each.Place);
     S.text(Each.Name);
     S.integer(Each.IsOfCallsOnly);
+    S.integer(Each.IsTemplate);
   });
   S.list(Result.Hidden, [&](HiddenCode &Each) {
     S.text(Each.Path);
@@ -173,6 +174,7 @@ void visit(Stream &S, FileResult &Result, List &Findings) {
         &Result.Stats.ErrorsIgnoredLineFilter, &Result.Functions,
         &Result.Unanalysed})
     S.integer(*Number);
+  S.integer(Result.UsesNoLibTorch);
   S.text(Result.Failure);
   S.text(Result.Trouble);
 }

@@ -25,6 +25,8 @@ struct FileResult {
   clang::tidy::ClangTidyStats Stats;
   /// Why it was not analysed; empty where it was.
   std::string Failure;
+  /// It was not parsed: nothing in it, or in what it includes, is LibTorch's.
+  bool UsesNoLibTorch = false;
   /// Why no precompiled header could be made; empty if none was wanted.
   std::string Trouble;
   /// Of the user's functions with a body, how many there are, and how many

@@ -90,6 +90,7 @@ RunResult runChecks(const ContextMaker &MakeContext,
     Whole.Functions += Result.Functions;
     Whole.Unanalysed += Result.Unanalysed;
     ++Whole.NumDone;
+    Whole.NumWithoutLibTorch += Result.UsesNoLibTorch;
   };
   Whole.Signal = Processes.run(Sources.size(), Work, Finished);
   Shown.clear();

@@ -37,6 +37,8 @@ struct RunResult {
   unsigned Functions = 0, Unanalysed = 0;
   /// How many sources came to an end, well or not.
   size_t NumDone = 0;
+  /// How many of them do not use LibTorch, and were not parsed.
+  size_t NumWithoutLibTorch = 0;
   /// The signal that ended the run before its time, or 0.
   int Signal = 0;
 };
