@@ -33,6 +33,12 @@ bool isOfLibTorch(StringRef Header) {
          Header.starts_with("c10/");
 }
 
+StringRef missingHeader(StringRef Message) {
+  return Message.consume_back("' file not found") && Message.consume_front("'")
+             ? Message
+             : StringRef();
+}
+
 bool includesByMacro(StringRef Text) {
   static const Regex Directive("(^|\n)[ \t]*#[ \t]*include[ \t]+[A-Za-z_]");
   return Directive.match(Text);

@@ -27,6 +27,10 @@ std::vector<Include> includesOf(llvm::StringRef Text);
 /// There is one whose name is a macro: it may be anything.
 bool includesByMacro(llvm::StringRef Text);
 
+/// The header that this error of Clang is about, "'x.h' file not found", or an
+/// empty string.
+llvm::StringRef missingHeader(llvm::StringRef Message);
+
 /// Of the name of a header, as it is included.
 bool isOfLibTorch(llvm::StringRef Header);
 

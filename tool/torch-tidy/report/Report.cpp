@@ -22,15 +22,6 @@ bool isCompileError(const ClangTidyError &Finding) {
   return Finding.DiagnosticName == "clang-diagnostic-error";
 }
 
-/// The header that a "file not found" error is about, or an empty string.
-StringRef missingHeader(const ClangTidyError &Finding) {
-  StringRef Message = Finding.Message.Message;
-  if (!isCompileError(Finding) || !Message.consume_back("' file not found") ||
-      !Message.consume_front("'"))
-    return {};
-  return Message;
-}
-
 } // namespace
 
 void limitCompileErrors(Findings &All) {
@@ -56,7 +47,9 @@ unsigned removeCompileErrors(Findings &All) {
 MissingHeaders findMissingHeaders(const Findings &All) {
   MissingHeaders Result;
   for (const ClangTidyError &Finding : All) {
-    const StringRef Header = missingHeader(Finding);
+    const StringRef Header = isCompileError(Finding)
+                                 ? missingHeader(Finding.Message.Message)
+                                 : StringRef();
     if (Header.empty())
       continue;
     std::vector<std::string> &Files = Result[Header.str()];

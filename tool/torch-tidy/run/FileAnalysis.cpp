@@ -4,6 +4,7 @@
 #include "clang-tidy/ClangTidyModule.h"
 #include "headers/Doubts.h"
 #include "headers/EntryHeaders.h"
+#include "headers/Includes.h"
 #include "headers/PrecompiledHeader.h"
 #include "run/FunctionRanges.h"
 #include "run/HiddenCode.h"
@@ -45,13 +46,22 @@ struct FileAnalysis::Attempt {
   unsigned Warnings = 0, Errors = 0;
   bool HasFailed = false;
 
-  /// The first compile error; empty where there is none.
+  /// The first compile error that LibTorch's headers may have to do with; empty
+  /// where there is none. Where a header of somebody else is missing, that is
+  /// why: in full it is missing as well.
   std::string error() const {
-    for (const tidy::ClangTidyError &Finding : Result.Findings)
-      if (Finding.DiagLevel == tidy::ClangTidyError::Error &&
-          StringRef(Finding.DiagnosticName).starts_with("clang-diagnostic"))
-        return Finding.Message.Message;
-    return {};
+    std::string First;
+    for (const tidy::ClangTidyError &Finding : Result.Findings) {
+      if (Finding.DiagLevel != tidy::ClangTidyError::Error ||
+          !StringRef(Finding.DiagnosticName).starts_with("clang-diagnostic"))
+        continue;
+      const StringRef Missing = missingHeader(Finding.Message.Message);
+      if (!Missing.empty() && !isOfLibTorch(Missing))
+        return {};
+      if (First.empty())
+        First = Finding.Message.Message;
+    }
+    return First;
   }
 
   /// Why the result may be another than that of a parse in full; empty where
