@@ -151,14 +151,20 @@ std::vector<FixItHint> putIntoBlock(const ASTContext &Context,
     return {};
   const bool IsInBlock = isa_and_nonnull<CompoundStmt, SwitchCase, LabelStmt>(
       Flow.parent(Statement));
-  const std::string Indent = indentation(SM, Statement->getBeginLoc());
-  const std::string Before =
-      IsInBlock ? "{\n" + Indent + "  " + Code.str() + "\n" + Indent + "  "
-                : "{ " + Code.str() + " ";
-  return {FixItHint::CreateInsertion(Statement->getBeginLoc(), Before),
-          FixItHint::CreateInsertion(
-              IsInBlock ? afterTrailingComments(Context, End) : End,
-              IsInBlock ? "\n" + Indent + "}" : " }")};
+  const SourceLocation Begin = Statement->getBeginLoc();
+  const std::string Indent = indentation(SM, Begin);
+  if (!IsInBlock)
+    return {FixItHint::CreateInsertion(Begin, "{ " + Code.str() + " "),
+            FixItHint::CreateInsertion(End, " }")};
+  // A marker comes into the block as well.
+  const SourceLocation Above = aboveMarker(SM, Begin);
+  std::vector<FixItHint> Result = {FixItHint::CreateInsertion(
+      Above, "{\n" + Indent + "  " + Code.str() + "\n" + Indent + "  ")};
+  if (Above != Begin)
+    Result.push_back(FixItHint::CreateInsertion(Begin, "  "));
+  Result.push_back(FixItHint::CreateInsertion(
+      afterTrailingComments(Context, End), "\n" + Indent + "}"));
+  return Result;
 }
 
 /// The function declares another variable with the name of V.
@@ -193,39 +199,45 @@ std::vector<FixItHint> moveBeforeLoop(const ASTContext &Context,
   for (const ParmVarDecl *Parameter : Flow.function()->parameters())
     if (Parameter->getDeclName() == V->getDeclName())
       return {};
-  // Comments behind it go with it.
+  // Comments behind it go with it, and so does a marker above it.
+  const SourceLocation Begin = Declaration->getBeginLoc();
+  const SourceLocation Above = aboveMarker(SM, Begin);
   const SourceLocation After = afterTrailingComments(
       Context, Lexer::getLocForEndOfToken(Declaration->getEndLoc(), 0, SM,
                                           Context.getLangOpts()));
-  const CharSourceRange Written =
-      CharSourceRange::getCharRange(Declaration->getBeginLoc(), After);
-  const std::string Text =
-      Lexer::getSourceText(Written, SM, Context.getLangOpts()).str();
+  auto Source = [&](SourceLocation From, SourceLocation To) {
+    return Lexer::getSourceText(CharSourceRange::getCharRange(From, To), SM,
+                                Context.getLangOpts());
+  };
+  const std::string Indent = indentation(SM, Loop->getBeginLoc());
+  std::string Text = Source(Begin, After).str();
   if (Text.empty())
     return {};
-  const std::string Indent = indentation(SM, Loop->getBeginLoc());
+  if (Above != Begin)
+    Text = Source(Above, Begin).rtrim().str() + "\n" + Indent + Text;
   std::vector<FixItHint> Result = {FixItHint::CreateInsertion(
       aboveMarker(SM, Loop->getBeginLoc()), Text + "\n" + Indent)};
+  const CharSourceRange Written = CharSourceRange::getCharRange(Above, After);
   if (!Instead.empty()) {
     Result.push_back(FixItHint::CreateReplacement(Written, Instead));
     return Result;
   }
   // The line goes with the statement, unless something else is on it.
-  auto [File, Begin] = SM.getDecomposedLoc(Declaration->getBeginLoc());
-  const StringRef Buffer = SM.getBufferData(File);
-  unsigned End = SM.getFileOffset(After);
+  const StringRef Buffer = SM.getBufferData(SM.getFileID(Above));
   const unsigned Start =
-      Begin - indentation(SM, Declaration->getBeginLoc()).size();
-  const size_t Rest = Buffer.find_first_not_of(" \t", End);
+      SM.getFileOffset(Above) - indentation(SM, Above).size();
+  const size_t Rest = Buffer.find_first_not_of(" \t", SM.getFileOffset(After));
   const bool IsAlone = Rest != StringRef::npos && Buffer[Rest] == '\n' &&
-                       (Start == 0 || Buffer[Start - 1] == '\n');
+                       Start != 0 && Buffer[Start - 1] == '\n';
   if (!IsAlone) {
     Result.push_back(FixItHint::CreateRemoval(Written));
     return Result;
   }
-  const SourceLocation First = SM.getLocForStartOfFile(File);
+  // With the newline before it: behind a removal Clang takes one more blank,
+  // which would be of the next line's indentation.
+  const SourceLocation First = SM.getLocForStartOfFile(SM.getFileID(Above));
   Result.push_back(FixItHint::CreateRemoval(CharSourceRange::getCharRange(
-      First.getLocWithOffset(Start), First.getLocWithOffset(Rest + 1))));
+      First.getLocWithOffset(Start - 1), First.getLocWithOffset(Rest))));
   return Result;
 }
 

@@ -18,3 +18,38 @@ torch::Tensor masked(const std::vector<torch::Tensor> &in) {
   }
   return sum;
 }
+
+// A NOLINTNEXTLINE above the declaration goes with it, and the next line keeps all of its
+// indentation.
+torch::Tensor marked(const std::vector<torch::Tensor> &in) {
+  auto sum = torch::zeros({1});
+  // CHECK-FIXES: {{^}}  // NOLINTNEXTLINE(readability-identifier-naming): as in the paper
+  // CHECK-FIXES-NEXT: {{^}}  auto M = torch::ones({512, 512}).tril();
+  // CHECK-FIXES-NEXT: {{^}}  for (const auto &x : in) {
+  // CHECK-FIXES-NEXT: {{^}}    sum += (x * M).sum();
+  for (const auto &x : in) {
+    // NOLINTNEXTLINE(readability-identifier-naming): as in the paper
+    auto M = torch::ones({512, 512}).tril();
+    sum += (x * M).sum();
+    // CHECK-MESSAGES: :[[@LINE-2]]:14: warning: 'torch::ones' makes the same tensor in every iteration
+  }
+  return sum;
+}
+
+// Where something takes the place of the declaration, too.
+torch::Tensor replaced(const std::vector<torch::Tensor> &in) {
+  auto sum = torch::zeros({1});
+  // CHECK-FIXES: {{^}}  // NOLINTNEXTLINE(readability-identifier-naming): as in the paper
+  // CHECK-FIXES-NEXT: {{^}}  auto M = torch::zeros({512, 512});
+  // CHECK-FIXES-NEXT: {{^}}  for (const auto &x : in) {
+  // CHECK-FIXES-NEXT: {{^}}    M.zero_();
+  // CHECK-FIXES-NEXT: {{^}}    M += x;
+  for (const auto &x : in) {
+    // NOLINTNEXTLINE(readability-identifier-naming): as in the paper
+    auto M = torch::zeros({512, 512});
+    M += x;
+    sum += M.sum();
+    // CHECK-MESSAGES: :[[@LINE-3]]:14: warning: 'torch::zeros'
+  }
+  return sum;
+}

@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
     measure::Loop loop("training");
     torch::optim::Adam optimizer(net->parameters(), 2e-3);
     for (int64_t step = 0; step < steps; ++step) {
-     const Policies batch = draw(4, device);
+      const Policies batch = draw(4, device);
       const auto output = net->forward(batch.features).squeeze(1);
       const auto loss = torch::mse_loss(output, batch.costs);
       optimizer.zero_grad();

@@ -17,7 +17,7 @@ double quantize(const torch::Tensor &data, const torch::Tensor &codebook,
   const auto codes = codebook.to(device, torch::kFloat32);
   for (int64_t first = 0; first < data.size(0); first += batch_size) {
     const auto batch = data.narrow(0, first, batch_size);
-   const auto nearest = std::get<0>(torch::cdist(batch, codes).min(1));
+    const auto nearest = std::get<0>(torch::cdist(batch, codes).min(1));
     sum += nearest.mean().item<double>();
     loop.iteration();
   }
@@ -35,7 +35,7 @@ double train_classifier(const torch::Tensor &data, const torch::Tensor &labels,
   measure::Loop loop("class_weights");
   const auto weights = class_weights.to(device, torch::kFloat32);
   for (int64_t first = 0; first < data.size(0); first += batch_size) {
-   const auto output = net->forward(data.narrow(0, first, batch_size));
+    const auto output = net->forward(data.narrow(0, first, batch_size));
     const auto loss = torch::cross_entropy_loss(
         output, labels.narrow(0, first, batch_size), weights);
     optimizer.zero_grad();
