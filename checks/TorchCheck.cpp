@@ -25,8 +25,10 @@ public:
   std::vector<model::Finding> take(StringRef Check, const SourceManager &SM) {
     std::vector<model::Finding> Result;
     for (const model::Finding &Finding : Findings)
-      if (Finding.Check == Check && !isOutranked(Finding, SM))
+      if (Finding.Check == Check && !isOutranked(Finding, SM)) {
         Result.push_back(Finding);
+        keepApart(Result.back());
+      }
     llvm::stable_sort(Result, [&](const auto &A, const auto &B) {
       return SM.isBeforeInTranslationUnit(A.Location, B.Location);
     });
@@ -43,6 +45,25 @@ public:
   }
 
 private:
+  /// clang-tidy takes changes that touch for changes that overlap, and makes
+  /// only one of them: of two lines that go, an empty one is left.
+  void keepApart(model::Finding &Finding) const {
+    for (FixItHint &Fix : Finding.Fixes) {
+      CharSourceRange &Removed = Fix.RemoveRange;
+      const auto Touches = [&](const FixItHint &Before) {
+        const CharSourceRange &Range = Before.RemoveRange;
+        return Range.isValid() && Range.getEnd() == Removed.getBegin() &&
+               Range.getBegin() != Removed.getBegin();
+      };
+      if (Removed.isValid() && Removed.isCharRange() &&
+          Removed.getBegin() != Removed.getEnd() &&
+          llvm::any_of(Findings, [&](const model::Finding &Other) {
+            return llvm::any_of(Other.Fixes, Touches);
+          }))
+        Removed.setBegin(Removed.getBegin().getLocWithOffset(1));
+    }
+  }
+
   bool isOutranked(const model::Finding &Finding,
                    const SourceManager &SM) const {
     if (Finding.Cause.empty())

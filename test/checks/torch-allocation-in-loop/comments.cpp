@@ -37,19 +37,37 @@ torch::Tensor marked(const std::vector<torch::Tensor> &in) {
 }
 
 // Where something takes the place of the declaration, too.
-torch::Tensor replaced(const std::vector<torch::Tensor> &in) {
-  auto sum = torch::zeros({1});
+int64_t replaced(const std::vector<torch::Tensor> &in) {
+  int64_t sum = 0;
   // CHECK-FIXES: {{^}}  // NOLINTNEXTLINE(readability-identifier-naming): as in the paper
-  // CHECK-FIXES-NEXT: {{^}}  auto M = torch::zeros({512, 512});
+  // CHECK-FIXES-NEXT: {{^}}  auto M = torch::zeros({128, 64}, torch::kInt64);
   // CHECK-FIXES-NEXT: {{^}}  for (const auto &x : in) {
   // CHECK-FIXES-NEXT: {{^}}    M.zero_();
   // CHECK-FIXES-NEXT: {{^}}    M += x;
   for (const auto &x : in) {
     // NOLINTNEXTLINE(readability-identifier-naming): as in the paper
-    auto M = torch::zeros({512, 512});
+    auto M = torch::zeros({128, 64}, torch::kInt64);
     M += x;
-    sum += M.sum();
+    sum += M.max().item<int64_t>();
     // CHECK-MESSAGES: :[[@LINE-3]]:14: warning: 'torch::zeros'
+  }
+  return sum;
+}
+
+// Two lines that follow one another: both go, one empty line is left.
+torch::Tensor both(const std::vector<torch::Tensor> &in) {
+  auto sum = torch::zeros({1});
+  // CHECK-FIXES: {{^}}  auto ones = torch::ones({512, 512});
+  // CHECK-FIXES-NEXT: {{^}}  auto zeros = torch::zeros({512, 512}); // none
+  // CHECK-FIXES-NEXT: {{^}}  for (const auto &x : in) {
+  // CHECK-FIXES-EMPTY:
+  // CHECK-FIXES-NEXT: {{^}}    sum += (x * ones + zeros).sum();
+  for (const auto &x : in) {
+    auto ones = torch::ones({512, 512});
+    auto zeros = torch::zeros({512, 512}); // none
+    sum += (x * ones + zeros).sum();
+    // CHECK-MESSAGES: :[[@LINE-3]]:17: warning: 'torch::ones' makes the same tensor in every iteration
+    // CHECK-MESSAGES: :[[@LINE-3]]:18: warning: 'torch::zeros' makes the same tensor in every iteration
   }
   return sum;
 }

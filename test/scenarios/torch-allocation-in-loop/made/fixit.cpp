@@ -58,10 +58,11 @@ double train_gan(torch::Device device) {
 
   torch::Tensor drawn;
   measure::Loop loop("gan");
+  const auto real = torch::ones({batch_size, 1}, device);
+  const auto fake = torch::zeros({batch_size, 1}, device);
   for (int step = 0; step < 200; ++step) {
     // The noise is drawn anew in every step, the labels are always the same.
-    const auto real = torch::ones({batch_size, 1}, device);
-    const auto fake = torch::zeros({batch_size, 1}, device);
+
     const auto noise = torch::randn({batch_size, noise_size}, device);
     drawn = generator->forward(noise);
 
