@@ -28,13 +28,6 @@ static const VarDecl *ownerVariable(const OutlivedLoan &Found) {
              : nullptr;
 }
 
-static bool isReturned(const OutlivedLoan &Found) {
-  const PlaceTable &Places = Found.Entry->places();
-  const PlaceId RootPlace = Places.rootOf(Found.Hold->Holder);
-  return llvm::dyn_cast_if_present<const FunctionDecl *>(
-             Places.key(RootPlace)) == Found.Entry->root().Function;
-}
-
 static std::string ending(const OutlivedLoan &Found) {
   switch (Found.End->How) {
   case EndKind::Scope:

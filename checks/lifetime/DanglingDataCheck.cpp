@@ -29,12 +29,9 @@ static const Expr *madeBy(const OutlivedLoan &Found) {
 static std::string use(const OutlivedLoan &Found, const std::string &Noun) {
   if (Found.Touch)
     return Noun + "is used afterwards";
-  const PlaceTable &Places = Found.Entry->places();
-  const PlaceId RootPlace = Places.rootOf(Found.Hold->Holder);
-  const std::string Name = Places.name(Found.Hold->Holder);
-  const Root Kind = Places.rootKind(RootPlace);
-  if (Kind == Root::Object || Kind == Root::Background)
+  if (isReturned(Found))
     return Noun + "is returned";
+  const std::string Name = Found.Entry->places().name(Found.Hold->Holder);
   return Noun + "is kept" + (Name.empty() ? "" : " in '" + Name + "'");
 }
 

@@ -6,6 +6,13 @@ using namespace clang;
 
 namespace torchtidy::model {
 
+bool isReturned(const OutlivedLoan &Found) {
+  const PlaceTable &Places = Found.Entry->places();
+  const RootKey Key = Places.key(Places.rootOf(Found.Hold->Holder));
+  return llvm::dyn_cast_if_present<const FunctionDecl *>(Key) ==
+         Found.Hold->In->Function;
+}
+
 bool isBlob(const Loan &Taken) {
   const auto *Call = dyn_cast<CallExpr>(Taken.Site);
   const torch::Call Kind = Call ? torch::classify(Call) : torch::Call();
@@ -22,29 +29,38 @@ public:
     OutlivedLoan Result;
     Result.Entry = &Entry;
     Result.Taken = &Entry.loan(Id);
-    // After a reallocation the holder may be given the new memory before its
-    // next use, so that only an end for good counts here.
-    if (const HoldEvent *Hold = first<HoldEvent>())
-      if (const EndEvent *End = endForGood()) {
-        Result.End = End;
-        Result.Hold = Hold;
-        return Result;
-      }
-    if (const TouchEvent *Touch = first<TouchEvent>())
-      if (const EndEvent *End = endBefore(*Touch)) {
-        Result.End = End;
-        Result.Touch = Touch;
-        return Result;
-      }
+    if (isHeld(Result, /*IsOfEntry=*/true) || isRead(Result) ||
+        isHeld(Result, /*IsOfEntry=*/false))
+      return Result;
     return std::nullopt;
   }
 
 private:
-  template <class EventT> const EventT *first() const {
-    for (const EventT &E : Entry.events<EventT>())
-      if (llvm::is_contained(E.Dangling, Id))
-        return &E;
-    return nullptr;
+  /// When the entry is over, or a function that it has called: there, whoever
+  /// reads it says more.
+  bool isHeld(OutlivedLoan &Result, bool IsOfEntry) const {
+    for (const HoldEvent &Hold : Entry.events<HoldEvent>()) {
+      if (!llvm::is_contained(Hold.Dangling, Id) ||
+          (Hold.In->Caller == nullptr) != IsOfEntry)
+        continue;
+      // After a reallocation the holder may be given the new memory before its
+      // next use, so that only an end for good counts here.
+      Result.End = endForGood();
+      Result.Hold = Result.End ? &Hold : nullptr;
+      return Result.End;
+    }
+    return false;
+  }
+
+  bool isRead(OutlivedLoan &Result) const {
+    for (const TouchEvent &Touch : Entry.events<TouchEvent>()) {
+      if (!llvm::is_contained(Touch.Dangling, Id))
+        continue;
+      Result.End = endBefore(Touch);
+      Result.Touch = Result.End ? &Touch : nullptr;
+      return Result.End;
+    }
+    return false;
   }
 
   const EndEvent *endForGood() const {

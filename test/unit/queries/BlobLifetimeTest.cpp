@@ -94,6 +94,37 @@ std::pair<Values, Tensor> moved() {
   Tensor t = torch::from_blob(values.data(), {3});
   return {std::move(values), t};
 }
+struct Keeper {
+  Tensor last;
+  void keep() {
+    Values values = load();
+    last = torch::from_blob(values.data(), {3});
+  }
+};
+static Tensor handsOut() {
+  Values values = load();
+  return torch::from_blob(values.data(), {3});
+}
+static Tensor lentBy(Values &values) {
+  return torch::from_blob(values.data(), {3});
+}
+void neverReads() { Tensor t = handsOut(); }
+double reads() { return handsOut().sum().item<double>(); }
+void keeps() {
+  Keeper keeper;
+  keeper.keep();
+}
+void lends() {
+  Values values = load();
+  Tensor t = lentBy(values);
+}
+void captures() {
+  Tensor t;
+  [&] {
+    Values values = load();
+    t = torch::from_blob(values.data(), {3});
+  }();
+}
 )cpp";
 
 TEST_F(Loans, AreTakenFromOwnersThatAreKnown) {
@@ -140,6 +171,24 @@ TEST_F(Loans, AreReadAfterwards) {
 TEST_F(Loans, AreFineWhereTheMemoryLivesOn) {
   EXPECT_TRUE(ask("inTime").empty());
   EXPECT_TRUE(ask("moved").empty());
+}
+
+// The function that owned the memory is wrong, whoever reads it.
+TEST_F(Loans, AreHandedOutByTheFunctionThatOwns) {
+  const auto Unread = ask("neverReads");
+  ASSERT_EQ(Unread.size(), 1u);
+  ASSERT_TRUE(Unread[0].Hold);
+  EXPECT_EQ(Unread[0].Hold->In->Function->getName(), "handsOut");
+  EXPECT_TRUE(isReturned(Unread[0]));
+  const auto Read = ask("reads");
+  ASSERT_EQ(Read.size(), 1u);
+  EXPECT_TRUE(Read[0].Touch);
+  const auto Kept = ask("keeps");
+  ASSERT_EQ(Kept.size(), 1u);
+  ASSERT_TRUE(Kept[0].Hold);
+  EXPECT_FALSE(isReturned(Kept[0]));
+  EXPECT_TRUE(ask("lends").empty());
+  EXPECT_TRUE(ask("captures").empty());
 }
 
 } // namespace

@@ -117,30 +117,82 @@ void endFullExpression(Machine &M, const Stmt *Whole) {
   }
 }
 
-/// The entry is over: who uses memory that is gone, and lives on?
-static void emitHolds(Machine &M, const Frame *Ended) {
-  const PlaceTable &Places = M.places();
-  for (const auto &[P, V] : M.state().Places) {
-    if (V.Dangling.empty())
-      continue;
+/// Ended, or an activation that began in it, has made what lies there.
+static bool isMadeIn(const PlaceTable &Places, PlaceId P, const Frame *Ended) {
+  const Root Kind = Places.rootKind(P);
+  const unsigned Maker = Places.frame(P);
+  return (Kind == Root::Local || Kind == Root::Receiver ||
+          Kind == Root::Object) &&
+         Ended->Id <= Maker && Maker <= Ended->LastId;
+}
+
+/// Who lives on when an activation is over: what it returns, and what it was
+/// given or reaches.
+class Survivors {
+public:
+  Survivors(Machine &M, const Frame *Ended)
+      : M(M), Places(M.places()), Ended(Ended), Result(M.returned(Ended)) {}
+
+  bool contains(PlaceId P) const {
     const PlaceId RootPlace = Places.rootOf(P);
+    if (RootPlace == Result)
+      return true;
+    return isEntry() ? outlivesEntry(P, RootPlace) : outlivesCall(RootPlace);
+  }
+
+  /// The memory that the activation is to blame for: in a callee its own, for
+  /// no caller can do anything about that.
+  LoanSet blamed(const LoanSet &Dangling) const {
+    LoanSet Own;
+    for (LoanId Id : Dangling)
+      if (isEntry() || isMadeIn(Places, M.names().at(Id).Owner, Ended))
+        insert(Own, Id);
+    return Own;
+  }
+
+private:
+  bool isEntry() const { return !Ended->Caller; }
+
+  bool outlivesEntry(PlaceId P, PlaceId RootPlace) const {
+    const bool IsInBackground = RootPlace == M.background();
+    if (Ended->Function->isMain() && !IsInBackground)
+      return false;
     const QualType Type = Places.typeOf(RootPlace);
     const bool IsByValue = Places.rootKind(RootPlace) == Root::Local &&
                            !Type->isReferenceType() && !Type->isPointerType();
-    const bool IsReturned = RootPlace == M.returned(Ended);
-    const bool IsInBackground = RootPlace == M.background();
-    const bool LivesOn =
-        (M.isFromOutside(P) && !IsByValue) || IsReturned || IsInBackground;
-    const QualType Held =
-        IsReturned ? Ended->Function->getReturnType() : Places.typeOf(P);
-    if (!LivesOn || (Ended->Function->isMain() && !IsInBackground) ||
-        !torch::mayBorrow(Held))
+    return (M.isFromOutside(P) && !IsByValue) || IsInBackground;
+  }
+
+  /// What a lambda captures belongs to the function around it: a block of its
+  /// own there would do the same. Tasks are looked at when the entry ends.
+  bool outlivesCall(PlaceId RootPlace) const {
+    const auto *Method = dyn_cast<CXXMethodDecl>(Ended->Function);
+    const bool IsLambda = Method && Method->getParent()->isLambda();
+    return !IsLambda && RootPlace != M.background() &&
+           !isMadeIn(Places, RootPlace, Ended);
+  }
+
+  Machine &M;
+  const PlaceTable &Places;
+  const Frame *Ended;
+  const PlaceId Result;
+};
+
+/// An activation is over: who uses memory that is gone, and lives on?
+static void emitHolds(Machine &M, const Frame *Ended) {
+  const Survivors LivingOn(M, Ended);
+  for (const auto &[P, V] : M.state().Places) {
+    const LoanSet Gone = LivingOn.blamed(V.Dangling);
+    if (Gone.empty() || !LivingOn.contains(P))
       continue;
-    M.emit<HoldEvent>(nullptr,
-                      [&, Holder = P, &Gone = V.Dangling](HoldEvent &E) {
-                        E.Holder = Holder;
-                        E.Dangling = Gone;
-                      });
+    const bool IsReturned = M.places().rootOf(P) == M.returned(Ended);
+    const QualType Held =
+        IsReturned ? Ended->Function->getReturnType() : M.places().knownType(P);
+    if (torch::mayBorrow(Held))
+      M.emit<HoldEvent>(nullptr, [&, Holder = P](HoldEvent &E) {
+        E.Holder = Holder;
+        E.Dangling = Gone;
+      });
   }
 }
 
@@ -164,7 +216,8 @@ void endFrame(Machine &M, const Frame *Ended) {
   for (PlaceId P : Dead)
     if (!Places.typeOf(P)->isReferenceType())
       endMemory(M, P, EndKind::Scope, nullptr);
-  if (!Ended->Caller && Ended == &M.graph().root() && M.isRecording())
+  const bool IsConstructorBefore = !Ended->Caller && Ended != &M.graph().root();
+  if (M.isRecording() && !IsConstructorBefore)
     emitHolds(M, Ended);
 }
 
