@@ -1,6 +1,7 @@
 #include "queries/LoopInvariance.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "queries/Loops.h"
 #include "torch/Api.h"
 #include "torch/Members.h"
 #include "torch/Std.h"
@@ -24,8 +25,7 @@ bool Invariance::isContentWritten(const ValueDecl *D, const Loop &L) const {
     return Places.variable(P) == D;
   };
   return llvm::any_of(Entry.events<WriteEvent>(), [&](const WriteEvent &Write) {
-    return (L.contains(Write.Point) || Write.IsPointer) &&
-           llvm::any_of(Write.Places, IsOf);
+    return llvm::any_of(Write.Places, IsOf) && mayHappenIn(Entry, Write, L);
   });
 }
 
@@ -36,8 +36,76 @@ bool Invariance::hasSameContent(const Expr *E, const Frame *F, const Loop &L) {
   return Result;
 }
 
+bool Invariance::isSameElementAgain(const Expr *E, const Frame *F,
+                                    const Loop &L) {
+  CountersMatter = false;
+  const bool Result = hasSameContent(E, F, L);
+  CountersMatter = true;
+  return Result;
+}
+
+/// The for statement in Body whose counter V is, or null.
+static const ForStmt *countedBy(const VarDecl *V, const Stmt *Body) {
+  const ForStmt *Result = nullptr;
+  ast::anyStmt(
+      Body,
+      [&](const Stmt *S) {
+        const auto *For = dyn_cast<ForStmt>(S);
+        const auto *Init =
+            For ? dyn_cast_or_null<DeclStmt>(For->getInit()) : nullptr;
+        if (Init && llvm::is_contained(Init->decls(), V))
+          Result = For;
+        return Result != nullptr;
+      },
+      ast::Lambdas::Skip);
+  return Result;
+}
+
+/// Every mention of V in S only reads its value.
+static bool onlyReads(const VarDecl *V, const Stmt *S) {
+  unsigned Mentions = 0, Reads = 0;
+  const auto Names = [&](const Stmt *Part) {
+    const auto *Ref = dyn_cast<DeclRefExpr>(Part);
+    return Ref && Ref->getDecl() == V;
+  };
+  ast::forEachStmt(
+      S,
+      [&](const Stmt *Part) {
+        Mentions += Names(Part);
+        const auto *Cast = dyn_cast<ImplicitCastExpr>(Part);
+        Reads += Cast && Cast->getCastKind() == CK_LValueToRValue &&
+                 Names(Cast->getSubExpr()->IgnoreParens());
+      },
+      ast::Lambdas::Enter);
+  return Mentions == Reads;
+}
+
+/// V counts an inner loop, from the same number in the same steps in every
+/// iteration of L, or goes through the elements of the same range.
+bool Invariance::isSameCounter(const VarDecl *V, const Frame *F,
+                               const Loop &L) {
+  const Frame *Owner = Supergraph::owner(F, V);
+  const Stmt *Around = Entry.loopStatement(L);
+  const Stmt *Body = Owner ? Owner->Function->getBody() : nullptr;
+  if (!Body || !Owner->Flow || !Around)
+    return false;
+  const auto IsInside = [&](const Stmt *Inner) {
+    return Inner != Around &&
+           (Entry.beginsIn(Owner, L) || Owner->Flow->isInside(Inner, Around));
+  };
+  if (const CXXForRangeStmt *Range = Owner->Flow->rangeLoop(V))
+    return IsInside(Range) && isInvariant(Range->getRangeInit(), Owner, L);
+  const ForStmt *For = countedBy(V, Body);
+  return For && IsInside(For) && For->getInc() && V->getInit() &&
+         isInvariant(V->getInit(), Owner, L) && onlyReads(V, For->getBody()) &&
+         (!For->getCond() || onlyReads(V, For->getCond()));
+}
+
 bool Invariance::isInvariantVariable(const VarDecl *V, const Frame *F,
                                      const Loop &L) {
+  if (!CountersMatter && isSameCounter(V, F, L))
+    return !(torch::isTensor(V->getType().getNonReferenceType()) &&
+             isContentWritten(V, L));
   if (Changes.isChanged(V, L))
     return false;
   if (ContentMatters && torch::isTensor(V->getType()) && isContentWritten(V, L))

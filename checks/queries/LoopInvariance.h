@@ -20,7 +20,15 @@ public:
   bool hasSameContent(const clang::Expr *E, const Frame *F,
                       const flow::Loop &L);
 
+  /// E is an element of what stays the same in L, chosen by the counter of an
+  /// inner loop that does the same in every iteration of L: each element comes
+  /// again, with the same content.
+  bool isSameElementAgain(const clang::Expr *E, const Frame *F,
+                          const flow::Loop &L);
+
 private:
+  bool isSameCounter(const clang::VarDecl *V, const Frame *F,
+                     const flow::Loop &L);
   bool isInvariantVariable(const clang::VarDecl *V, const Frame *F,
                            const flow::Loop &L);
   bool isInvariantCall(const clang::CallExpr *Call, const Frame *F,
@@ -30,7 +38,7 @@ private:
   const Execution &Entry;
   LoopChanges Changes;
   unsigned Depth = 0;
-  bool ContentMatters = false;
+  bool ContentMatters = false, CountersMatter = true;
 };
 
 } // namespace torchtidy::model

@@ -1,5 +1,6 @@
 #include "queries/Loops.h"
 #include "ast/Walk.h"
+#include "flow/PathQuery.h"
 #include "torch/Std.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
@@ -16,7 +17,19 @@ bool isOuterLoop(const Execution &Entry, const Loop &L) {
     return L.contains(E.Point) && !Entry.isInForward(E.In) &&
            Entry.loopsAround(E.Point).back() != &L;
   };
-  return llvm::any_of(Entry.events<ForwardEvent>(), WorksInside) ||
+  const bool Learns =
+      llvm::any_of(Entry.events<BackwardEvent>(), [&](const Event &E) {
+        return L.contains(E.Point) && Entry.loopsAround(E.Point).back() == &L;
+      });
+  // A function that runs layers in a loop is a network of its own where L goes
+  // back through what it returns.
+  const auto RunsInside = [&](const Event &E) {
+    const Loop *Inner =
+        WorksInside(E) ? Entry.loopsAround(E.Point).back() : nullptr;
+    return Inner &&
+           !(Learns && Entry.beginsIn(Entry.segment(Inner->Header).In, L));
+  };
+  return llvm::any_of(Entry.events<ForwardEvent>(), RunsInside) ||
          llvm::any_of(Entry.events<BackwardEvent>(), WorksInside) ||
          llvm::any_of(Entry.events<StepEvent>(), WorksInside);
 }
@@ -71,6 +84,18 @@ bool canMoveBefore(const Expr *E, const Stmt *LoopStatement, const Frame *F) {
       ast::Lambdas::Enter);
 }
 
+bool mayHappenIn(const Execution &Entry, const WriteEvent &Write,
+                 const Loop &L) {
+  if (L.contains(Write.Point))
+    return true;
+  return Write.IsPointer &&
+         flow::mayReach(
+             Entry.points(), Write.Point,
+             [&](flow::Digraph::Node N) { return L.contains(N); },
+             [](flow::Digraph::Node) { return false; })
+             .has_value();
+}
+
 bool isWritten(const Execution &Entry, const PlaceSet &Places, const Value &V,
                const Loop &L, std::optional<AllocationId> Copy) {
   const auto SharesMemory = [&](const Value &Other) {
@@ -85,12 +110,10 @@ bool isWritten(const Execution &Entry, const PlaceSet &Places, const Value &V,
            });
   };
   for (const WriteEvent &Write : Entry.events<WriteEvent>()) {
-    // A pointer taken before the loop may be written through inside it.
-    if (!L.contains(Write.Point) && !Write.IsPointer)
-      continue;
     if (Copy && Write.Before.uses(*Copy))
       continue;
-    if (Entry.mayAlias(Write.Places, Places) || SharesMemory(Write.Before))
+    if ((Entry.mayAlias(Write.Places, Places) || SharesMemory(Write.Before)) &&
+        mayHappenIn(Entry, Write, L))
       return true;
   }
   const bool IsTrained =

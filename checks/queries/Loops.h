@@ -22,6 +22,10 @@ bool isUnconditional(const Execution &Entry, const clang::Stmt *S,
 bool canMoveBefore(const clang::Expr *E, const clang::Stmt *LoopStatement,
                    const Frame *F);
 
+/// Write happens in L, or through a pointer that was taken on a path to it.
+bool mayHappenIn(const Execution &Entry, const WriteEvent &Write,
+                 const flow::Loop &L);
+
 /// Something in L may write into the tensor that is V and lies at Places: an
 /// operation in place, an optimizer's step, code that cannot be seen. Writes
 /// into the memory of Copy, which a transfer made, do not count.

@@ -76,18 +76,32 @@ public:
 
   std::optional<RepeatedTransfer> run() {
     const auto Around = Entry.loopsAround(Transfer.Point);
-    if (Around.empty() || !ast::objectOf(Call))
-      return std::nullopt;
-    const Loop &L = *Around.back();
-    if (isOuterLoop(Entry, L) ||
-        !isUnconditional(Entry, Call, Transfer.In, L) || isThereAlready() ||
-        asksForItsOwn() ||
-        !llvm::all_of(ast::argumentsOf(Call), [&](const Expr *Argument) {
-          return isa<CXXDefaultArgExpr>(Argument) ||
-                 Same.isInvariant(Argument, Transfer.In, L);
-        }))
+    if (Around.empty() || !ast::objectOf(Call) || isThereAlready() ||
+        asksForItsOwn())
       return std::nullopt;
     findVariable();
+    if (std::optional<RepeatedTransfer> Found = inEach(*Around.back()))
+      return Found;
+    for (const Loop *L : llvm::drop_begin(llvm::reverse(Around)))
+      if (std::optional<RepeatedTransfer> Found = ofEachElement(*L))
+        return Found;
+    return std::nullopt;
+  }
+
+private:
+  /// The same in every iteration of L, as far as the loop and the arguments go.
+  bool asksForTheSame(const Loop &L) {
+    return !isOuterLoop(Entry, L) &&
+           isUnconditional(Entry, Call, Transfer.In, L) &&
+           llvm::all_of(ast::argumentsOf(Call), [&](const Expr *Argument) {
+             return isa<CXXDefaultArgExpr>(Argument) ||
+                    Same.isInvariant(Argument, Transfer.In, L);
+           });
+  }
+
+  std::optional<RepeatedTransfer> inEach(const Loop &L) {
+    if (!asksForTheSame(L))
+      return std::nullopt;
     RepeatedTransfer Result;
     Result.Entry = &Entry;
     Result.Transfer = &Transfer;
@@ -111,7 +125,24 @@ public:
     return Result;
   }
 
-private:
+  /// An inner loop goes through the same elements in each iteration of L. On
+  /// another device there may be no room for all of them at once.
+  std::optional<RepeatedTransfer> ofEachElement(const Loop &L) {
+    const Expr *Object = ast::strip(ast::objectOf(Call));
+    if (Transfer.MovesDevice || !asksForTheSame(L) ||
+        Transfer.Input.needsGrad() || isWorkingCopy(L) ||
+        !Same.isSameElementAgain(Object, Transfer.In, L) ||
+        isWritten(Entry, Transfer.Source, Transfer.Input, L, Transfer.Memory))
+      return std::nullopt;
+    RepeatedTransfer Result;
+    Result.Entry = &Entry;
+    Result.Transfer = &Transfer;
+    Result.Around = &L;
+    Result.How = RepeatedTransfer::Converts;
+    Result.Variable = Variable;
+    return Result;
+  }
+
   bool isSameTensor(const Loop &L) const {
     const Expr *Object = ast::strip(ast::objectOf(Call));
     const auto *Member = dyn_cast<MemberExpr>(Object);

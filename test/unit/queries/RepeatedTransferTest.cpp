@@ -84,6 +84,49 @@ void byHelper(Tensor weights, torch::Device device, const Tensors &xs) {
     (x * move(weights, device)).sum().item<float>();
 }
 
+float readAfterwards(Tensor weights, const Tensors &xs) {
+  float sum = 0;
+  for (const auto &x : xs)
+    sum += (x * weights.to(torch::kCUDA)).sum().item<float>();
+  return sum + *weights.data_ptr<float>();
+}
+float writtenBefore(Tensor weights, const Tensors &xs) {
+  float *first = weights.data_ptr<float>(), sum = 0;
+  for (const auto &x : xs)
+    sum += (x * weights.to(torch::kCUDA)).sum().item<float>() + ++*first;
+  return sum;
+}
+void elements(const Tensors &xs, const Tensors &weights) {
+  for (const auto &x : xs)
+    for (size_t i = 0; i < weights.size(); ++i)
+      (x * weights[i].to(torch::kDouble)).sum().item<double>();
+}
+void fewer(const Tensors &xs) {
+  for (size_t k = 0; k < xs.size(); ++k)
+    for (size_t i = k; i < xs.size(); ++i)
+      xs[i].to(torch::kDouble).sum().item<double>();
+}
+struct Heads {
+  std::vector<torch::nn::Linear> all;
+  Tensor operator()(Tensor x) {
+    for (auto &head : all)
+      x = head->forward(x);
+    return x;
+  }
+};
+void throughHeads(Heads heads, Tensor shift, const Tensors &xs) {
+  auto shifted = [&](const Tensor &x) { return x - shift.to(torch::kFloat); };
+  for (const auto &x : xs)
+    heads(shifted(x)).sum().backward();
+}
+void epochs(torch::nn::Linear net, Tensor shift, const Tensors &xs) {
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    Tensor s = shift.to(torch::kFloat);
+    for (const auto &x : xs)
+      net->forward(x - s).sum().backward();
+  }
+}
+
 // Quiet.
 void batches(const Tensors &xs, torch::Device device) {
   for (const auto &x : xs)
@@ -212,6 +255,27 @@ TEST_F(Transfers, Quiet) {
   for (const char *Root : {"batches", "changed", "itself", "leaf", "devices",
                            "notStacked", "convertedSamples", "once"})
     EXPECT_TRUE(ask(Root).empty()) << Root;
+}
+
+// Through a pointer that is taken afterwards nothing was written before.
+TEST_F(Transfers, APointerCountsFromWhereItIsTaken) {
+  EXPECT_EQ(ask("readAfterwards").size(), 1u);
+  EXPECT_TRUE(ask("writtenBefore").empty());
+}
+
+TEST_F(Transfers, OfEachElementAgain) {
+  RepeatedTransfer Found = one("elements");
+  ASSERT_TRUE(Found.Entry);
+  EXPECT_EQ(Found.How, RepeatedTransfer::Converts);
+  EXPECT_EQ(Found.Entry->loopsAround(Found.Transfer->Point).front(),
+            Found.Around);
+  EXPECT_FALSE(Found.CanMove);
+  EXPECT_TRUE(ask("fewer").empty());
+}
+
+TEST_F(Transfers, ANetworkMayRunItsLayersInALoop) {
+  EXPECT_EQ(ask("throughHeads").size(), 1u);
+  EXPECT_TRUE(ask("epochs").empty());
 }
 
 TEST_F(Transfers, ThereAlready) {
