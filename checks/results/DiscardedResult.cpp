@@ -81,6 +81,14 @@ private:
   }
 };
 
+/// The tensor whose gradient E is: p of p.grad(); null where it is none.
+const Expr *ownerOfGradient(const Expr *E) {
+  const auto *Call = dyn_cast_or_null<CallExpr>(ast::strip(E));
+  return Call && torch::classify(Call).Kind == torch::Api::GradAccess
+             ? ast::objectOf(Call)
+             : nullptr;
+}
+
 class FunctionQuery {
 public:
   FunctionQuery(Program &User, Effects &Known, const flow::ControlFlow &Flow)
@@ -242,6 +250,12 @@ private:
     E = ast::strip(E);
     if (!E || isa<LambdaExpr>(E))
       return;
+    if (const Expr *Owner = ownerOfGradient(E)) {
+      if (const std::optional<Named> Root = namedVariable(Owner);
+          Root && !Root->Temporary)
+        Result.push_back(E);
+      return;
+    }
     if (const auto *Call = dyn_cast<CallExpr>(E)) {
       const Operation *Op = torch::classify(Call).Op;
       if (Op ? Op->Writes == op::Self || Effects::isPure(Call, Op)
@@ -261,7 +275,8 @@ private:
     }
     if (!torch::mayHoldTensor(E->getType()) || torch::isHandle(E->getType()))
       return;
-    if (const std::optional<Named> Root = namedVariable(E); Root && !Root->Temporary)
+    if (const std::optional<Named> Root = namedVariable(E);
+        Root && !Root->Temporary)
       Result.push_back(E);
   }
 
@@ -291,7 +306,30 @@ private:
   /// where it lives on.
   bool isLookedAt(const Expr *Subject, const Drop &Dropped) {
     llvm::SmallPtrSet<const ValueDecl *, 4> Seen;
-    return isLookedAt(*namedVariable(Subject), Dropped, Seen);
+    const Expr *Owner = ownerOfGradient(Subject);
+    Named Root = *namedVariable(Owner ? Owner : Subject);
+    // A gradient is that of all handles to the tensor.
+    if (Owner && mayBeAnotherHandle(Root))
+      Root.ThroughPointer = true;
+    return isLookedAt(Root, Dropped, Seen);
+  }
+
+  /// Not a variable of the function itself that an expression of its own has
+  /// made.
+  bool mayBeAnotherHandle(const Named &Root) const {
+    const auto *V = dyn_cast_or_null<VarDecl>(Root.Variable);
+    if (!V || !Root.isWhole() || isa<ParmVarDecl>(V) || !isOwn(V, &Function) ||
+        rangeLoopOf(Flow, V))
+      return true;
+    const Expr *Init = V->getInit() ? ast::stripCopies(V->getInit()) : nullptr;
+    // x.clone().requires_grad_() is the clone.
+    while (const auto *Call = dyn_cast_or_null<CallExpr>(Init)) {
+      const Expr *Object = ast::objectOf(Call);
+      if (!Call->isGLValue() || !Object || !torch::isTensor(Object->getType()))
+        break;
+      Init = ast::stripCopies(Object);
+    }
+    return Init && (!isa<CallExpr>(Init) || Init->isGLValue());
   }
 
   bool isLookedAt(const Named &Root, const Drop &Dropped,

@@ -26,6 +26,11 @@ void callPure(Tensor x) { pure(x); }
 void callWrites(Tensor x) { writes(x); }
 
 Tensor drops(Tensor dropped) { dropped.cuda(); return dropped; }
+void dropsGradient(const Tensor &leaf) { leaf.grad().clamp(-1, 1); }
+void dropsItsOwn(Tensor x) {
+  Tensor copy = x.clone();
+  copy.grad().clamp(-1, 1);
+}
 void dropsLast(Tensor unread) { unread.cuda(); }
 )cpp";
 
@@ -35,5 +40,7 @@ TEST_F(DiscardedResults, Dropped) {
   std::vector<std::string> Calls;
   for (const DiscardedResult &Found : discardedResults(program()))
     Calls.push_back(text(Found.Call) + " of " + text(Found.Subject));
-  EXPECT_EQ(Calls, std::vector<std::string>{"dropped.cuda() of dropped"});
+  const std::vector<std::string> Expected = {
+      "dropped.cuda() of dropped", "leaf.grad().clamp(-1, 1) of leaf.grad()"};
+  EXPECT_EQ(Calls, Expected);
 }
