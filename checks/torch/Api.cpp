@@ -117,8 +117,9 @@ static Call classifyMember(const CXXMethodDecl *Method) {
   // OptimizerParamGroup is no optimizer but leads to its parameters.
   if (Record->getIdentifier() && Record->getName() == "OptimizerParamGroup")
     return {Name == "params" ? Api::OptimizerParameters : Api::NoEffect};
-  if (Record->getIdentifier() && Record->getName() == "GradMode" &&
-      Name == "set_enabled")
+  if (Record->getIdentifier() &&
+      ((Record->getName() == "GradMode" && Name == "set_enabled") ||
+       (Record->getName() == "AutogradState" && Name == "set_grad_mode")))
     return {Api::SetGradMode};
   switch (kindOf(Record)) {
   case TypeKind::Tensor: {

@@ -106,6 +106,13 @@ bool changesDefaultType(const FunctionDecl *F) {
   return ast::nameOf(F) == "set_default_dtype";
 }
 
+bool saysGradMode(const FunctionDecl *F) {
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(F);
+  const StringRef Class = Method ? ast::nameOf(Method->getParent()) : "";
+  return (Class == "GradMode" && ast::nameOf(F) == "is_enabled") ||
+         (Class == "AutogradState" && ast::nameOf(F) == "get_grad_mode");
+}
+
 bool isLaunch(const FunctionDecl *F) { return ast::nameOf(F) == "launch"; }
 
 bool leadsToMemory(const FunctionDecl *Member) {

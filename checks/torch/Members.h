@@ -60,6 +60,8 @@ bool isToTensor(const clang::FunctionDecl *Member);
 
 /// set_default_dtype.
 bool changesDefaultType(const clang::FunctionDecl *F);
+/// GradMode::is_enabled, AutogradState::get_grad_mode: the mode in force.
+bool saysGradMode(const clang::FunctionDecl *F);
 /// at::launch: its argument runs in another thread.
 bool isLaunch(const clang::FunctionDecl *F);
 

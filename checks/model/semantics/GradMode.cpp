@@ -1,6 +1,8 @@
 #include "model/semantics/GradMode.h"
+#include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "model/semantics/Conditions.h"
+#include "torch/Members.h"
 
 using namespace clang;
 using torchtidy::torch::TypeKind;
@@ -25,12 +27,61 @@ bool declaresGuard(const FunctionDecl *F) {
 /// The mode that is in force after somebody has asked for Wanted. Only
 /// InferenceMode(false) ends InferenceMode.
 static uint8_t within(uint8_t Before, uint8_t Wanted) {
-  return Before & mode::Inference ? uint8_t(mode::Off | mode::Inference)
-                                  : Wanted;
+  if (!(Before & mode::Inference))
+    return Wanted;
+  const uint8_t Kept = mode::Off | mode::Inference;
+  return Before & ~Kept ? uint8_t(Kept | Wanted) : Kept;
 }
 
 static uint8_t modeFor(std::optional<bool> IsOn) {
   return !IsOn ? mode::On | mode::Off : *IsOn ? mode::On : mode::Off;
+}
+
+/// F, which declares V, gives it a value once: what it holds is not mixed with
+/// something that says nothing of grad mode.
+static bool isSetOnce(const VarDecl *V, const FunctionDecl *F) {
+  unsigned Values = V->getInit() ? 1 : 0;
+  ast::forEachStmt(
+      F->getBody(),
+      [&](const Stmt *S) {
+        const auto *Assign = dyn_cast<BinaryOperator>(S);
+        const auto *Target =
+            Assign && Assign->isAssignmentOp()
+                ? dyn_cast<DeclRefExpr>(ast::strip(Assign->getLHS()))
+                : nullptr;
+        Values += Target && Target->getDecl() == V;
+      },
+      ast::Lambdas::Enter);
+  return Values <= 1;
+}
+
+/// The mode that somebody asks for with a bool: what is written, what a caller
+/// has passed, or the mode that was in force when it was saved.
+static std::optional<uint8_t> asked(Machine &M, const Expr *IsOn) {
+  std::optional<bool> Constant = boolAt(IsOn, true);
+  if (!Constant)
+    Constant = conditions::known(M, IsOn);
+  if (Constant)
+    return modeFor(Constant);
+  const Expr *Said = ast::strip(IsOn);
+  if (!isa<DeclRefExpr, MemberExpr, CallExpr>(Said))
+    return std::nullopt;
+  const auto *Ref = dyn_cast<DeclRefExpr>(Said);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  const Frame *Owner =
+      V && V->isLocalVarDecl() ? Supergraph::owner(M.frame(), V) : nullptr;
+  if (Owner && !isSetOnce(V, Owner->Function))
+    return std::nullopt;
+  const uint8_t Saved = M.deepValue(IsOn).Mode;
+  return Saved ? std::optional(Saved) : std::nullopt;
+}
+
+Denotation inForce(Machine &M) {
+  const uint8_t Mode = M.state().GradMode;
+  Denotation Result;
+  // InferenceMode switches grad mode off.
+  Result.Own.Mode = Mode & ~mode::Inference;
+  return Result;
 }
 
 void construct(Machine &M, const CXXRecordDecl *Class, PlaceId Guard,
@@ -46,10 +97,9 @@ void construct(Machine &M, const CXXRecordDecl *Class, PlaceId Guard,
       Mode |= mode::Inference;
   } else {
     // AutoGradMode(bool enabled).
-    std::optional<bool> IsOn = First ? boolAt(First, true) : std::nullopt;
-    if (First && !IsOn)
-      IsOn = conditions::known(M, First);
-    Mode = modeFor(IsOn);
+    const std::optional<uint8_t> Wanted =
+        First ? asked(M, First) : std::nullopt;
+    Mode = Wanted.value_or(modeFor(std::nullopt));
   }
   const uint8_t Before = M.state().GradMode;
   Value Saved;
@@ -58,13 +108,23 @@ void construct(Machine &M, const CXXRecordDecl *Class, PlaceId Guard,
   M.state().GradMode = IsInference ? Mode : within(Before, Mode);
 }
 
+/// A guard, or what holds one: unique_ptr, optional, an array.
+static bool mayBeGuard(QualType Type) {
+  if (Type.isNull())
+    return true;
+  return Type->isArrayType() || torch::kindOf(Type) == TypeKind::Container ||
+         isGuard(torch::kindOf(Type)) ||
+         isGuard(torch::kindOf(torch::pointee(Type)));
+}
+
 static void restore(Machine &M, PlaceId P) {
-  // Modules keep their own mode in the same slot.
+  // Modules keep their own mode in the same slot, and so does a bool that says
+  // which grad mode was in force.
   const PlaceTable &Places = M.places();
   const QualType Type = Places.typeOf(P);
   if (!Type.isNull() && torch::isModule(Type))
     return;
-  if (const Value *V = M.state().find(P))
+  if (const Value *V = M.state().find(P); V && mayBeGuard(Type))
     if (V->Mode && V->History == 0)
       M.state().GradMode = V->Mode;
   for (PlaceId Child : Places.children(P))
@@ -95,10 +155,10 @@ void leaveThread(Machine &M, PlaceId Saved) {
 }
 
 Denotation set(Machine &M, const CallSite &Site) {
-  const std::optional<bool> IsOn = boolAt(Site.first(), true);
+  const std::optional<uint8_t> Wanted = asked(M, Site.first());
   uint8_t &Mode = M.state().GradMode;
   // Where the argument is not known, what was may still be.
-  Mode = within(Mode, IsOn ? modeFor(IsOn) : Mode | modeFor(IsOn));
+  Mode = within(Mode, Wanted.value_or(Mode | modeFor(std::nullopt)));
   return {};
 }
 

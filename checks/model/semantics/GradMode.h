@@ -26,8 +26,11 @@ void destroy(Machine &M, PlaceId P, bool Owned);
 void enterThread(Machine &M, PlaceId Saved);
 void leaveThread(Machine &M, PlaceId Saved);
 
-/// GradMode::set_enabled.
+/// GradMode::set_enabled, with what it is given: a constant, what a caller
+/// passes, or a bool that has kept the mode.
 Denotation set(Machine &M, const CallSite &Site);
+/// GradMode::is_enabled: a bool that says which mode is in force (its Mode).
+Denotation inForce(Machine &M);
 
 } // namespace gradmode
 } // namespace torchtidy::model

@@ -3,6 +3,7 @@
 #include "model/domains/attributes/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/Autograd.h"
+#include "model/semantics/GradMode.h"
 #include "model/semantics/Modules.h"
 #include "model/semantics/Std.h"
 #include "torch/Members.h"
@@ -54,6 +55,8 @@ Denotation libraryCall(Machine &M, const CallSite &Site) {
     if (torch::saysDevice(Callee) || torch::saysOptions(Callee))
       return describeTensor(M, Site);
   }
+  if (torch::saysGradMode(Callee))
+    return gradmode::inForce(M);
   if (torch::changesDefaultType(Callee))
     M.emit<DefaultDTypeEvent>(Site.Call);
   if (torch::isLaunch(Callee) && Site.first())

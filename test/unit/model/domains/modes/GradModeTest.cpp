@@ -116,6 +116,103 @@ void enabled(Tensor x) {
   observe("enabled", x);
 }
 
+void off() { torch::GradMode::set_enabled(false); }
+void set(bool on) { torch::GradMode::set_enabled(on); }
+void setBoth(bool first, bool second) { set(first); set(second); }
+bool turnOff() {
+  const bool before = torch::GradMode::is_enabled();
+  torch::GradMode::set_enabled(false);
+  return before;
+}
+void byHelper(bool either, Tensor x) {
+  off();
+  observe("helper off", x);
+  set(true);
+  observe("helper on", x);
+  setBoth(true, false);
+  observe("last of both", x);
+  if (either)
+    set(true);
+  observe("joined", x);
+  set(true);
+  observe("joined on", x);
+  set(either);
+  observe("any", x);
+}
+void restoredByCaller(Tensor x) {
+  const bool before = turnOff();
+  observe("turned off", x);
+  torch::GradMode::set_enabled(before);
+  observe("as before", x);
+  torch::GradMode::set_enabled(false);
+  const bool none = torch::GradMode::is_enabled();
+  set(true);
+  set(none);
+  observe("none again", x);
+}
+struct Saved {
+  Saved() : before(at::GradMode::is_enabled()) { off(); }
+  ~Saved() { set(before); }
+  bool before;
+};
+void savedByObject(Tensor x) {
+  torch::GradMode::set_enabled(true);
+  {
+    Saved saved;
+    observe("saved", x);
+  }
+  observe("object is over", x);
+  bool before = torch::GradMode::is_enabled();
+  auto holds = [before] { return before; };
+  struct Holder { bool mode; } holder{before};
+  {
+    auto copied = holds;
+    Holder other = holder;
+    off();
+  }
+  observe("only kept", x);
+  torch::AutoGradMode guard(before);
+  observe("guard from saved", x);
+}
+void spoilt(bool given, Tensor x) {
+  torch::GradMode::set_enabled(true);
+  bool before = torch::GradMode::is_enabled();
+  if (given)
+    before = false;
+  torch::GradMode::set_enabled(before);
+  observe("spoilt", x);
+  torch::GradMode::set_enabled(true);
+  torch::GradMode::set_enabled(!torch::GradMode::is_enabled());
+  observe("negated", x);
+}
+void state(Tensor x) {
+  auto &now = c10::AutogradState::get_tls_state();
+  const bool before = now.get_grad_mode();
+  now.set_grad_mode(false);
+  observe("state off", x);
+  now.set_grad_mode(before);
+  observe("state as before", x);
+}
+void mayBeInInference(bool fast, Tensor x) {
+  std::optional<c10::InferenceMode> guard;
+  if (fast)
+    guard.emplace();
+  torch::GradMode::set_enabled(true);
+  observe("unless in inference", x);
+}
+int leavesOff(bool early, Tensor x) {
+  torch::GradMode::set_enabled(false);
+  if (early)
+    return 1;
+  torch::GradMode::set_enabled(true);
+  return 2;
+}
+void afterReturns(bool early, Tensor x) {
+  torch::GradMode::set_enabled(true);
+  leavesOff(early, x);
+  observe("either return", x);
+}
+
 struct Evaluating { torch::NoGradGuard guard; };
 struct Scoped {
   explicit Scoped(bool train) : mode(train) {}
@@ -243,6 +340,42 @@ TEST_F(GradMode, TemporaryGuardsNothing) {
 TEST_F(GradMode, SetEnabled) {
   EXPECT_EQ(entry("enabled").gradMode("disabled"), Off);
   EXPECT_EQ(entry("enabled").gradMode("enabled"), On);
+}
+
+TEST_F(GradMode, SetByAHelper) {
+  const Entry W = entry("byHelper");
+  EXPECT_EQ(W.gradMode("helper off"), Off);
+  EXPECT_EQ(W.gradMode("helper on"), On) << "the caller passes a constant";
+  EXPECT_EQ(W.gradMode("last of both"), Off);
+  EXPECT_EQ(W.gradMode("joined"), On | Off);
+  EXPECT_EQ(W.gradMode("joined on"), On);
+  EXPECT_EQ(W.gradMode("any"), On | Off);
+  EXPECT_EQ(entry("afterReturns").gradMode("either return"), On | Off);
+}
+
+TEST_F(GradMode, RestoredFromABool) {
+  const Entry W = entry("restoredByCaller");
+  EXPECT_EQ(W.gradMode("turned off"), Off);
+  EXPECT_EQ(W.gradMode("as before"), Inherited);
+  EXPECT_EQ(W.gradMode("none again"), Off);
+  const Entry Object = entry("savedByObject");
+  EXPECT_EQ(Object.gradMode("saved"), Off);
+  EXPECT_EQ(Object.gradMode("object is over"), On);
+  EXPECT_EQ(Object.gradMode("only kept"), Off)
+      << "a bool that ends restores nothing";
+  EXPECT_EQ(Object.gradMode("guard from saved"), On);
+  EXPECT_EQ(entry("spoilt").gradMode("spoilt"), On | Off);
+  EXPECT_EQ(entry("spoilt").gradMode("negated"), On | Off);
+}
+
+TEST_F(GradMode, SetInTheStateOfAutograd) {
+  EXPECT_EQ(entry("state").gradMode("state off"), Off);
+  EXPECT_EQ(entry("state").gradMode("state as before"), Inherited);
+}
+
+TEST_F(GradMode, SetWhereInferenceModeMayBeInForce) {
+  EXPECT_EQ(entry("mayBeInInference").gradMode("unless in inference"),
+            On | Off | mode::Inference);
 }
 
 TEST_F(GradMode, GuardsOfTheUser) {
