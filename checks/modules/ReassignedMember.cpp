@@ -45,19 +45,40 @@ static bool isMended(const Execution &Entry, const ReplaceEvent &Replace) {
       });
 }
 
+/// Each forward pass computes it, or something gives the member a value after
+/// the move.
+static bool isComputedAnew(const Execution &Entry, const ReplaceEvent &Left) {
+  return Entry.isInForward(Left.In) ||
+         llvm::any_of(Entry.events<UpdateEvent>(), [&](const UpdateEvent &E) {
+           return llvm::is_contained(E.Places, Left.Member.front()) &&
+                  leads(Entry, Left, E);
+         });
+}
+
+/// A buffer has no gradient, but for what an iteration before has put there.
+static bool mayBeParameter(const Value &Before) {
+  const bool WasBuffer =
+      (Before.History & history::None) && !(Before.History & history::Leaf);
+  return Before.needsGrad() && !WasBuffer;
+}
+
 std::vector<ReassignedMember> reassignedMembers(Program &Program) {
   std::vector<ReassignedMember> Result;
   for (const auto &Entry : Program.executions())
     for (const ReplaceEvent &Replace : Entry->events<ReplaceEvent>()) {
-      if (isMended(*Entry, Replace))
+      // What a move leaves behind was replaced before.
+      const bool IsLeftBehind = Replace.Before.Registered & registered::No;
+      if (isMended(*Entry, Replace) ||
+          (IsLeftBehind && isComputedAnew(*Entry, Replace)))
         continue;
       ReassignedMember Found;
+      Found.IsLeftBehind = IsLeftBehind;
       Found.Entry = Entry.get();
       Found.Replace = &Replace;
       Found.What = !torch::isTensor(Replace.Operand->getType())
                        ? ReassignedMember::Module
-                   : Replace.Before.needsGrad() ? ReassignedMember::Tensor
-                                                : ReassignedMember::Buffer;
+                   : mayBeParameter(Replace.Before) ? ReassignedMember::Tensor
+                                                    : ReassignedMember::Buffer;
       Result.push_back(Found);
     }
   return Result;

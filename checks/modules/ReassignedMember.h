@@ -12,10 +12,14 @@ struct ReassignedMember {
   const Execution *Entry = nullptr;
   const ReplaceEvent *Replace = nullptr;
   enum Kind { Tensor, Buffer, Module } What = Tensor;
+  /// Only the module's to() tells them apart: the new one, computed from other
+  /// parameters, stays where it is.
+  bool IsLeftBehind = false;
 };
 
 /// Nothing is reported where the new one is registered too (shared weights),
-/// may be the old one (.to(), .view()), is computed from other parameters, or
+/// may be the old one (.to(), .view()), is computed from other parameters and
+/// the module is not moved afterwards, or is computed anew after the move, or
 /// where something is registered afterwards.
 std::vector<ReassignedMember> reassignedMembers(Program &Program);
 

@@ -14,6 +14,12 @@ static std::string message(const ReassignedMember &Found,
   const std::string Member = Name.empty() ? "this member" : "'" + Name + "'";
   const std::string Copy = "; copy into it instead: '" +
                            (Name.empty() ? "" : Name) + ".set_data(...)'";
+  if (Found.IsLeftBehind)
+    return Member +
+           " gets a tensor that is computed from another parameter, and the "
+           "module is moved afterwards: to() moves what is registered, and "
+           "forward() goes on with a tensor on the old device or of the old "
+           "type; compute it in forward()";
   switch (Found.What) {
   case ReassignedMember::Tensor:
     return "assigning to " + Member +
@@ -55,7 +61,8 @@ static Finding describe(const Program &Program, const ReassignedMember &Found) {
   Result.Kind = kind(Found);
   Result.Message = message(Found, plainName(Context, Replace.Operand));
   addCallers(Result, Replace.In);
-  if (Found.What != ReassignedMember::Module)
+  // A copy would not be trained through the other one.
+  if (Found.What != ReassignedMember::Module && !Found.IsLeftBehind)
     Result.Fixes =
         assignByCall(Context, *Replace.In->Flow, Replace.Site, "set_data");
   Result.IterationSite = Result.Location;

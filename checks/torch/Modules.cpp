@@ -74,6 +74,10 @@ bool unregisters(const FunctionDecl *F) {
   return ast::nameOf(F) == "unregister_module";
 }
 
+bool movesParameters(const FunctionDecl *Method) {
+  return ast::nameOf(Method) == "to";
+}
+
 bool asksForMode(const FunctionDecl *Method) {
   return ast::nameOf(Method) == "is_training";
 }

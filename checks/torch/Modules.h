@@ -22,6 +22,8 @@ const clang::CXXMethodDecl *forwardRunBy(const clang::CallExpr *Call);
 bool registersNewName(const clang::FunctionDecl *F);
 /// unregister_module.
 bool unregisters(const clang::FunctionDecl *F);
+/// to: parameters and buffers become others, on a device or of a type.
+bool movesParameters(const clang::FunctionDecl *Method);
 /// is_training: who asks has a behaviour of its own for each mode.
 bool asksForMode(const clang::FunctionDecl *Method);
 

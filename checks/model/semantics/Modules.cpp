@@ -3,6 +3,7 @@
 #include "model/domains/history/Transfer.h"
 #include "model/semantics/Conditions.h"
 #include "model/semantics/Containers.h"
+#include "model/semantics/Registration.h"
 
 using namespace clang;
 
@@ -237,6 +238,8 @@ Denotation otherMember(Machine &M, const CallSite &Site) {
     return Result;
   if (torch::addsParts(Method))
     addParts(M, Site);
+  if (torch::movesParameters(Method))
+    registration::emitLeftBehind(M, Site);
   const torch::PartAccess Access = torch::partAccess(Method);
   return Access == torch::PartAccess::None ? Result : part(M, Site, Access);
 }

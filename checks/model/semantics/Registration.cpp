@@ -1,4 +1,5 @@
 #include "model/semantics/Registration.h"
+#include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/GradMode.h"
@@ -165,6 +166,86 @@ bool emitReplacement(Machine &M, const Expr *Site, const Expr *To,
     E.After = V;
   });
   return true;
+}
+
+/// The class registers a tensor in this member.
+static bool registersTensor(Machine &M, const FieldDecl *Member) {
+  const auto *Class = dyn_cast<CXXRecordDecl>(Member->getParent());
+  return torch::isTensor(Member->getType()) && Class &&
+         torch::kindOf(Class) == TypeKind::Module &&
+         (torch::isLibTorch(Class) || M.program().isRegisteredByClass(Member));
+}
+
+/// From is certainly no tensor that somebody has registered: an operation that
+/// computes, or a view, which is an object of its own.
+static bool makesAnother(const Expr *From) {
+  const auto *Call = dyn_cast<CallExpr>(ast::stripCopies(From));
+  const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
+  return Op && Op->View != torch::Tri::Maybe &&
+         Op->Writes == torch::operation::NoArgument;
+}
+
+/// The assignment that has given Member its value V; null where that is not
+/// known.
+static const CXXOperatorCallExpr *assignmentTo(Machine &M,
+                                               const FieldDecl *Member,
+                                               const Value &V,
+                                               const Frame *&In) {
+  for (OriginId Id : V.Origins) {
+    const Origin &From = M.names().at(Id);
+    const auto *Assign = dyn_cast_or_null<CXXOperatorCallExpr>(From.Site);
+    if (!Assign || Assign->getOperator() != OO_Equal)
+      continue;
+    const auto *To = dyn_cast<MemberExpr>(ast::strip(Assign->getArg(0)));
+    if (To && To->getMemberDecl() == Member &&
+        makesAnother(Assign->getArg(1))) {
+      In = From.In;
+      return Assign;
+    }
+  }
+  return nullptr;
+}
+
+/// Everything is on the CPU already, or comes back to be saved.
+static bool movesToCpuOnly(Machine &M, const CallSite &Move) {
+  bool IsCpu = false;
+  for (const Expr *Argument : Move.Arguments) {
+    const Value Said = M.deepValue(Argument);
+    if (torch::isDevice(Argument->getType()))
+      IsCpu = Said.OnDevice.get() == Device::CPU;
+    else if (!Argument->getType()->isBooleanType())
+      return false;
+  }
+  return IsCpu;
+}
+
+void emitLeftBehind(Machine &M, const CallSite &Move) {
+  if (!M.isRecording() || movesToCpuOnly(M, Move))
+    return;
+  const PlaceTable &Places = M.places();
+  const PlaceSet Modules = M.withParts(Move.self(M));
+  for (const auto &Lying : M.state().Places) {
+    const PlaceId P = Lying.first;
+    const Value &V = Lying.second;
+    if (Places.isRoot(P) || Places.step(P).Of != Step::Field ||
+        Places.isSummary(P) || !(V.Registered & registered::No) ||
+        !registersTensor(M, Places.step(P).Member))
+      continue;
+    const bool IsInModule = llvm::any_of(
+        Modules, [&](PlaceId Module) { return Places.isWithin(P, Module); });
+    const Frame *In = nullptr;
+    const CXXOperatorCallExpr *Assign =
+        IsInModule ? assignmentTo(M, Places.step(P).Member, V, In) : nullptr;
+    if (!Assign)
+      continue;
+    const Machine::InFrame There(M, In);
+    M.emit<ReplaceEvent>(Assign, [&](ReplaceEvent &E) {
+      E.Operand = Assign->getArg(0);
+      E.Member = {P};
+      E.Before = V;
+      E.After = V;
+    });
+  }
 }
 
 } // namespace torchtidy::model::registration

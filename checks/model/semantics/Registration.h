@@ -21,6 +21,12 @@ bool emitReplacement(Machine &M, const clang::Expr *Site, const clang::Expr *To,
                      const PlaceSet &Targets, const clang::Expr *From,
                      const Value &V);
 
+/// A module goes to another device or type, and takes along what is registered.
+/// A member that has been given another tensor (w = other.t()), which may train
+/// what is registered elsewhere, stays: a ReplaceEvent at the assignment, at
+/// the point of the move, whose Before is not registered.
+void emitLeftBehind(Machine &M, const CallSite &Move);
+
 } // namespace registration
 } // namespace torchtidy::model
 
