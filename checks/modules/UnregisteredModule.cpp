@@ -357,7 +357,8 @@ private:
         return Done;
       case OO_Equal:
         make(Field, Operator->getArg(1), Operator);
-        return Done;
+        // register_module("fc", fc = Linear(2, 2))
+        return Same;
       case OO_PlusPlus:
       case OO_ExclaimEqual:
       case OO_EqualEqual:

@@ -101,6 +101,14 @@ bool Invariance::isSameCounter(const VarDecl *V, const Frame *F,
          (!For->getCond() || onlyReads(V, For->getCond()));
 }
 
+/// What F runs, if it was called as a value, is the same in every iteration.
+bool Invariance::isSameCallable(const Frame *F, const Loop &L) {
+  for (; F && F->Caller && Entry.beginsIn(F, L); F = F->Caller)
+    if (F->Callable && !isInvariant(F->Callable, F->Caller, L))
+      return false;
+  return true;
+}
+
 bool Invariance::isInvariantVariable(const VarDecl *V, const Frame *F,
                                      const Loop &L) {
   if (!CountersMatter && isSameCounter(V, F, L))
@@ -113,11 +121,14 @@ bool Invariance::isInvariantVariable(const VarDecl *V, const Frame *F,
   if (V->hasGlobalStorage() || torch::isLibTorch(V))
     return true;
   const Frame *Owner = Supergraph::owner(F, V);
-  if (!Owner)
-    return true; // captured from a frame that is not in the loop
+  if (!Owner) // captured from a frame that is not in the loop
+    return isSameCallable(F, L);
   if (const auto *Parameter = dyn_cast<ParmVarDecl>(V)) {
     if (!Owner->Caller || !Entry.beginsIn(Owner, L))
       return true;
+    // What std::bind has put there is another with each job of a queue.
+    if (!isSameCallable(Owner, L))
+      return false;
     const Expr *Given = Supergraph::passed(F, Parameter).Argument;
     return !Owner->Range && Given && isInvariant(Given, Owner->Caller, L);
   }

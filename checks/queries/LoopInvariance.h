@@ -29,6 +29,7 @@ public:
 private:
   bool isSameCounter(const clang::VarDecl *V, const Frame *F,
                      const flow::Loop &L);
+  bool isSameCallable(const Frame *F, const flow::Loop &L);
   bool isInvariantVariable(const clang::VarDecl *V, const Frame *F,
                            const flow::Loop &L);
   bool isInvariantCall(const clang::CallExpr *Call, const Frame *F,

@@ -243,8 +243,10 @@ private:
       std::error_code Failure;
       for (vfs::directory_iterator Entry = FS->dir_begin(Parent, Failure), End;
            Entry != End && !Failure; Entry.increment(Failure))
+        // Not the kernel's: it has a string.h of its own.
         if (Entry->type() == sys::fs::file_type::directory_file &&
-            FS->exists(below(Entry->path(), Name)))
+            FS->exists(below(Entry->path(), Name)) &&
+            !hidesSystem(Entry->path()))
           Found.push_back(Entry->path().str());
     }
     if (!Found.empty())
