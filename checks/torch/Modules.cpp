@@ -37,8 +37,8 @@ forwardsOf(const CXXRecordDecl *Class) {
   return Result;
 }
 
-static const CXXMethodDecl *forwardOf(const CXXRecordDecl *Module,
-                                      unsigned Arguments) {
+const CXXMethodDecl *forwardOf(const CXXRecordDecl *Module,
+                               unsigned Arguments) {
   Module = Module ? Module->getDefinition() : nullptr;
   if (!Module || isLibTorch(Module))
     return nullptr;

@@ -17,6 +17,10 @@ bool isForward(const clang::FunctionDecl *Method);
 /// operator does not compile where forward() is overloaded.) Null where the
 /// call is none, or forward() is LibTorch's.
 const clang::CXXMethodDecl *forwardRunBy(const clang::CallExpr *Call);
+/// The one forward() of the user's module class, or of its bases, that takes so
+/// many arguments, or null.
+const clang::CXXMethodDecl *forwardOf(const clang::CXXRecordDecl *Module,
+                                      unsigned Arguments);
 /// register_module, register_parameter, register_buffer: throws where the name
 /// is taken. replace_module does not.
 bool registersNewName(const clang::FunctionDecl *F);

@@ -1,6 +1,10 @@
+#include "ast/Expressions.h"
+#include "model/icfg/Constructors.h"
+#include "model/icfg/HeldModules.h"
 #include "model/icfg/StoredCallables.h"
 #include "model/icfg/Supergraph.h"
 #include "torch/Modules.h"
+#include "torch/Std.h"
 #include "torch/Types.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 
@@ -48,13 +52,26 @@ private:
 Code::Code(ASTContext &Context)
     : Context(Context), Functions(Context, torch::isLibraryPath),
       Callables(std::make_unique<StoredCallables>(Functions)),
+      Held(std::make_unique<HeldModules>(Functions)),
       Calls(Functions,
             [&](const CallExpr *Call,
                 llvm::function_ref<void(const FunctionDecl *)> Found) {
               if (const CXXMethodDecl *Forward = torch::forwardRunBy(Call))
                 Found(Forward);
+              if (const FunctionDecl *Callee = Call->getDirectCallee();
+                  Callee && torch::isStd(Callee) &&
+                  torch::makesByConstructor(Callee))
+                if (const CXXConstructorDecl *Constructor = constructorFor(
+                        torch::recordOf(torch::pointee(Call->getType())),
+                        ast::argumentsOf(Call)))
+                  Found(Constructor);
               for (const FunctionDecl *Stored : Callables->calledBy(Call))
                 Found(Stored);
+              for (const ModuleChain &Chain : Held->runBy(nullptr, Call))
+                for (unsigned I = 0; I < Chain.size(); ++I)
+                  if (const CXXMethodDecl *Forward =
+                          HeldModules::forwardOf(Call, Chain, I))
+                    Found(Forward);
             }),
       Tests(Functions) {
   // Callees first: one pass suffices, except for recursive functions, which

@@ -164,6 +164,7 @@ flow::Digraph::Node Supergraph::expandTargets(Frame *F,
                                               Segment Next) {
   const flow::Digraph::Node After = addSegment(Next);
   flow::Digraph::Node Last = Before;
+  const Frame *Previous = nullptr;
   for (const Target &T : Targets) {
     Frame *Callee = makeFrame(T.Function, F, T.Site);
     assert(T.Arguments.size() <= T.Function->getNumParams() ||
@@ -174,6 +175,10 @@ flow::Digraph::Node Supergraph::expandTargets(Frame *F,
     Callee->Callable = T.Callable;
     Callee->Range = T.Range;
     Callee->Destroyed = T.Destroyed;
+    Callee->Link = T.Link;
+    if (T.Link.Module && T.Follows)
+      Callee->Link.Before = Previous;
+    Previous = Callee;
     Callee->IsThread = T.IsThread;
     Expansions[{F, T.Site}].push_back(Callee);
     const Ends Body = expand(Callee);

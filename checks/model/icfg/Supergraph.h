@@ -14,6 +14,7 @@
 
 namespace torchtidy::model {
 
+class HeldModules;
 class StoredCallables;
 
 /// What all executions of a translation unit share.
@@ -28,6 +29,8 @@ public:
   const flow::Tests &tests() const { return Tests; }
   /// What the file puts into variables and members that are called.
   const StoredCallables &callables() const { return *Callables; }
+  /// What it puts into containers that run their modules.
+  const HeldModules &heldModules() const { return *Held; }
   /// Null if the CFG cannot be built.
   const flow::ControlFlow *controlFlow(const clang::FunctionDecl *F);
   /// A summary, made bottom-up: F, or something that it calls, mentions
@@ -45,6 +48,7 @@ private:
   clang::ASTContext &Context;
   flow::UserFunctions Functions;
   std::unique_ptr<StoredCallables> Callables;
+  std::unique_ptr<HeldModules> Held;
   flow::CallGraph Calls;
   flow::Tests Tests;
   llvm::DenseSet<const clang::FunctionDecl *> TorchFunctions;
@@ -52,6 +56,21 @@ private:
                  std::unique_ptr<flow::ControlFlow>>
       Graphs;
   mutable llvm::DenseMap<const clang::FieldDecl *, bool> RegisteredByClass;
+};
+
+struct Frame;
+
+/// Of an activation of forward() that a Sequential or an AnyModule runs.
+struct ChainLink {
+  /// The module, where it was put in; null for other activations.
+  const clang::Expr *Module = nullptr;
+  /// The activation before it, which returns what it gets; null for the first.
+  const Frame *Before = nullptr;
+  /// The classes of modules that run between the two and are not seen; null
+  /// where it is not known which.
+  llvm::SmallVector<const clang::CXXRecordDecl *, 2> Unseen;
+  /// The call returns what it returns.
+  bool IsLast = false;
 };
 
 /// One activation of a function: a call string with its bindings.
@@ -75,6 +94,7 @@ struct Frame {
   const clang::Expr *Range = nullptr;
   /// The variable that a destructor ends.
   const clang::VarDecl *Destroyed = nullptr;
+  ChainLink Link;
   /// Runs in a thread of its own: grad mode starts at its default.
   bool IsThread = false;
   unsigned Depth = 0;

@@ -1,6 +1,7 @@
 #include "model/icfg/Targets.h"
 #include "ast/Expressions.h"
 #include "model/icfg/Constructors.h"
+#include "model/icfg/HeldModules.h"
 #include "model/icfg/Receivers.h"
 #include "torch/Callbacks.h"
 #include "torch/Modules.h"
@@ -88,6 +89,9 @@ void Resolver::resolveCall(const CallExpr *Call, std::vector<Target> &Targets) {
   }
   if (!IsLibrary)
     return;
+  resolveChains(Call, Targets);
+  if (!Targets.empty())
+    return;
   if (torch::makesByConstructor(Callee)) {
     const CXXConstructorDecl *Constructor = constructorFor(
         torch::recordOf(torch::pointee(Call->getType())), Arguments);
@@ -123,6 +127,36 @@ void Resolver::resolveCall(const CallExpr *Call, std::vector<Target> &Targets) {
   resolveCallable(Arguments[Called->Position], Rest, T, Targets);
 }
 
+void Resolver::resolveChains(const CallExpr *Call,
+                             std::vector<Target> &Targets) {
+  for (const ModuleChain &Chain : Program.heldModules().runBy(F, Call)) {
+    const size_t First = Targets.size();
+    ChainLink Link;
+    for (unsigned I = 0; I < Chain.size(); ++I) {
+      const CXXMethodDecl *Forward = HeldModules::forwardOf(Call, Chain, I);
+      const FunctionDecl *Definition = Forward && Targets.size() < MaxTargets
+                                           ? Expandable(Forward)
+                                           : nullptr;
+      if (!Definition) {
+        Link.Unseen.push_back(torch::moduleClass(Chain[I]->getType()));
+        continue;
+      }
+      Target T;
+      T.Site = Call;
+      T.Function = Definition;
+      T.Object = ast::objectOf(Call);
+      if (I == 0)
+        T.Arguments = ast::argumentsOf(Call);
+      T.Follows = Targets.size() > First;
+      Link.Module = Chain[I];
+      T.Link = std::exchange(Link, ChainLink());
+      Targets.push_back(T);
+    }
+    if (Targets.size() > First)
+      Targets.back().Link.IsLast = Link.Unseen.empty();
+  }
+}
+
 void Resolver::resolveConstruction(const CXXConstructExpr *Construct,
                                    std::vector<Target> &Targets) {
   const CXXConstructorDecl *Constructor = Construct->getConstructor();
@@ -133,6 +167,11 @@ void Resolver::resolveConstruction(const CXXConstructExpr *Construct,
   // TORCH_MODULE(Net): the constructor of NetImpl, which fills the holder.
   if (const CXXRecordDecl *Made = madeByHolder(Construct))
     Constructor = constructorFor(Made, Arguments);
+  // That of a holder, which takes the module that it is given.
+  else if (Constructor->getInheritedConstructor() &&
+           torch::kindOf(Constructor->getParent()) ==
+               torch::TypeKind::ModuleHolder)
+    return;
   if (!Constructor)
     return;
   if (const FunctionDecl *Definition = Expandable(Constructor)) {

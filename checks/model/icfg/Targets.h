@@ -17,6 +17,8 @@ struct Target {
   const clang::Expr *Range = nullptr;
   const clang::VarDecl *Destroyed = nullptr;
   const clang::Stmt *Site = nullptr;
+  /// Before is the target that it follows.
+  ChainLink Link;
   bool IsThread = false;
   /// Runs after the target before it, not instead of it.
   bool Follows = false;
@@ -46,6 +48,8 @@ private:
   void resolveCall(const clang::CallExpr *Call, std::vector<Target> &Targets);
   void resolveConstruction(const clang::CXXConstructExpr *Construct,
                            std::vector<Target> &Targets);
+  /// The modules of the user that a Sequential or an AnyModule runs.
+  void resolveChains(const clang::CallExpr *Call, std::vector<Target> &Targets);
   /// What a value that is called leads to: CallableTargets.cpp.
   void resolveCallable(const clang::Expr *Callable,
                        llvm::ArrayRef<const clang::Expr *> Arguments,

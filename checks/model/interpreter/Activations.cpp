@@ -1,4 +1,5 @@
 #include "model/interpreter/Activations.h"
+#include "ast/Expressions.h"
 #include "model/domains/history/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/GradMode.h"
@@ -24,10 +25,59 @@ static void enterRoot(Machine &M) {
   }
 }
 
+/// What unseen modules of a Sequential make of what the one before them, or the
+/// call, gives them.
+static PlaceId madeByUnseen(Machine &M, const Frame *Callee) {
+  const auto *Site = cast<CallExpr>(Callee->Site);
+  LibraryCall Given(M, Site, ast::argumentsOf(Site));
+  Given.IsForward = true;
+  Value Made = resultOf(M, Given);
+  Value Input;
+  if (Callee->Link.Before)
+    Input = M.deepLoad(M.returned(Callee->Link.Before));
+  else
+    for (const Value &Each : Given.Values)
+      Input.join(Each);
+  const bool HaveParameters =
+      llvm::any_of(Callee->Link.Unseen, [](const CXXRecordDecl *Class) {
+        return torch::parametersOf(Class) != torch::Parameters::None;
+      });
+  Made.History =
+      recorded(M, {Input.History,
+                   uint8_t(HaveParameters ? history::Leaf : history::None)});
+  if (Made.mayHaveHistory()) {
+    Made.takeOrigins(Input);
+    Made.addOrigin(M.origin(Origin::Forward, Site));
+  } else {
+    Made.forgetGraph();
+  }
+  const PlaceId P = M.places().root(Root::Object, Callee->Id, Site);
+  M.store(P, Made);
+  return P;
+}
+
+/// What a module of a Sequential gets from those before it; nothing where it
+/// gets the arguments of the call.
+static std::optional<PlaceId> handedOn(Machine &M, const Frame *Callee) {
+  const ChainLink &Link = Callee->Link;
+  if (!Link.Module || (!Link.Before && Link.Unseen.empty()))
+    return std::nullopt;
+  return Link.Unseen.empty() ? M.returned(Link.Before)
+                             : madeByUnseen(M, Callee);
+}
+
 /// Parameter I of the callee, which is at P, gets its argument.
 static void bind(Machine &M, const Frame *Callee, unsigned I, PlaceId P) {
   const bool IsReference =
       Callee->Function->getParamDecl(I)->getType()->isReferenceType();
+  if (I == 0)
+    if (const std::optional<PlaceId> Given = handedOn(M, Callee)) {
+      if (IsReference)
+        M.store(P, Value::handle({*Given}));
+      else
+        M.copy(*Given, P);
+      return;
+    }
   if (I == 0 && Callee->Range) {
     Value Element = Value::handle(M.identity(Callee->Range));
     if (!IsReference)
@@ -47,6 +97,39 @@ static void bind(Machine &M, const Frame *Callee, unsigned I, PlaceId P) {
   M.storeDenoted(P, D);
 }
 
+/// E is where the object at P was made, or names it.
+static bool isMadeAt(const PlaceTable &Places, PlaceId P, const Expr *E) {
+  if (!Places.isRoot(P)) {
+    const auto *Member = dyn_cast<MemberExpr>(E);
+    return Member && Places.step(P).Member == Member->getMemberDecl();
+  }
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+    return Places.variable(P) == Ref->getDecl();
+  return Places.key(P) == RootKey(E);
+}
+
+/// The object of a forward() that a Sequential or an AnyModule runs: the module
+/// that was put in there, as far as the places tell such modules apart.
+static PlaceSet heldObject(Machine &M, const Frame *Callee) {
+  const PlaceTable &Places = M.places();
+  const CXXRecordDecl *Class =
+      cast<CXXMethodDecl>(Callee->Function)->getParent();
+  const PlaceSet Around = M.identity(Callee->Object);
+  PlaceSet OfClass, There, Others;
+  for (PlaceId P : M.withParts(Around)) {
+    const CXXRecordDecl *Is = torch::moduleClass(Places.knownType(P));
+    if (!Is || (Is->getCanonicalDecl() != Class->getCanonicalDecl() &&
+                !(Is->hasDefinition() && Is->isDerivedFrom(Class))))
+      continue;
+    insert(OfClass, P);
+    if (isMadeAt(Places, P, Callee->Link.Module))
+      insert(There, P);
+  }
+  for (PlaceId P : Around)
+    insert(Others, M.places().part(P));
+  return !There.empty() ? There : !OfClass.empty() ? OfClass : Others;
+}
+
 /// What `this` is in the callee.
 static void bindReceiver(Machine &M, const Frame *Callee) {
   const PlaceId This = M.receiverOf(Callee);
@@ -63,6 +146,8 @@ static void bindReceiver(Machine &M, const Frame *Callee) {
     M.store(This, Value::handle(Target));
   } else if (Callee->Destroyed) {
     M.store(This, Value::handle(M.variable(Callee->Destroyed)));
+  } else if (Callee->Link.Module) {
+    M.store(This, Value::handle(heldObject(M, Callee)));
   } else if (Callee->Object) {
     const Denotation D = M.denote(Callee->Object);
     M.store(This, Value::handle(M.pointees(D.Objects.empty()

@@ -117,12 +117,19 @@ static std::optional<Denotation> returnedBy(Machine &M, const Frame *Callee) {
 
 using Activations = llvm::ArrayRef<const Frame *>;
 
+/// A module of a Sequential hands on to another, seen or not: what it returns
+/// is not what the call does.
+static bool handsOn(const Frame *Callee) {
+  return Callee->Link.Module && !Callee->Link.IsLast;
+}
+
 /// What a call has returned whose body was seen, or of whose bodies one has
 /// run; nothing for others.
 static std::optional<Denotation> expanded(Machine &M, Activations Callees) {
   std::optional<Denotation> Result;
   for (const Frame *Callee : Callees)
-    if (const std::optional<Denotation> One = returnedBy(M, Callee)) {
+    if (const std::optional<Denotation> One =
+            handsOn(Callee) ? std::nullopt : returnedBy(M, Callee)) {
       if (Result)
         Result->join(*One);
       else
@@ -157,6 +164,19 @@ static Denotation foreign(Machine &M, const CallSite &Site, Activations Callees,
              : *Returned;
 }
 
+/// What unseen modules at the end of a Sequential are given.
+static Value handedToUnseen(Machine &M, Activations Callees) {
+  Value Result;
+  for (const Frame *Callee : Callees) {
+    const bool IsFollowed = llvm::any_of(Callees, [&](const Frame *Other) {
+      return Other->Link.Before == Callee;
+    });
+    if (handsOn(Callee) && !IsFollowed)
+      Result.join(M.deepLoad(M.returned(Callee)));
+  }
+  return Result;
+}
+
 static Denotation denoted(Machine &M, const CallSite &Site) {
   const Activations Callees = M.graph().expansions(M.frame(), Site.Call);
   const std::optional<Denotation> Returned = expanded(M, Callees);
@@ -164,7 +184,7 @@ static Denotation denoted(Machine &M, const CallSite &Site) {
     loans::touchOperands(M, Site.Call, Site.Kind, Site.Object, Site.Arguments);
   switch (Site.Kind.Kind) {
   case Api::ModuleForward:
-    return modules::forward(M, Site, Returned);
+    return modules::forward(M, Site, Returned, handedToUnseen(M, Callees));
   case Api::Foreign:
     return foreign(M, Site, Callees, Returned);
   case Api::Std:

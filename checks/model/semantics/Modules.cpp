@@ -68,7 +68,8 @@ static void markReturned(Machine &M, const Denotation &Returned,
 }
 
 Denotation forward(Machine &M, const CallSite &Site,
-                   const std::optional<Denotation> &Expanded) {
+                   const std::optional<Denotation> &Expanded,
+                   const Value &HandedOn) {
   Pass Run(M, Site);
   Value &V = Run.Result;
   if (Expanded) {
@@ -82,6 +83,7 @@ Denotation forward(Machine &M, const CallSite &Site,
       V.addOrigin(Id);
   } else {
     V.History = recorded(M, Run.Histories);
+    V.takeOrigins(HandedOn);
   }
   if (!V.mayHaveHistory())
     V.forgetGraph();

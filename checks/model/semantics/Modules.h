@@ -10,8 +10,10 @@ namespace torchtidy::model {
 namespace modules {
 
 /// A module is run. Expanded: what its body has returned, where that was seen.
+/// HandedOn: otherwise, what was seen of it has given to the rest.
 Denotation forward(Machine &M, const CallSite &Site,
-                   const std::optional<Denotation> &Expanded);
+                   const std::optional<Denotation> &Expanded,
+                   const Value &HandedOn = Value());
 /// What an expanded call returns comes from operations that it has recorded,
 /// not from what it was given alone.
 bool recordsIn(Machine &M, const Denotation &Returned, const Frame *Expansion);
