@@ -261,6 +261,10 @@ PlaceSet Machine::identity(const Expr *E) {
 
 PlaceSet Machine::constructionTarget(const Expr *E, bool &IsTemporary) {
   IsTemporary = false;
+  // make_shared<Net>() fills what its result points to.
+  if (const auto *Call = dyn_cast<CallExpr>(E);
+      Call && torch::makesObject(Call->getDirectCallee()))
+    return {madeBy(Call)};
   for (const Stmt *Parent = Active->Flow ? Active->Flow->parent(E) : nullptr;
        Parent; Parent = Active->Flow->parent(Parent)) {
     if (const auto *Declaration = dyn_cast<DeclStmt>(Parent)) {

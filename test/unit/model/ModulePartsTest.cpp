@@ -127,6 +127,40 @@ TORCH_MODULE(Weight);
 void made() {
   Weight holder;
   observe("behind a holder", holder->w);
+  Weight of(std::make_shared<WeightImpl>());
+  observe("behind a holder of a pointer", of->w);
+  auto shared = std::make_shared<WeightImpl>();
+  observe("behind a pointer", shared->w);
+}
+struct WeightOwner {
+  WeightOwner() : weight(std::make_unique<WeightImpl>()) {}
+  std::unique_ptr<WeightImpl> weight;
+};
+void owned() {
+  WeightOwner owner;
+  observe("behind a member", owner.weight->w);
+}
+
+struct EndImpl : torch::nn::Module {
+  Tensor forward(Tensor x) { observe("at the end", x); return x.detach(); }
+};
+TORCH_MODULE(End);
+struct StartImpl : torch::nn::Module {
+  StartImpl() : fc(register_module("fc", Linear(2, 2))) {}
+  Tensor forward(Tensor x) { observe("at the start", x); return fc->forward(x); }
+  Linear fc;
+};
+TORCH_MODULE(Start);
+void chain(Tensor x) {
+  Sequential net(Start(), Linear(2, 2), End());
+  observe("of the chain", net->forward(x.detach()));
+}
+void any(Tensor x) {
+  torch::nn::AnyModule net(Start{});
+  observe("of any", net.forward(x.detach()));
+}
+void unknown(Sequential net, Tensor x) {
+  observe("of unknown", net->forward(x.detach()));
 }
 )cpp";
 
@@ -164,4 +198,16 @@ TEST_F(ModuleParts, ReadingAGradient) {
 TEST_F(ModuleParts, MadeByAHolder) {
   Entry W = entry("made");
   EXPECT_EQ(W.observed("behind a holder").History, history::Leaf);
+  EXPECT_EQ(W.observed("behind a holder of a pointer").History, history::Leaf);
+  EXPECT_EQ(W.observed("behind a pointer").History, history::Leaf);
+  EXPECT_EQ(entry("owned").observed("behind a member").History, history::Leaf);
+}
+
+TEST_F(ModuleParts, RunByAContainer) {
+  Entry W = entry("chain");
+  EXPECT_FALSE(W.observed("at the start").mayHaveGraph());
+  EXPECT_TRUE(W.observed("at the end").mayHaveGraph());
+  EXPECT_FALSE(W.observed("of the chain").mayHaveGraph());
+  EXPECT_TRUE(entry("any").observed("of any").mayHaveGraph());
+  EXPECT_EQ(entry("unknown")->graph().frames().size(), 1u);
 }
