@@ -1,4 +1,5 @@
 #include "modules/NonLeafParameter.h"
+#include "ast/Expressions.h"
 #include "ast/Names.h"
 #include "torch/Api.h"
 #include "torch/Members.h"
@@ -84,6 +85,91 @@ static const FunctionDecl *calleeOf(const Stmt *Site) {
   return Call ? Call->getDirectCallee() : nullptr;
 }
 
+/// A list that an optimizer is given.
+struct GivenList {
+  /// What it is, was copied from or was passed as.
+  llvm::SmallVector<const ValueDecl *, 2> Names;
+  /// std::move on the way there: what it takes is given.
+  llvm::SmallVector<const Expr *, 2> Moves;
+};
+
+static GivenList listBehind(const Frame *F, const Expr *E) {
+  GivenList Result;
+  for (unsigned Hop = 0; E && Hop < 8; ++Hop) {
+    E = ast::stripCopies(E);
+    if (const auto *Call = dyn_cast<CallExpr>(E)) {
+      Result.Moves.push_back(Call);
+      E = calleeOf(Call) && torch::isStd(calleeOf(Call)) &&
+                  Call->getNumArgs() == 1
+              ? Call->getArg(0)
+              : nullptr;
+      continue;
+    }
+    if (const auto *Member = dyn_cast<MemberExpr>(E))
+      Result.Names.push_back(Member->getMemberDecl());
+    const auto *Ref = dyn_cast<DeclRefExpr>(E);
+    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+    if (!V)
+      break;
+    Result.Names.push_back(V);
+    E = V->getInit();
+    if (const auto *Parameter = dyn_cast<ParmVarDecl>(V)) {
+      const Supergraph::Passed Given = Supergraph::passed(F, Parameter);
+      E = Given.Argument;
+      F = Given.To ? Given.To->Caller : F;
+    }
+  }
+  return Result;
+}
+
+static bool isOneOf(const PlaceTable &Places, PlaceId P,
+                    const GivenList &List) {
+  const ValueDecl *Is = Places.variable(P);
+  if (!Places.isRoot(P))
+    Is = Places.step(P).Member;
+  return Is && llvm::is_contained(List.Names, Is);
+}
+
+/// Something replaces or takes out elements of the list between the two.
+static bool isChanged(const Execution &Entry, const StoreEvent &Append,
+                      const AddParametersEvent &Added, const GivenList &List) {
+  const PlaceTable &Places = Entry.places();
+  const auto IsOfList = [&](PlaceId P) {
+    return isOneOf(Places, P, List) ||
+           (!Places.isRoot(P) && isOneOf(Places, Places.parent(P), List));
+  };
+  return llvm::any_of(
+      Entry.events<UpdateEvent>(), [&](const UpdateEvent &Update) {
+        return Update.How != StoreKind::Append &&
+               !llvm::is_contained(List.Moves, Update.Site) &&
+               llvm::any_of(Update.Places, IsOfList) &&
+               reaches(Entry, Append, Update,
+                       [&](const Event &E) { return &E == &Added; }) &&
+               reaches(Entry, Update, Added,
+                       [&](const Event &E) { return &E == &Append; });
+      });
+}
+
+/// Elements of a list are known by what they have in common. Of one that is
+/// given with leaves in it, what was appended is told apart.
+static std::vector<const StoreEvent *>
+appendedNonLeaves(const Execution &Entry, const AddParametersEvent &Added) {
+  std::vector<const StoreEvent *> Result;
+  if (!Added.Given.mayHaveGraph() || Added.Given.History == history::Graph)
+    return Result;
+  const GivenList List = listBehind(Added.In, Added.Operand);
+  for (const StoreEvent &Store : Entry.events<StoreEvent>())
+    if (Store.How == StoreKind::Append &&
+        Store.Stored.History == history::Graph &&
+        llvm::any_of(
+            Store.Places,
+            [&](PlaceId P) { return isOneOf(Entry.places(), P, List); }) &&
+        reaches(Entry, Store, Added, [](const Event &) { return false; }) &&
+        !isChanged(Entry, Store, Added, List))
+      Result.push_back(&Store);
+  return Result;
+}
+
 std::vector<NonLeafParameter> nonLeafParameters(Program &Program) {
   std::vector<NonLeafParameter> Result;
   auto Add = [&](const std::optional<NonLeafParameter> &Found) {
@@ -91,12 +177,15 @@ std::vector<NonLeafParameter> nonLeafParameters(Program &Program) {
       Result.push_back(*Found);
   };
   for (const auto &Entry : Program.executions()) {
-    for (const AddParametersEvent &Added : Entry->events<AddParametersEvent>())
-      Add(describe(*Entry,
-                   torch::addsUnchecked(calleeOf(Added.Site))
-                       ? NonLeafParameter::Ignored
-                       : NonLeafParameter::Throws,
-                   Added, Added.Operand, Added.Given));
+    for (const AddParametersEvent &Added :
+         Entry->events<AddParametersEvent>()) {
+      const auto How = torch::addsUnchecked(calleeOf(Added.Site))
+                           ? NonLeafParameter::Ignored
+                           : NonLeafParameter::Throws;
+      Add(describe(*Entry, How, Added, Added.Operand, Added.Given));
+      for (const StoreEvent *Append : appendedNonLeaves(*Entry, Added))
+        Add(describe(*Entry, How, Added, Append->Operand, Append->Stored));
+    }
     for (const RegisterEvent &Register : Entry->events<RegisterEvent>())
       if (const auto *Call = dyn_cast_or_null<CallExpr>(Register.Site);
           Call && torch::classify(Call).Kind == torch::Api::RegisterParameter)
