@@ -85,9 +85,12 @@ private:
     const Frame *Owner = V ? Supergraph::owner(In, V) : nullptr;
     if (!Owner)
       return std::nullopt;
-    // An iterator that the loop counts up, or the element of a range.
-    if (isCounted(V))
-      return std::nullopt;
+    // An iterator that the loop counts up, or the element of a range, which
+    // loops around it may choose in turn.
+    if (isCounted(V)) {
+      const Expr *Range = rangeOf(V);
+      return Range ? std::optional(Written{Owner, Range}) : std::nullopt;
+    }
     if (const auto *Parameter = dyn_cast<ParmVarDecl>(V)) {
       // std::for_each.
       if (Parameter->getFunctionScopeIndex() == 0 && Owner->Range &&
@@ -141,6 +144,15 @@ private:
       return Operator && names(Operator->getArg(0), V);
     };
     return ast::anyStmt(Increment, Counts, ast::Lambdas::Skip);
+  }
+
+  /// What the loop goes through whose variable V is, or null.
+  const Expr *rangeOf(const VarDecl *V) const {
+    for (const Stmt *S : Statements)
+      if (const auto *Range = dyn_cast_or_null<CXXForRangeStmt>(S);
+          Range && Range->getLoopVariable() == V)
+        return Range->getRangeInit();
+    return nullptr;
   }
 
   /// V has another value in each iteration of one of the loops.

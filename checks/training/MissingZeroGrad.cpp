@@ -3,6 +3,7 @@
 #include "ast/Walk.h"
 #include "queries/ChosenElement.h"
 #include "torch/Members.h"
+#include "torch/Types.h"
 #include "clang/AST/StmtCXX.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -30,15 +31,16 @@ public:
   }
 
   std::optional<UnclearedStep> run() {
-    if (Step.HasClosure || Step.Optimizers.empty())
+    if (Step.HasClosure || (Step.Optimizers.empty() && !Step.Gradient))
       return std::nullopt;
     collectBarriers();
     auto IsBackward = [&](Digraph::Node N) {
       const BackwardEvent *Backward = backwardAt(N);
       return Backward && addsGradients(*Backward);
     };
+    const auto *Call = dyn_cast<CallExpr>(Step.Site);
     const auto Choosing = choosingLoops(
-        Entry, Step.In, ast::objectOf(cast<CallExpr>(Step.Site)), Step.Point);
+        Entry, Step.In, Call ? ast::objectOf(Call) : nullptr, Step.Point);
     UnclearedStep Result;
     Result.Entry = &Entry;
     Result.Step = &Step;
@@ -100,7 +102,8 @@ private:
   }
 
   bool clears(const ZeroGradEvent &ZeroGrad) const {
-    if (ZeroGrad.Cleared.empty() || Trained.empty())
+    if (ZeroGrad.Cleared.empty() || Trained.empty() ||
+        (Step.Gradient && isOfUnknown(ZeroGrad)))
       return true;
     PlaceSet Cleared;
     for (PlaceId P : ZeroGrad.Cleared)
@@ -108,6 +111,31 @@ private:
     for (PlaceId P : ZeroGrad.Trained)
       insert(Cleared, Entry.places().owner(P));
     return Entry.mayAlias(Cleared, Concerned);
+  }
+
+  /// Of an optimizer of which nothing tells what it trains: what is trained by
+  /// hand may be among it.
+  bool isOfUnknown(const ZeroGradEvent &ZeroGrad) const {
+    const PlaceTable &Places = Entry.places();
+    return llvm::any_of(ZeroGrad.Cleared, [&](PlaceId Optimizer) {
+      const QualType Type = Places.knownType(Optimizer);
+      return !Places.hasStep(Optimizer, model::Step::Gradient) &&
+             (Type.isNull() ||
+              torch::kindOf(Type) == torch::TypeKind::Optimizer) &&
+             llvm::all_of(ZeroGrad.Trained, [&](PlaceId P) {
+               return Places.isWithin(P, Optimizer);
+             });
+    });
+  }
+
+  /// What is trained by hand gets another tensor.
+  bool rebinds(const UpdateEvent &Update) const {
+    return Step.Gradient && Update.How == StoreKind::Rebind &&
+           llvm::any_of(Update.Places, [&](PlaceId P) {
+             return llvm::any_of(Trained, [&](PlaceId Q) {
+               return Entry.places().isWithin(Q, P);
+             });
+           });
   }
 
   /// A fresh optimizer, or fresh leaves, have no gradients from before.
@@ -154,6 +182,9 @@ private:
     for (const CreateEvent &Create : Entry.events<CreateEvent>())
       if (createsAfresh(Create))
         Barriers.insert(Create.Point);
+    for (const UpdateEvent &Update : Entry.events<UpdateEvent>())
+      if (rebinds(Update))
+        Barriers.insert(Update.Point);
   }
 
   /// The frame of the step's call chain that is F, with the statement in it

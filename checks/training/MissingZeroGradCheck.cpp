@@ -9,12 +9,45 @@ namespace torchtidy::checks {
 
 using namespace model;
 
+/// What is not cleared, and how it can be.
+struct Clearing {
+  std::string Name;
+  /// What applies the gradients, as the message calls it.
+  std::string Step;
+  std::string Call;
+  bool IsSafeAfterStep = true;
+};
+
+/// Nothing else reads the gradients, and what they are of can be named where
+/// the step is made.
+static bool isReadOnlyThere(const Execution &Entry, const StepEvent &Step) {
+  if (!Step.In->Flow ||
+      !Step.In->Flow->isInside(Step.Gradient, Step.In->Function->getBody()))
+    return false;
+  return llvm::none_of(Entry.events<ReadGradientEvent>(),
+                       [&](const ReadGradientEvent &Read) {
+                         return Read.Site != Step.Gradient &&
+                                llvm::any_of(Read.Of, [&](PlaceId P) {
+                                  return llvm::is_contained(Step.Trained, P);
+                                });
+                       });
+}
+
+static Clearing clearingOf(const clang::ASTContext &Context,
+                           const UnclearedStep &Missed) {
+  const StepEvent &Step = *Missed.Step;
+  if (!Step.Gradient)
+    return {objectName(Context, Step.Site), "step()",
+            memberPrefix(Context, Step.Site) + "zero_grad()"};
+  return {objectName(Context, Step.Gradient), "update",
+          memberPrefix(Context, Step.Gradient) + "grad().zero_()",
+          isReadOnlyThere(*Missed.Entry, Step)};
+}
+
 static Finding describe(const Program &Program, const UnclearedStep &Missed) {
   const clang::ASTContext &Context = Program.context();
   const StepEvent &Step = *Missed.Step;
-  const std::string Prefix = memberPrefix(Context, Step.Site);
-  const std::string Name = objectName(Context, Step.Site);
-  const std::string Clear = Prefix + "zero_grad()";
+  const Clearing Clear = clearingOf(Context, Missed);
 
   Finding Result;
   Result.Location = Step.Site->getBeginLoc();
@@ -22,16 +55,17 @@ static Finding describe(const Program &Program, const UnclearedStep &Missed) {
   Result.Kind = Missed.IsClearedElsewhere
                     ? FindingKind::GradientsClearedOnSomePath
                     : FindingKind::GradientsNeverCleared;
-  Result.Message = "gradients of '" + Name + "' are not cleared " +
+  Result.Message = "gradients of '" + Clear.Name + "' are not cleared " +
                    (Missed.IsClearedElsewhere ? "on some path " : "") +
-                   "between iterations: every step() applies the sum of the "
-                   "gradients so far; call '" +
-                   Clear + "' after this step()";
+                   "between iterations: every " + Clear.Step +
+                   " applies the sum of the gradients so far; call '" +
+                   Clear.Call + "' after this " + Clear.Step;
   Result.Notes.push_back({Missed.Backward->Site->getBeginLoc(),
                           "gradients are added here", NoteRole::Backward});
   addLoop(Result, *Missed.Entry, Step.In, Missed.Around);
-  if (Step.In->Flow)
-    Result.Fixes = insertAfter(Context, *Step.In->Flow, Step.Site, Clear + ";");
+  if (Step.In->Flow && Clear.IsSafeAfterStep)
+    Result.Fixes =
+        insertAfter(Context, *Step.In->Flow, Step.Site, Clear.Call + ";");
   Result.IterationSite = Missed.Backward->Site->getBeginLoc();
   return Result;
 }

@@ -252,6 +252,9 @@ void Machine::copy(PlaceId From, PlaceId To) {
   if (Kind == TypeKind::Tensor && Top.Refs.empty() &&
       (Top.History & history::Leaf))
     Top.Refs = {From};
+  // auto g = w.grad();
+  if (isGradient({From}) && Top.Refs.empty())
+    Top.Refs = {From};
   if (!Now.find(To) || Places.isSummary(To))
     storeWeak(To, Translate(Top));
   else

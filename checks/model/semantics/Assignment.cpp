@@ -5,6 +5,7 @@
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/Autograd.h"
 #include "model/semantics/Operations.h"
+#include "model/semantics/Optimizers.h"
 #include "model/semantics/Registration.h"
 #include "model/semantics/Tuples.h"
 #include "torch/Types.h"
@@ -128,6 +129,8 @@ static void assignThroughView(Machine &M, const Expr *Site, const Expr *To,
                               Value Written) {
   Written.History = recorded(M, {M.load(Bases).History, Written.History});
   M.emitWrite(Site, To, Written);
+  if (!(Written.History & history::Graph))
+    optimizers::stepByHand(M, Site, To, {From});
   operations::writeInPlace(M, Site, To, Written, false, From);
 }
 

@@ -3,6 +3,7 @@
 #include "model/domains/history/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/Autograd.h"
+#include "model/semantics/Optimizers.h"
 
 using namespace clang;
 using torchtidy::torch::Operation;
@@ -94,8 +95,13 @@ static Denotation writeSelf(Machine &M, const OperationCall &Call,
   if (torch::replacesStorage(Op))
     for (PlaceId P : M.denote(Target).Objects)
       loans::endMemory(M, P, EndKind::Reallocation, Call.Call);
-  if (!torch::changesHistoryOnly(Op))
+  if (!torch::changesHistoryOnly(Op)) {
     M.emitWrite(Call.Call, Target, Written);
+    // What may be recorded may throw.
+    if (!(Written.History & history::Graph))
+      optimizers::stepByHand(M, Call.Call, Target,
+                             llvm::ArrayRef(Call.Operands).drop_front());
+  }
   if (torch::isDetachInPlace(Op))
     return detachInPlace(M, Call);
   if (torch::replacesContent(Op) && Call.Operands.size() <= 1)

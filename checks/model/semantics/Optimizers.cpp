@@ -1,4 +1,5 @@
 #include "model/semantics/Optimizers.h"
+#include "ast/Walk.h"
 #include "model/semantics/Modules.h"
 
 using namespace clang;
@@ -78,6 +79,100 @@ Denotation step(Machine &M, const CallSite &Site) {
     E.HasClosure = Site.written(0);
   });
   return {};
+}
+
+namespace {
+
+/// Reads of gradients that an expression is computed from.
+class GradientReads {
+public:
+  struct Read {
+    const Expr *Site;
+    /// The tensors.
+    PlaceSet Of;
+  };
+  llvm::SmallVector<Read, 2> Found;
+
+  explicit GradientReads(Machine &M) : M(M) {}
+
+  void look(const Expr *E) {
+    if (!E || Hops > 4)
+      return;
+    ++Hops;
+    auto Look = [&](const Stmt *S, llvm::ArrayRef<const Stmt *>) {
+      if (const auto *Ref = dyn_cast<DeclRefExpr>(S))
+        lookBehind(dyn_cast<VarDecl>(Ref->getDecl()));
+      const auto *Call = dyn_cast<CallExpr>(S);
+      const Expr *Object = Call ? ast::objectOf(Call) : nullptr;
+      if (!Object || torch::classify(Call).Kind != torch::Api::GradAccess)
+        return ast::Next::Children;
+      Found.push_back({Call, places(Object)});
+      return ast::Next::Past;
+    };
+    ast::walk(E, Look, ast::Lambdas::Skip);
+    --Hops;
+  }
+
+  /// What E is a handle to, or looks at.
+  PlaceSet places(const Expr *E) const {
+    const Denotation D = M.denote(E);
+    PlaceSet Result = D.Own.Refs;
+    if (Result.empty())
+      Result = D.Objects;
+    insert(Result, D.Own.ViewOf);
+    return M.pointees(Result);
+  }
+
+private:
+  /// auto g = w.grad();
+  void lookBehind(const VarDecl *V) {
+    if (!V || !torch::isTensor(V->getType()))
+      return;
+    const auto *Parameter = dyn_cast<ParmVarDecl>(V);
+    if (!Parameter)
+      return look(V->getInit());
+    const Supergraph::Passed Given = Supergraph::passed(M.frame(), Parameter);
+    if (!Given.Argument)
+      return;
+    Machine::InFrame Caller(M, Given.To->Caller);
+    look(Given.Argument);
+  }
+
+  Machine &M;
+  unsigned Hops = 0;
+};
+
+} // namespace
+
+/// What an optimizer of the user's does in its step() is that step.
+static bool isInStep(const Frame *F) {
+  for (; F; F = F->Caller)
+    if (torch::classify(F->Function).Kind == torch::Api::OptimizerStep)
+      return true;
+  return false;
+}
+
+void stepByHand(Machine &M, const Expr *Site, const Expr *Target,
+                llvm::ArrayRef<const Expr *> Operands) {
+  if (!M.isRecording() || isInStep(M.frame()))
+    return;
+  GradientReads Reads(M);
+  const PlaceSet Written = Reads.places(Target);
+  for (const Expr *Operand : Operands)
+    Reads.look(Operand);
+  for (const GradientReads::Read &Read : Reads.Found) {
+    PlaceSet Trained;
+    for (PlaceId P : Read.Of)
+      if (llvm::is_contained(Written, P))
+        insert(Trained, P);
+    if (Trained.empty())
+      continue;
+    M.emit<StepEvent>(Site, [&](StepEvent &E) {
+      E.Trained = Trained;
+      E.Gradient = Read.Site;
+    });
+    return;
+  }
 }
 
 Denotation zeroGrad(Machine &M, const CallSite &Site) {

@@ -173,11 +173,16 @@ struct ReleaseEvent : EventOf<Event::Release, UpdateEvent> {
   using EventOf::EventOf;
 };
 
+/// Gradients are applied, by optimizers or by hand.
 struct StepEvent : EventOf<Event::Step> {
   using EventOf::EventOf;
+  /// None where it is made by hand.
   PlaceSet Optimizers;
-  /// What they were given to train, as far as that is known.
+  /// What they were given to train, as far as that is known. By hand: what is
+  /// written.
   PlaceSet Trained;
+  /// By hand: where the gradient is read that is applied. Null for optimizers.
+  const clang::Expr *Gradient = nullptr;
   /// step(closure).
   bool HasClosure = false;
 };

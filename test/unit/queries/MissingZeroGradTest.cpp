@@ -113,6 +113,30 @@ void first(std::vector<Linear> &nets, std::vector<SGD> &all) {
     all[0].step();
   }
 }
+void byHand(Linear net, Tensor x) {
+  for (int i = 0; i < 3; ++i) {
+    net->forward(x).sum().backward();
+    torch::NoGradGuard off;
+    for (auto &p : net->parameters())
+      p -= 0.1 * p.grad();
+  }
+}
+void byHandCleared(Tensor x) {
+  Tensor w = torch::zeros({2}, torch::requires_grad());
+  for (int i = 0; i < 3; ++i) {
+    (x * w).sum().backward();
+    Tensor g = w.grad();
+    w.data().add_(g, -0.1);
+    g.zero_();
+  }
+}
+void byHandEachOnce(std::vector<Linear> nets, Tensor x) {
+  for (auto &net : nets) {
+    net->forward(x).sum().backward();
+    for (auto &p : net->parameters())
+      p.data() -= 0.1 * p.grad();
+  }
+}
 struct Trainer {
   Trainer(Linear n) : net(n), sgd(net->parameters(), 0.1) {}
   void batch(Tensor x) { net->forward(x).sum().backward(); sgd.step(); }
@@ -182,4 +206,15 @@ TEST_F(Gradients, ThroughMethods) {
   ASSERT_EQ(Steps.size(), 1u);
   EXPECT_TRUE(Steps[0].Around);
   EXPECT_EQ(Steps[0].Step->In->Function->getNameAsString(), "batch");
+}
+
+TEST_F(Gradients, StepsByHand) {
+  Entry W = entry("byHand");
+  const auto Steps = W.of(unclearedSteps(Shared->program()));
+  ASSERT_EQ(Steps.size(), 1u);
+  EXPECT_TRUE(Steps[0].Step->Optimizers.empty());
+  ASSERT_TRUE(Steps[0].Step->Gradient);
+  EXPECT_EQ(Shared->program().text(Steps[0].Step->Gradient), "p.grad()");
+  EXPECT_TRUE(ask("byHandCleared").empty());
+  EXPECT_TRUE(ask("byHandEachOnce").empty());
 }
