@@ -26,19 +26,24 @@ struct Registered : nn::Module {
     v = torch::randn({4}, torch::requires_grad());
     register_parameter("v", v);
   }
-  void build() { f = register_module("f", nn::Linear(4, 4)); }
+  void build() {
+    f = register_module("f", nn::Linear(4, 4));
+    // The value of an assignment is the member.
+    register_module("h", h = nn::Linear(4, 4));
+    u = register_parameter("u", (u = torch::randn({4}, torch::requires_grad())));
+  }
   void add(nn::Linear layer) { register_module("d", layer); }
   Tensor forward(Tensor x) {
-    x = a(b(c(d(e(f(x)))))) * w + v;
+    x = a(b(c(d(e(f(h(x))))))) * w + v + u;
     for (auto &layer : layers)
       x = layer(x);
     return g(blocks->forward(more[0](x)));
   }
-  nn::Linear a, b, c{nullptr}, d, e{nullptr}, f{nullptr};
+  nn::Linear a, b, c{nullptr}, d, e{nullptr}, f{nullptr}, h = nullptr;
   nn::Linear g = register_module("g", nn::Linear(4, 4));
   std::vector<nn::Linear> layers, more = {nn::Linear(4, 4)};
   nn::Sequential blocks;
-  Tensor w, v;
+  Tensor w, v, u;
   int count = 0;
 };
 
