@@ -63,7 +63,7 @@ struct ContrastImpl : torch::nn::Module {
     // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: assigning to 'queue->keys' replaces the registered buffer
   }
   static void pushInto(Queue &into, const Tensor &y) {
-    into->keys = into->keys * 0.5 + y;
+    into->keys = into->keys * 0.5 + y.detach();
     // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: assigning to 'into->keys' replaces the registered buffer
   }
   Net encoder;

@@ -165,6 +165,8 @@ const Case Cases[] = {
     {"torch::jit::optimize_for_inference(script)", Api::Freeze},
     {"torch::GradMode::set_enabled(false)", Api::SetGradMode},
     {"at::GradMode::set_enabled(true)", Api::SetGradMode},
+    {"c10::AutogradState::get_tls_state().set_grad_mode(false)",
+     Api::SetGradMode},
     {"torch::nn::init::xavier_uniform_(t)", Api::Initialize},
 };
 

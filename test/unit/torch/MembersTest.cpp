@@ -92,7 +92,10 @@ TEST(Members, OfHandlesAndFunctions) {
        "linear.is_empty()", "pointer.get()", "maybe.value()",
        "maybe.has_value()", "value.toTensor()", "value.toTuple()",
        "value.isTensor()", "torch::set_default_dtype(caffe2::TypeMeta())",
-       "at::launch(run)", "image.data()", "image.ptr(1)", "image.clone()"});
+       "at::GradMode::is_enabled()",
+       "c10::AutogradState::get_tls_state().get_grad_mode()",
+       "c10::InferenceMode::is_enabled()", "at::launch(run)", "image.data()",
+       "image.ptr(1)", "image.clone()"});
   ASSERT_TRUE(All.isRead());
   EXPECT_EQ(
       All.those(leadsToContent),
@@ -108,6 +111,9 @@ TEST(Members, OfHandlesAndFunctions) {
   EXPECT_EQ(All.those(isToTensor), (Names{"value.toTensor()"}));
   EXPECT_EQ(All.those(changesDefaultType),
             (Names{"torch::set_default_dtype(caffe2::TypeMeta())"}));
+  EXPECT_EQ(All.those(saysGradMode),
+            (Names{"at::GradMode::is_enabled()",
+                   "c10::AutogradState::get_tls_state().get_grad_mode()"}));
   EXPECT_EQ(All.those(isLaunch), (Names{"at::launch(run)"}));
   EXPECT_EQ(All.those(leadsToMemory),
             (Names{"linear.ptr()", "image.data()", "image.ptr(1)"}));
@@ -116,22 +122,19 @@ TEST(Members, OfHandlesAndFunctions) {
 
 TEST(Members, NullIsNone) {
   using Predicate = bool (*)(const FunctionDecl *);
-  for (Predicate Is : {isDataPointer,      isSizeList,
-                       givesWriteAccess,   givesReadAccess,
-                       saysDevice,         torchtidy::torch::saysOptions,
-                       resetsTensor,       asksTensor,
-                       saysProperty,       saysKind,
-                       asksWhetherThere,   addsUnchecked,
-                       leadsToPointee,     leadsToContent,
-                       leadsIntoIValue,    isToTensor,
-                       changesDefaultType, isLaunch,
-                       leadsToMemory,      isClone,
-                       saysScalarType,     saysOtherOption,
-                       saysRequiresGrad,   isForward,
-                       unregisters,        registersNewName,
-                       asksForMode,        returnsRegistered,
-                       appendsOne,         addsElements,
-                       leadsToElements,    keepsAsIs})
+  for (Predicate Is :
+       {isDataPointer,    isSizeList,         givesWriteAccess,
+        givesReadAccess,  saysDevice,         torchtidy::torch::saysOptions,
+        resetsTensor,     asksTensor,         saysProperty,
+        saysKind,         asksWhetherThere,   addsUnchecked,
+        leadsToPointee,   leadsToContent,     leadsIntoIValue,
+        isToTensor,       changesDefaultType, saysGradMode,
+        isLaunch,         movesParameters,    leadsToMemory,
+        isClone,          saysScalarType,     saysOtherOption,
+        saysRequiresGrad, isForward,          unregisters,
+        registersNewName, asksForMode,        returnsRegistered,
+        appendsOne,       addsElements,       leadsToElements,
+        keepsAsIs})
     EXPECT_FALSE(Is(nullptr));
 }
 
@@ -337,6 +340,7 @@ TEST(ModuleFunctions, ByMeaning) {
                    "net.register_parameter(\"b\", t)",
                    "net.register_buffer(\"c\", t)",
                    "net.name()",
+                   "net.to(torch::kFloat)",
                    "net.modules()",
                    "list->push_back(linear)",
                    "sequential->push_back(linear)",
@@ -360,6 +364,7 @@ TEST(ModuleFunctions, ByMeaning) {
             (Names{"net.register_module(\"a\", linear)",
                    "net.register_parameter(\"b\", t)",
                    "net.register_buffer(\"c\", t)"}));
+  EXPECT_EQ(All.those(movesParameters), (Names{"net.to(torch::kFloat)"}));
   EXPECT_EQ(All.those(asksForMode), (Names{"net.is_training()"}));
   Names Vectors;
   for (const char *Text :
