@@ -1,0 +1,3 @@
+int main() {
+  return 0; // FAKE: 0 => 0 + 0
+}

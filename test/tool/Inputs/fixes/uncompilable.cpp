@@ -1,0 +1,4 @@
+int main() {
+  int value = 0; // FAKE: int => nothing
+  return value;
+}
