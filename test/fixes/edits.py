@@ -149,9 +149,13 @@ def commented(text: str) -> list[tuple[str, str]]:
 
 
 def alike(before: str, after: str) -> bool:
-    """Whether most of the words of a line are still on it: a fix changes a part."""
-    words, there = Counter(TOKEN.findall(before)), Counter(TOKEN.findall(after))
-    return 2 * sum((words & there).values()) >= sum(words.values())
+    """Whether a line is the same but for what a fix changes: it has half of what was on it,
+    or most of its words were."""
+    tokens, there = Counter(TOKEN.findall(before)), Counter(TOKEN.findall(after))
+    if 2 * (tokens & there).total() >= tokens.total():
+        return True
+    words = Counter(re.findall(r"\w+", after))
+    return 2 * (tokens & words).total() > words.total()
 
 
 def strayed_comments(before: str, after: str) -> list[str]:

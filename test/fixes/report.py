@@ -48,8 +48,11 @@ class Outcome:
 
 
 def numbers(findings: int, attempts: list[Attempt]) -> str:
-    counts = [findings, len(attempts)]
-    for name in ["compiles", "as_before", "better", "gone", "quiet", "idempotent", "comments"]:
+    counts: list[int | str] = [findings, len(attempts)]
+    ran = [sum(getattr(attempt, name) for attempt in attempts)
+           for name in ["compiles", "as_before", "better"]]
+    counts += ran if all(attempt.before for attempt in attempts) else ["-", "-", "-"]
+    for name in ["gone", "quiet", "idempotent", "comments"]:
         counts.append(sum(getattr(attempt, name) for attempt in attempts))
     return " | ".join(str(count) for count in counts)
 
