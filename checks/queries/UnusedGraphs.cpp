@@ -10,15 +10,39 @@ namespace torchtidy::model {
 /// The graph of one pass over fewer elements is gone before it costs anything.
 static constexpr uint64_t Large = 10000;
 
+bool UsedChains::isUsed(const Execution &Entry, const ForwardEvent &Forward) {
+  return llvm::any_of(Entry.events<GraphUseEvent>(), [&](const auto &Use) {
+    return Use.Root.ManyOrigins || Use.Root.hasOrigin(Forward.Origin);
+  });
+}
+
+void UsedChains::add(const Execution &Entry) {
+  for (const GraphUseEvent &Use : Entry.events<GraphUseEvent>())
+    if (Use.Is != Event::Inspect)
+      add(Use);
+  for (const ForwardEvent &Forward : Entry.events<ForwardEvent>())
+    if (isUsed(Entry, Forward))
+      add(Forward);
+}
+
+void UsedChains::add(const Event &E) {
+  const Stmt *Site = E.Site;
+  for (const Frame *F = E.In; F; F = F->Caller) {
+    Sites.insert(Site);
+    Training.insert({F->Function, Site});
+    Site = F->Site;
+  }
+}
+
 namespace {
 
 class EvaluationQuery {
 public:
-  explicit EvaluationQuery(const Execution &Entry) : Entry(Entry) {}
+  EvaluationQuery(const Execution &Entry, const UsedChains &Used)
+      : Entry(Entry), Used(Used) {}
 
   std::vector<UnusedGraph> run() {
     std::vector<UnusedGraph> Result;
-    collectUsedChains();
     for (const ForwardEvent &Forward : Entry.events<ForwardEvent>())
       if (!Entry.isInForward(Forward.In))
         if (std::optional<UnusedGraph> Found = ask(Forward))
@@ -41,29 +65,7 @@ public:
 
 private:
   bool isUsed(const ForwardEvent &Forward) const {
-    return llvm::any_of(Entry.events<GraphUseEvent>(), [&](const auto &Use) {
-      return Use.Root.ManyOrigins || Use.Root.hasOrigin(Forward.Origin);
-    });
-  }
-
-  /// The statements that lead to a forward whose graph is used, or to backward
-  /// or step: no guard may be around them.
-  void collectUsedChains() {
-    for (const GraphUseEvent &Use : Entry.events<GraphUseEvent>())
-      if (Use.Is != Event::Inspect)
-        addUsedChain(Use);
-    for (const ForwardEvent &Forward : Entry.events<ForwardEvent>())
-      if (isUsed(Forward))
-        addUsedChain(Forward);
-  }
-
-  void addUsedChain(const Event &E) {
-    const Stmt *Site = E.Site;
-    for (const Frame *F = E.In; F; F = F->Caller) {
-      UsedSites.insert(Site);
-      TrainingSites.insert({F->Function, Site});
-      Site = F->Site;
-    }
+    return UsedChains::isUsed(Entry, Forward);
   }
 
   /// The value leaves what is analysed: returned to callers elsewhere, kept in
@@ -253,7 +255,7 @@ private:
     Result.IsStrictOnly |= isSinglePass(Forward);
     // Other callers use the graph that this line makes: the mistake is in this
     // caller.
-    while (UsedSites.count(Result.Site)) {
+    while (Used.Sites.count(Result.Site)) {
       if (!Result.In->Caller || !Result.In->Site || !InEvalMode)
         return std::nullopt;
       Result.Site = Result.In->Site;
@@ -272,7 +274,7 @@ private:
       const auto *Block = dyn_cast<CompoundStmt>(S);
       if (!Block)
         continue;
-      for (const auto &[Function, Training] : TrainingSites)
+      for (const auto &[Function, Training] : Used.Training)
         if (Function == F->Function && Training &&
             F->Flow->isInside(Training, Block))
           return Best;
@@ -282,14 +284,20 @@ private:
   }
 
   const Execution &Entry;
-  std::set<const Stmt *> UsedSites;
-  std::set<std::pair<const FunctionDecl *, const Stmt *>> TrainingSites;
+  const UsedChains &Used;
 };
 
 } // namespace
 
+std::vector<UnusedGraph> unusedGraphs(const Execution &Entry,
+                                      const UsedChains &Used) {
+  return EvaluationQuery(Entry, Used).run();
+}
+
 std::vector<UnusedGraph> unusedGraphs(const Execution &Entry) {
-  return EvaluationQuery(Entry).run();
+  UsedChains Used;
+  Used.add(Entry);
+  return unusedGraphs(Entry, Used);
 }
 
 } // namespace torchtidy::model

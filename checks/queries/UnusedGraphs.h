@@ -3,6 +3,7 @@
 #define TORCHTIDY_QUERIES_UNUSEDGRAPHS_H
 
 #include "model/execution/Execution.h"
+#include <set>
 
 namespace torchtidy::model {
 
@@ -34,8 +35,28 @@ struct UnusedGraph {
   bool IsBackwarded = false;
 };
 
+/// The statements that lead to a forward pass whose graph is used, or to a
+/// backward(), in any of the entries that were added: no guard may be around
+/// them.
+struct UsedChains {
+  std::set<const clang::Stmt *> Sites;
+  /// The same, with the function that the statement is in.
+  std::set<std::pair<const clang::FunctionDecl *, const clang::Stmt *>>
+      Training;
+
+  void add(const Execution &Entry);
+  /// In this entry.
+  static bool isUsed(const Execution &Entry, const ForwardEvent &Forward);
+
+private:
+  void add(const Event &E);
+};
+
 /// Those of one entry. Nothing is reported where something may use the graph,
 /// where grad mode may be off, and in a forward(), which is for others to run.
+std::vector<UnusedGraph> unusedGraphs(const Execution &Entry,
+                                      const UsedChains &Used);
+/// Used: what this entry alone shows.
 std::vector<UnusedGraph> unusedGraphs(const Execution &Entry);
 
 } // namespace torchtidy::model

@@ -98,6 +98,17 @@ Denotation requireGrad(Machine &M, const CallSite &Site) {
   return Result;
 }
 
+void detachLeaves(Machine &M, const PlaceSet &Tensors) {
+  for (PlaceId P : Tensors) {
+    Value V = M.load(P);
+    if (!(V.History & history::Leaf))
+      continue;
+    V.History = history::None | (V.History & history::Graph);
+    // A statement about all parameters, though each is set on its own.
+    M.state().Places[P] = std::move(V);
+  }
+}
+
 Denotation gradFn(Machine &M, const CallSite &Site) {
   Denotation Result;
   if (Site.Object)

@@ -14,6 +14,8 @@ Denotation backward(Machine &M, const CallSite &Site);
 Denotation grad(Machine &M, const CallSite &Site);
 /// Tensor::grad, mutable_grad.
 Denotation gradient(Machine &M, const CallSite &Site);
+/// detach_() on what may be leaves: they need no gradient from then on.
+void detachLeaves(Machine &M, const PlaceSet &Tensors);
 /// requires_grad_, set_requires_grad.
 Denotation requireGrad(Machine &M, const CallSite &Site);
 /// Tensor::grad_fn.

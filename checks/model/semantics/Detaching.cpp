@@ -1,6 +1,7 @@
 #include "model/semantics/Detaching.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "model/semantics/Autograd.h"
 #include "torch/Api.h"
 #include "torch/Std.h"
 #include "torch/Types.h"
@@ -80,6 +81,8 @@ static void detachElements(Machine &M, const Expr *Site,
                            const PlaceSet &Containers) {
   M.emitRelease(Site, Containers, StoreKind::InPlace);
   for (PlaceId Container : Containers) {
+    // The list that parameters() returns: the network's own.
+    autograd::detachLeaves(M, M.load(Container).Refs);
     const PlaceId P = M.places().element(Container);
     // What is known of the container as a whole goes for its elements.
     M.discardHistory(Container, false);

@@ -61,14 +61,7 @@ static OperationCall operands(Machine &M, const CallSite &Site) {
 static Denotation detachInPlace(Machine &M, const OperationCall &Call) {
   const Expr *Target = Call.Operands.front();
   // A leaf needs no gradient from then on: parameters that are frozen so.
-  for (PlaceId P : M.identity(Target)) {
-    Value V = M.load(P);
-    if (!(V.History & history::Leaf))
-      continue;
-    V.History = history::None | (V.History & history::Graph);
-    // A statement about all parameters, though each is set on its own.
-    M.state().Places[P] = std::move(V);
-  }
+  autograd::detachLeaves(M, M.identity(Target));
   const PlaceSet Detached = M.denote(Target).Objects;
   M.emitRelease(Call.Call, Detached, StoreKind::InPlace);
   for (PlaceId P : Detached) {

@@ -51,13 +51,3 @@ void repeat(torch::nn::Linear net, torch::Tensor data, int n) {
   for (int i = 0; i < n; ++i)
     job();
 }
-
-void repeatBound(torch::nn::Linear net, torch::Tensor data, int n) {
-  auto run = [&](const torch::Tensor &x) {
-    net->forward(x.to(torch::kCUDA)).sum().backward();
-    // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: {{.*}} [torch-repeated-transfer]
-  };
-  auto job = std::bind(run, data);
-  for (int i = 0; i < n; ++i)
-    job();
-}
