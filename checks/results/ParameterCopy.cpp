@@ -90,7 +90,8 @@ private:
   /// for (auto t : v) t = x. A reference mends that only where the elements
   /// of v are what is meant, and not what they are handles to.
   static LostWrite judgeCopyIn(LostWrite Result) {
-    const std::optional<Named> Range = namedVariable(Result.Loop->getRangeInit());
+    const std::optional<Named> Range =
+        namedVariable(Result.Loop->getRangeInit());
     const CallExpr *Made = Range ? Range->Temporary : nullptr;
     const auto *V = Range && Range->isWhole()
                         ? dyn_cast_or_null<VarDecl>(Range->Variable)
@@ -110,7 +111,8 @@ private:
   /// for (auto &t : v) t = x: an element of a temporary, or of a vector that is
   /// a copy and not read again.
   std::optional<LostWrite> judgeRange(LostWrite Result) const {
-    const std::optional<Named> Range = namedVariable(Result.Loop->getRangeInit());
+    const std::optional<Named> Range =
+        namedVariable(Result.Loop->getRangeInit());
     if (!Range || Range->ThroughPointer || !holdsHandles(Result.Loop))
       return std::nullopt;
     Result.Of = LostWrite::TemporaryRange;
@@ -240,7 +242,8 @@ private:
       const auto *Whole =
           dyn_cast_or_null<VarDecl>(Binding->getDecomposedDecl());
       const Expr *Init = Whole ? ast::stripCopies(Whole->getInit()) : nullptr;
-      const std::optional<Named> From = Init ? namedVariable(Init) : std::nullopt;
+      const std::optional<Named> From =
+          Init ? namedVariable(Init) : std::nullopt;
       return From && !From->Temporary ? Init : nullptr;
     }
     const auto *Variable = dyn_cast<VarDecl>(V);

@@ -31,7 +31,8 @@ struct Variables : ModelTest<Variables> {
     return Finder.Found;
   }
   static Named target(llvm::StringRef Function) {
-    const std::optional<Named> Result = namedVariable(assignment(Function)->getArg(0));
+    const std::optional<Named> Result =
+        namedVariable(assignment(Function)->getArg(0));
     EXPECT_TRUE(Result.has_value()) << Function.str();
     return Result.value_or(Named());
   }

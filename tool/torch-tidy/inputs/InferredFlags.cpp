@@ -78,9 +78,8 @@ void addDefinitions(StringRef Text, std::map<std::string, std::string> &To) {
   static const Regex Listed("^([A-Za-z_][A-Za-z0-9_]*)(=[A-Za-z0-9_.]+)?$");
   SmallVector<StringRef, 8> Parts;
   for (StringRef Rest = Text; Flag.match(Rest, &Parts);
-       Rest = Rest.drop_front(Parts[3].empty()
-                                  ? Parts[2].end() - Rest.begin()
-                                  : Parts[3].end() - Rest.begin()))
+       Rest = Rest.drop_front(Parts[3].empty() ? Parts[2].end() - Rest.begin()
+                                               : Parts[3].end() - Rest.begin()))
     To.try_emplace(Parts[2].str(), (Parts[2] + Parts[3]).str());
   for (StringRef Rest = Text; Command.match(Rest, &Parts);
        Rest = Rest.drop_front(Parts[0].end() - Rest.begin())) {

@@ -380,10 +380,10 @@ FileResult FileAnalysis::runAs(const std::string &Source, bool Crashed,
   Attempt First = attempt(Source, HasCache ? &Cache : nullptr, Control, Macros);
   First.Result.Trouble = Cache.takeTrouble();
   if (First.WithHeader.empty()) {
-    explain(Source, First.IsLeftOut
-                        ? std::string("not parsed: it does not use LibTorch")
-                        : "parsed in full: " +
-                              (HasCache ? First.Reason : "no cache"));
+    explain(Source,
+            First.IsLeftOut
+                ? std::string("not parsed: it does not use LibTorch")
+                : "parsed in full: " + (HasCache ? First.Reason : "no cache"));
     First.tellEnd(Source);
     return std::move(First.Result);
   }

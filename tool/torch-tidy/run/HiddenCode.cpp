@@ -42,9 +42,8 @@ std::vector<std::string> namesIn(StringRef Directive) {
   std::vector<std::string> Result;
   if (Directive.starts_with("#else") || Directive.starts_with("#ifndef"))
     return Result;
-  StringRef Rest =
-      Directive.drop_front(std::min(Directive.find_first_of(" \t(!"),
-                                    Directive.size()));
+  StringRef Rest = Directive.drop_front(
+      std::min(Directive.find_first_of(" \t(!"), Directive.size()));
   const auto IsOfName = [](char C) { return isAlnum(C) || C == '_'; };
   while (!Rest.empty()) {
     const StringRef Name = Rest.take_while(IsOfName);

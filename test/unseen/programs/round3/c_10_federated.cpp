@@ -1,3 +1,4 @@
+// STD: c++20
 // Federated averaging (C++20): clients train on data of their own and send what they have
 // learnt; aggregators are looked up by name. A client may fail, and says why.
 #include <torch/torch.h>
