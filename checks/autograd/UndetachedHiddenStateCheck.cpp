@@ -122,8 +122,8 @@ static Finding describe(const Program &Program, const CarriedState &Carried) {
   if (Carried.Built)
     Result.IterationSite = Carried.Built->Site->getBeginLoc();
   // Without a backward() it is a guard that is missing.
-  if (Carried.Outcome == CarriedState::Grows)
-    Result.Cause = "graph of inference";
+  Result.Cause = Carried.Outcome == CarriedState::Grows ? "graph of inference"
+                                                        : "kept graph";
   return Result;
 }
 

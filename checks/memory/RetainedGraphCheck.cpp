@@ -122,6 +122,7 @@ static Finding describe(const Program &Program, const Retention &Kept) {
   if (Place.empty())
     Place = Kept.Entry->places().name(Kept.Place);
   Result.Kind = kind(Kept);
+  Result.Cause = "kept graph";
   Result.Message = message(Kept, shortName(Program, Operand), Place);
   if (Kept.Built)
     Result.Notes.push_back({Kept.Built->Site->getBeginLoc(),

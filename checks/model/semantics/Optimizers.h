@@ -12,11 +12,11 @@ namespace optimizers {
 void construct(Machine &M, const clang::Expr *Site, PlaceId P,
                llvm::ArrayRef<const clang::Expr *> Arguments);
 Denotation step(Machine &M, const CallSite &Site);
-/// Of an optimizer, or of a module.
 /// Target is written, at Site, with what is computed from Operands: where that
 /// is its own gradient, a step is made without an optimizer.
 void stepByHand(Machine &M, const clang::Expr *Site, const clang::Expr *Target,
                 llvm::ArrayRef<const clang::Expr *> Operands);
+/// Of an optimizer, or of a module.
 Denotation zeroGrad(Machine &M, const CallSite &Site);
 /// add_param_group, add_parameters.
 Denotation add(Machine &M, const CallSite &Site);
