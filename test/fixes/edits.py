@@ -64,8 +64,10 @@ def overlaps(a: Edit, b: Edit) -> bool:
 
 
 def apply(texts: Texts, edits: Iterable[Edit]) -> Texts:
+    """What is inserted at one place stands there in the order in which it was told."""
     changed = dict(texts)
-    for edit in sorted(set(edits), reverse=True):
+    in_order = sorted(dict.fromkeys(edits), key=lambda e: (e.file, e.begin, e.end))
+    for edit in reversed(in_order):
         text = changed[edit.file]
         changed[edit.file] = text[:edit.begin] + edit.text + text[edit.end:]
     return changed
