@@ -1,6 +1,7 @@
 #include "model/icfg/HeldModules.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "model/icfg/Bodies.h"
 #include "model/icfg/StoredCallables.h"
 #include "model/icfg/Supergraph.h"
 #include "torch/Api.h"
@@ -138,16 +139,12 @@ HeldModules::HeldModules(const flow::UserFunctions &Functions)
   Collector Collect(*this);
   for (const VarDecl *Global : Functions.globals())
     Collect.collect(Global->getInit());
-  for (const FunctionDecl *F : Functions.all()) {
-    Collect.collect(F->getBody());
-    const auto *Constructor = dyn_cast<CXXConstructorDecl>(F);
-    if (!Constructor)
-      continue;
-    for (const CXXCtorInitializer *Init : Constructor->inits()) {
-      Collect.collect(Init->getInit());
-      Collect.addWhole(Init->getAnyMember(), Init->getInit());
-    }
-  }
+  forEachBody(
+      Functions, [&](const Stmt *Body) { Collect.collect(Body); },
+      [&](const CXXCtorInitializer &Init) {
+        Collect.collect(Init.getInit());
+        Collect.addWhole(Init.getAnyMember(), Init.getInit());
+      });
 }
 
 /// Looks up with what an expression was filled.

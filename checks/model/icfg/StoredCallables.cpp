@@ -1,6 +1,7 @@
 #include "model/icfg/StoredCallables.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "model/icfg/Bodies.h"
 #include "model/icfg/Constructors.h"
 #include "torch/Callbacks.h"
 #include "torch/Std.h"
@@ -244,18 +245,14 @@ StoredCallables::StoredCallables(const flow::UserFunctions &Functions) {
     Collect.addVariable(Global);
     Collect.collect(Global->getInit());
   }
-  for (const FunctionDecl *F : Functions.all()) {
-    Collect.collect(F->getBody());
-    const auto *Constructor = dyn_cast<CXXConstructorDecl>(F);
-    if (!Constructor)
-      continue;
-    for (const CXXCtorInitializer *Init : Constructor->inits()) {
-      Collect.collect(Init->getInit());
-      if (const FieldDecl *Field = Init->getAnyMember();
-          Field && isCallable(Field->getType()))
-        Collect.add(Field, Init->getInit(), nullptr);
-    }
-  }
+  forEachBody(
+      Functions, [&](const Stmt *Body) { Collect.collect(Body); },
+      [&](const CXXCtorInitializer &Init) {
+        Collect.collect(Init.getInit());
+        if (const FieldDecl *Field = Init.getAnyMember();
+            Field && isCallable(Field->getType()))
+          Collect.add(Field, Init.getInit(), nullptr);
+      });
 }
 
 llvm::ArrayRef<StoredCallables::Store>
