@@ -1,4 +1,5 @@
-// Which members a class registers in its constructors.
+// Which members a class registers in its constructors and in what they call.
+#include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "model/icfg/Supergraph.h"
 #include "torch/Api.h"
@@ -27,6 +28,50 @@ static bool registersMember(const Stmt *S, const FieldDecl *Member) {
          });
 }
 
+namespace {
+
+/// Whether a body registers a member, itself or by the methods of the same
+/// object that it calls: the reset() of torch::nn::Cloneable, a setup().
+class RegistersMember {
+public:
+  RegistersMember(const flow::UserFunctions &Functions, const FieldDecl *Member)
+      : Functions(Functions), Member(Member) {}
+
+  /// Whatever happens: by a statement that is under no condition.
+  bool always(const Stmt *Body) {
+    const auto *Block = dyn_cast_or_null<CompoundStmt>(Body);
+    return Block && llvm::any_of(Block->body(), [&](const Stmt *S) {
+             const Stmt *Next = calledBody(S);
+             return registersMember(S, Member) || (Next && always(Next));
+           });
+  }
+  /// Anywhere in it.
+  bool ever(const Stmt *Body) {
+    return holds(Body, [&](const Stmt *S) {
+      const Stmt *Next = calledBody(S);
+      return registersMember(S, Member) || (Next && ever(Next));
+    });
+  }
+
+private:
+  /// The body of a method that S calls of this object; null the second time. In
+  /// a constructor a virtual method is that of the class.
+  const Stmt *calledBody(const Stmt *S) {
+    const auto *E = dyn_cast<Expr>(S);
+    const auto *Call = E ? dyn_cast<CXXMemberCallExpr>(ast::strip(E)) : nullptr;
+    if (!Call || !isa<CXXThisExpr>(ast::strip(ast::objectOf(Call))))
+      return nullptr;
+    const FunctionDecl *Method = Functions.definition(Call->getMethodDecl());
+    return Method && Seen.insert(Method).second ? Method->getBody() : nullptr;
+  }
+
+  const flow::UserFunctions &Functions;
+  const FieldDecl *Member;
+  llvm::SmallPtrSet<const FunctionDecl *, 4> Seen;
+};
+
+} // namespace
+
 bool Code::isRegisteredByClass(const FieldDecl *Member) const {
   auto [It, Inserted] = RegisteredByClass.try_emplace(Member, false);
   if (!Inserted)
@@ -48,10 +93,7 @@ bool Code::isRegisteredByClass(const FieldDecl *Member) const {
         if (holds(Init->getInit(), isRegistration))
           return true;
     }
-    const auto *Body = dyn_cast_or_null<CompoundStmt>(Constructor->getBody());
-    return Body && llvm::any_of(Body->body(), [&](const Stmt *S) {
-             return registersMember(S, Member);
-           });
+    return RegistersMember(Functions, Member).always(Constructor->getBody());
   };
   bool Result = InClass();
   if (!Result) {
@@ -75,9 +117,8 @@ bool Code::mayBeRegisteredByClass(const FieldDecl *Member) const {
   const auto *Class = dyn_cast<CXXRecordDecl>(Member->getParent());
   return Class && llvm::any_of(Class->ctors(), [&](const auto *Constructor) {
            const FunctionDecl *Body = Functions.definition(Constructor);
-           return Body && holds(Body->getBody(), [&](const Stmt *S) {
-                    return registersMember(S, Member);
-                  });
+           return Body &&
+                  RegistersMember(Functions, Member).ever(Body->getBody());
          });
 }
 

@@ -2,8 +2,10 @@
 #include "model/domains/Transfers.h"
 #include "model/domains/history/Transfer.h"
 #include "model/semantics/Conditions.h"
+#include "model/semantics/Construction.h"
 #include "model/semantics/Containers.h"
 #include "model/semantics/Registration.h"
+#include "torch/Members.h"
 
 using namespace clang;
 
@@ -209,6 +211,23 @@ Denotation part(Machine &M, const CallSite &Site, torch::PartAccess Access) {
   return Result;
 }
 
+/// Module::clone(): a module of its own, which nothing has registered. reset()
+/// has made its parameters anew, so a frozen module's copy trains; it is in the
+/// mode that the original was in (torch/nn/cloneable.h).
+static Denotation copyOf(Machine &M, const CallSite &Site) {
+  const PlaceId Copy = M.madeBy(Site.Call);
+  uint8_t Mode = 0;
+  for (PlaceId P : Site.self(M))
+    Mode |= M.moduleMode(P);
+  M.erase(Copy);
+  registration::markFresh(M, {Copy});
+  M.state().Places[Copy].Mode = Mode;
+  emitCreate(M, Site.Call, {Copy});
+  Denotation Result;
+  Result.Own = Value::handle({Copy});
+  return Result;
+}
+
 /// push_back(), extend(), update().
 static void addParts(Machine &M, const CallSite &Site) {
   PlaceSet Added;
@@ -238,6 +257,8 @@ Denotation otherMember(Machine &M, const CallSite &Site) {
   if (!Site.Object || !Method ||
       torch::kindOf(Method->getParent()) != torch::TypeKind::Module)
     return Result;
+  if (torch::isClone(Method))
+    return copyOf(M, Site);
   if (torch::addsParts(Method))
     addParts(M, Site);
   if (torch::movesParameters(Method))

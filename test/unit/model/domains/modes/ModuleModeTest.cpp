@@ -85,6 +85,19 @@ void pointers(Tensor x) {
   net->forward(x);
 }
 
+void cloned(Tensor x) {
+  Net net;
+  net->eval();
+  auto copy = std::dynamic_pointer_cast<NetImpl>(net->clone());
+  net->train();
+  copy->forward(x);
+  for (auto &p : net->parameters())
+    p.requires_grad_(false);
+  auto next = std::static_pointer_cast<NetImpl>(net->clone());
+  observe("original", net->fc->weight);
+  observe("copy", next->fc->weight);
+}
+
 void layer(Tensor x) {
   Net net;
   net->eval();
@@ -139,6 +152,14 @@ TEST_F(ModuleMode, SetInACallerOrAHelper) {
 TEST_F(ModuleMode, HandlesShareTheModule) {
   EXPECT_EQ(modeIn(entry("copies")), Eval);
   EXPECT_EQ(modeIn(entry("pointers")), Eval);
+}
+
+TEST_F(ModuleMode, ClonesAreObjectsOfTheirOwn) {
+  Entry W = entry("cloned");
+  EXPECT_EQ(modeIn(W, "copy->forward(x)"), Eval) << "as the original was then";
+  EXPECT_EQ(W.observed("original").History, history::None);
+  EXPECT_EQ(W.observed("copy").History, history::Leaf)
+      << "reset() made it anew";
 }
 
 TEST_F(ModuleMode, LayersGoWithTheirNetwork) {
