@@ -73,9 +73,10 @@ cl::opt<unsigned>
                   "memory is short)."));
 cl::opt<unsigned> Timeout(
     "timeout", cl::value_desc("seconds"), cl::cat(OurCategory),
-    cl::desc("Give up on a file after this time, tell so, and go on\n"
-             "with the others; the exit code is 1 (default: no limit).\n"
-             "Waiting for the precompiled headers does not count."));
+    cl::desc("Give up on a file after this processor time, tell so, and\n"
+             "go on with the others; the exit code is 1 (default: no\n"
+             "limit). Waiting for the precompiled headers does not\n"
+             "count."));
 cl::opt<std::string>
     LibTorch("libtorch", cl::value_desc("folder"), cl::cat(OurCategory),
              cl::desc("Where LibTorch is, for sources that have no compile\n"

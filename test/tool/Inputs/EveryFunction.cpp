@@ -1,17 +1,26 @@
 // A plugin for tests. Under the name of one of the project's checks it reports
 // every function declaration it is shown, so that a test sees what a check is
-// shown. At functions of certain names it crashes, hangs, exits or is killed.
+// shown. At functions of certain names it crashes, hangs, works, exits or is
+// killed.
 #include "clang-tidy/ClangTidyCheck.h"
 #include "clang-tidy/ClangTidyModule.h"
 #include "clang-tidy/ClangTidyModuleRegistry.h"
 #include "clang/ASTMatchers/ASTMatchFinder.h"
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <unistd.h>
 
 using namespace clang;
 
 namespace {
+
+/// Uses so many seconds of processor time.
+void work(int Seconds) {
+  const std::clock_t End = std::clock() + Seconds * CLOCKS_PER_SEC;
+  while (std::clock() < End)
+    ;
+}
 
 class EveryFunction : public tidy::ClangTidyCheck {
 public:
@@ -27,6 +36,10 @@ public:
     if (Name == "hangHere")
       for (;;)
         pause();
+    if (Name == "spinHere")
+      work(60);
+    if (Name == "workHere")
+      work(1);
     if (Name == "exitHere")
       exit(3);
     if (Name == "killHere")

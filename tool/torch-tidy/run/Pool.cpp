@@ -13,6 +13,7 @@
 #include <optional>
 #include <poll.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <vector>
 #ifdef __linux__
@@ -68,6 +69,64 @@ private:
 
 enum Channel { Messages, Output, Errors, NumChannels };
 
+/// What a process has used of the processors; nothing where the system does not
+/// tell.
+std::optional<Clock::duration> processorTime(pid_t Process) {
+#ifdef __linux__
+  clockid_t Id;
+  timespec Used;
+  if (clock_getcpuclockid(Process, &Id) == 0 && clock_gettime(Id, &Used) == 0)
+    return std::chrono::seconds(Used.tv_sec) +
+           std::chrono::nanoseconds(Used.tv_nsec);
+#endif
+  return std::nullopt;
+}
+
+/// How long a job may take. Processor time, so that it does not depend on what
+/// else the machine does; a job that hardly uses any is waiting for something
+/// that may never come, and for it the clock counts.
+class Allowance {
+public:
+  /// From now on. Nothing is used up, whatever the job did before.
+  void begin(pid_t Job, Clock::duration Limit) {
+    Process = Job;
+    Whole = Limit;
+    Since = Clock::now();
+    UsedBefore = UsedThen = processorTime(Process).value_or(Clock::duration());
+    LookAt = Since + Whole;
+  }
+  void suspend() { LookAt.reset(); }
+  /// When to ask isUsedUp().
+  const std::optional<Clock::time_point> &nextLook() const { return LookAt; }
+
+  bool isUsedUp(Clock::time_point Now) {
+    if (!LookAt || Now < *LookAt)
+      return false;
+    const std::optional<Clock::duration> Used = processorTime(Process);
+    if (!Used || *Used - UsedBefore >= Whole)
+      return true;
+    if (Now - Since >= Whole / 2) {
+      if ((*Used - UsedThen) * LeastShare < Now - Since)
+        return true;
+      Since = Now;
+      UsedThen = *Used;
+    }
+    LookAt = Now + std::max<Clock::duration>(Whole - (*Used - UsedBefore),
+                                             TickLength);
+    return false;
+  }
+
+private:
+  /// Less than this part of one processor is waiting.
+  static constexpr int LeastShare = 100;
+  pid_t Process = -1;
+  Clock::duration Whole{}, UsedBefore{};
+  std::optional<Clock::time_point> LookAt;
+  /// The begin of the time over which the share is taken.
+  Clock::time_point Since;
+  Clock::duration UsedThen{};
+};
+
 struct Job {
   size_t Number;
   unsigned Tries;
@@ -78,7 +137,8 @@ struct Job {
   bool HasResult = false;
   size_t ResultAt = 0;
   bool IsPaused = false, MayRetry = false, IsTimedOut = false;
-  std::optional<Clock::time_point> Deadline, KillAt;
+  Allowance Time;
+  std::optional<Clock::time_point> KillAt;
 
   bool isOpen() const {
     return llvm::any_of(Ends, [](int End) { return End >= 0; });
@@ -165,7 +225,7 @@ private:
       work(New, Theirs, Parent);
     closeAll(Theirs);
     if (Settings.Timeout.count() > 0)
-      New.Deadline = Clock::now() + Settings.Timeout;
+      New.Time.begin(New.Process, Settings.Timeout);
     Running.push_back(std::move(New));
   }
 
@@ -216,7 +276,7 @@ private:
           Watched.push_back({Each.Ends[I], POLLIN, 0});
           Owners.emplace_back(&Each, I);
         }
-      WakeAt(Each.KillAt ? Each.KillAt : Each.Deadline);
+      WakeAt(Each.KillAt ? Each.KillAt : Each.Time.nextLook());
     }
     if (OnTick)
       WakeAt(Clock::now() + TickLength);
@@ -247,8 +307,8 @@ private:
       if (Each.KillAt && Now >= *Each.KillAt) {
         kill(Each.Process, SIGKILL);
         Each.KillAt.reset();
-        Each.Deadline.reset();
-      } else if (!Each.IsTimedOut && Each.Deadline && Now >= *Each.Deadline) {
+        Each.Time.suspend();
+      } else if (!Each.IsTimedOut && Each.Time.isUsedUp(Now)) {
         Each.IsTimedOut = true;
         kill(Each.Process, SIGTERM);
         Each.KillAt = Now + Grace;
@@ -287,12 +347,12 @@ private:
       switch (Text[Each.ResultAt++]) {
       case 'p':
         Each.IsPaused = true;
-        Each.Deadline.reset();
+        Each.Time.suspend();
         break;
       case 'r':
         Each.IsPaused = false;
         if (Settings.Timeout.count() > 0)
-          Each.Deadline = Clock::now() + Settings.Timeout;
+          Each.Time.begin(Each.Process, Settings.Timeout);
         break;
       case 't':
         Each.MayRetry = true;

@@ -29,7 +29,8 @@ private:
 struct PoolSettings {
   /// How many jobs run at a time, at least 1.
   unsigned Jobs = 1;
-  /// Of wall time for each job; zero: no limit.
+  /// Of processor time for each job, or of the clock's while it only waits;
+  /// zero: no limit.
   std::chrono::milliseconds Timeout{0};
 };
 
