@@ -59,20 +59,55 @@ MissingHeaders findMissingHeaders(const Findings &All) {
   return Result;
 }
 
+namespace {
+
+/// Headers of one folder, "opencv2", are missing together.
+struct MissingPackage {
+  /// The first of them, and how many more there are.
+  StringRef Header;
+  size_t More = 0;
+  std::vector<std::string> Files;
+};
+
+} // namespace
+
+static StringRef packageOf(StringRef Header) {
+  return Header.contains('/') ? Header.split('/').first : Header;
+}
+
+/// Missing is sorted: headers of a package stand together.
+static std::vector<MissingPackage> byPackage(const MissingHeaders &Missing) {
+  std::vector<MissingPackage> Result;
+  for (const auto &[Header, Files] : Missing) {
+    if (Result.empty() || packageOf(Result.back().Header) != packageOf(Header))
+      Result.push_back({Header, 0, Files});
+    else if (++Result.back().More)
+      for (const std::string &File : Files)
+        if (!is_contained(Result.back().Files, File))
+          Result.back().Files.push_back(File);
+  }
+  return Result;
+}
+
 void explainMissingHeaders(const MissingHeaders &Missing, bool AreInferred,
                            unsigned Hidden) {
   constexpr size_t Shown = 3;
-  bool NoLibTorch = false;
-  for (const auto &[Header, Files] : Missing) {
-    NoLibTorch |= isOfLibTorch(Header);
-    warning() << "'" << Header << "' was not found: ";
+  const bool NoLibTorch = llvm::any_of(
+      Missing, [](const auto &Each) { return isOfLibTorch(Each.first); });
+  for (const MissingPackage &Each : byPackage(Missing)) {
+    warning() << "'" << Each.Header << "'";
+    if (Each.More)
+      errs() << " and " << counted(Each.More, "more header") << " of '"
+             << packageOf(Each.Header) << "' were not found: ";
+    else
+      errs() << " was not found: ";
     ListSeparator Comma;
-    for (const std::string &File : ArrayRef(Files).take_front(Shown))
+    for (const std::string &File : ArrayRef(Each.Files).take_front(Shown))
       errs() << Comma << File;
-    if (Files.size() > Shown)
-      errs() << " and " << Files.size() - Shown << " more";
-    errs() << (Files.size() == 1 ? " is" : " are")
-           << " analysed without it, and findings may be missing\n";
+    if (Each.Files.size() > Shown)
+      errs() << " and " << Each.Files.size() - Shown << " more";
+    errs() << (Each.Files.size() == 1 ? " is" : " are") << " analysed without "
+           << (Each.More ? "them" : "it") << ", and findings may be missing\n";
   }
   if (Hidden)
     note() << Hidden

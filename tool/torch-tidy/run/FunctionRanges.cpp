@@ -2,6 +2,7 @@
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
+#include "clang/Lex/Lexer.h"
 
 using namespace clang;
 
@@ -25,6 +26,17 @@ public:
 private:
   std::vector<const FunctionDecl *> &Found;
 };
+
+/// A declaration with errors that was written with a body, whether or not Clang
+/// has kept it: a brace, or the initializers of a constructor, follow.
+bool isWrittenWithBody(const FunctionDecl *Function) {
+  if (Function->doesThisDeclarationHaveABody())
+    return true;
+  const ASTContext &Context = Function->getASTContext();
+  const std::optional<Token> Next = Lexer::findNextToken(
+      Function->getEndLoc(), Context.getSourceManager(), Context.getLangOpts());
+  return Next && Next->isOneOf(tok::l_brace, tok::colon);
+}
 
 bool holdsErrors(const Stmt *Body) {
   struct Search : RecursiveASTVisitor<Search> {
@@ -54,6 +66,8 @@ void FunctionRanges::collect(ASTContext &Context,
   for (Decl *D : Scope)
     Search.TraverseDecl(D);
   for (const FunctionDecl *Function : Functions) {
+    if (!isWrittenWithBody(Function))
+      continue;
     const SourceRange Written = Function->getSourceRange();
     const SourceLocation Begin = SM.getFileLoc(Written.getBegin()),
                          End = SM.getFileLoc(Written.getEnd());
