@@ -6,6 +6,11 @@ using namespace clang;
 
 namespace torchtidy::model {
 
+/// How deep calls are followed where all of them are too much. A root method
+/// brings all that its constructors do: the same with fewer calls is far
+/// smaller.
+static constexpr unsigned LesserDepths[] = {Supergraph::MaxDepth / 2, 1};
+
 Program::Program(ASTContext &Context) : Context(Context) {}
 
 Code &Program::code() {
@@ -39,11 +44,13 @@ llvm::ArrayRef<std::unique_ptr<Execution>> Program::executions() {
     }
     auto Entry = Solve(Root, Supergraph::MaxDepth);
     if (!Entry->isComplete()) {
-      const bool HasCalls = Entry->graph().frames().size() > 1;
-      Entry.reset();
-      if (HasCalls)
-        Entry = Solve(Root, 1);
-      const bool IsDone = Entry && Entry->isComplete();
+      for (unsigned Depth : LesserDepths) {
+        const bool HasCalls = Entry->graph().frames().size() > 1;
+        if (Entry->isComplete() || !HasCalls)
+          break;
+        Entry = Solve(Root, Depth);
+      }
+      const bool IsDone = Entry->isComplete();
       Shortfalls.push_back({Root, /*IsOfCallsOnly=*/IsDone});
       if (!IsDone)
         return;

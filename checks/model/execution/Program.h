@@ -18,9 +18,10 @@ public:
   }
 
   /// The entries of the program: main, functions whose callers lie elsewhere,
-  /// and what no other entry leads to. One that meets a bound is looked at
-  /// without the functions that it calls, which then are entries themselves;
-  /// one that meets it even so is left out. Made when first asked for.
+  /// and what no other entry leads to. One that meets a bound is looked at with
+  /// fewer of the functions that it calls, or none, and those left out are
+  /// entries themselves; one that meets it even so is left out. Made when first
+  /// asked for.
   llvm::ArrayRef<std::unique_ptr<Execution>> executions();
 
   /// The work that all entries of a file may take; those that come after it are
@@ -29,7 +30,7 @@ public:
   /// A function of which not all was looked at.
   struct Shortfall {
     const clang::FunctionDecl *Function;
-    /// The function itself was, and what it calls was not followed.
+    /// The function itself was, and not all that it calls was followed.
     bool IsOfCallsOnly;
   };
   /// Of the entries, once they have been asked for.

@@ -79,4 +79,29 @@ TEST(Growth, ABoundEndsTheWork) {
   EXPECT_FALSE(User.isComplete());
 }
 
+TEST(Growth, WhereAllCallsAreTooManyFewerAreFollowed) {
+  std::string Code = "torch::Tensor f0(torch::Tensor x) { return x * x; }\n";
+  for (unsigned I = 1; I < 8; ++I) {
+    const std::string Call = "f" + std::to_string(I - 1) + "(x)";
+    Code += "torch::Tensor f" + std::to_string(I) +
+            "(torch::Tensor x) { return x * " + Call + " * " + Call + " * " +
+            Call + " * " + Call + "; }\n";
+  }
+  Code += "void fan(torch::Tensor x) {\n";
+  for (unsigned I = 0; I < 200; ++I)
+    Code += "torch::Tensor y" + std::to_string(I) + " = x * x;\n";
+  Model M(Code + "f6(x).backward(); }\n");
+  ASSERT_TRUE(M.isRead());
+  Program User(M.context());
+  const auto Entries = User.executions();
+  const auto Fan = llvm::find_if(Entries, [&](const auto &Entry) {
+    return Entry->root().Function == M.function("fan");
+  });
+  ASSERT_NE(Fan, Entries.end());
+  EXPECT_TRUE((*Fan)->isComplete());
+  EXPECT_GT((*Fan)->graph().frames().size(), 20u);
+  ASSERT_EQ(User.shortfalls().size(), 1u);
+  EXPECT_TRUE(User.shortfalls().front().IsOfCallsOnly);
+}
+
 } // namespace

@@ -127,13 +127,14 @@ void explainMissingHeaders(const MissingHeaders &Missing, bool AreInferred,
 void explainShortfalls(ArrayRef<Shortfall> Shortfalls) {
   constexpr size_t Shown = 10;
   for (const Shortfall &Each : Shortfalls.take_front(Shown))
-    note() << Each.Place << ": '" << Each.Name
-           << (Each.IsOfCallsOnly
-                   ? "' was analysed without the functions that it calls: with "
-                     "them it is too large\n"
-               : Each.IsTemplate
-                   ? "' was left out: nothing here instantiates the template\n"
-                   : "' was left out: it is too large to analyse\n");
+    note()
+        << Each.Place << ": '" << Each.Name
+        << (Each.IsOfCallsOnly
+                ? "' was analysed without some of the functions that it calls: "
+                  "with all of them it is too large\n"
+            : Each.IsTemplate
+                ? "' was left out: nothing here instantiates the template\n"
+                : "' was left out: it is too large to analyse\n");
   if (Shortfalls.size() > Shown)
     note() << Shortfalls.size() - Shown
            << " more functions were not analysed in full\n";
