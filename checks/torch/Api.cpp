@@ -197,6 +197,15 @@ Call classify(const FunctionDecl *Callee) {
   return {Api::Library};
 }
 
+const Operation *functionalOperation(const FunctionDecl *Callee) {
+  if (!Callee || isa<CXXMethodDecl>(Callee) || !isLibTorch(Callee) ||
+      !isInNamespace(Callee, "functional"))
+    return nullptr;
+  const std::string Name = nameOf(Callee);
+  return findOperation(Name == "cross_entropy" ? "cross_entropy_loss" : Name,
+                       operation::Function);
+}
+
 Call classify(const CallExpr *Call) {
   if (const FunctionDecl *Callee = Call->getDirectCallee())
     return classify(Callee);

@@ -77,6 +77,10 @@ Call classify(const clang::CallExpr *Call);
 /// The same for a declaration.
 Call classify(const clang::FunctionDecl *Callee);
 
+/// The operation that a function of torch::nn::functional does with its
+/// tensors; null for other functions.
+const Operation *functionalOperation(const clang::FunctionDecl *Callee);
+
 } // namespace torchtidy::torch
 
 #endif

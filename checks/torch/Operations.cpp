@@ -36,6 +36,57 @@ Transfer transferOf(const Operation &Op) {
       .Default(Transfer::None);
 }
 
+/// Computes element by element, with the numbers of tensors without dimensions
+/// wherever they are.
+static bool isElementwise(llvm::StringRef Name) {
+  Name.consume_back("_");
+  return llvm::StringSwitch<bool>(Name)
+      .Cases("add", "sub", "mul", "div", "pow", "fmod", "remainder", true)
+      .Cases("eq", "ne", "lt", "le", "gt", "ge", true)
+      .Cases("maximum", "minimum", "atan2", "hypot", "lerp", true)
+      .Cases("addcmul", "addcdiv", true)
+      .Cases("logical_and", "logical_or", "logical_xor", true)
+      .Default(false);
+}
+
+bool takesHostNumber(const Operation &Op) {
+  return isElementwise(Op.Name) ||
+         llvm::StringSwitch<bool>(Op.Name)
+             .Cases("where", "masked_fill", "masked_fill_", true)
+             .Cases("mse_loss", "l1_loss", "smooth_l1_loss", true)
+             .Cases("huber_loss", "kl_div", "soft_margin_loss", true)
+             .Case("binary_cross_entropy", true)
+             .Case("binary_cross_entropy_with_logits", true)
+             .Default(false);
+}
+
+bool needsOneDevice(const Operation &Op) {
+  return takesHostNumber(Op) || isConcatenation(Op) ||
+         llvm::StringSwitch<bool>(Op.Name)
+             .Cases("mm", "matmul", "bmm", "mv", "dot", "addmm", "addmv", true)
+             .Cases("baddbmm", "linear", "bilinear", "outer", "einsum", true)
+             .Cases("conv1d", "conv2d", "conv3d", "convolution", true)
+             .Cases("nll_loss", "nll_loss2d", "cross_entropy_loss", true)
+             .Cases("gather", "index_select", "embedding", true)
+             .Default(false);
+}
+
+bool takesShape(const Operation &Op) {
+  return llvm::StringSwitch<bool>(Op.Name)
+      .Cases("view", "reshape", "expand", "repeat", true)
+      .Default(false);
+}
+
+bool pinsMemory(const Operation &Op) { return Op.Name == "pin_memory"; }
+
+bool keepsDimensions(const Operation &Op) {
+  return isElementwise(Op.Name) || isTransfer(Op) ||
+         llvm::StringSwitch<bool>(Op.Name)
+             .Cases("clone", "contiguous", "detach", "data", true)
+             .Cases("pin_memory", "unsqueeze", "neg", "relu", "exp", true)
+             .Default(false);
+}
+
 bool isFromBlob(const Operation &Op) { return Op.Name == "from_blob"; }
 
 bool makesContiguous(const Operation &Op) { return Op.Name == "contiguous"; }

@@ -75,6 +75,18 @@ inline bool isTransfer(const Operation &Op) {
   return transferOf(Op) != Transfer::None;
 }
 
+/// Tensors on two devices are refused, as far as they are no single numbers:
+/// add, mm, cat, nll_loss.
+bool needsOneDevice(const Operation &Op);
+/// Of these: a tensor without dimensions may be on the CPU: add, where.
+bool takesHostNumber(const Operation &Op);
+/// view, reshape, expand, repeat: an argument is the shape of the result.
+bool takesShape(const Operation &Op);
+/// pin_memory.
+bool pinsMemory(const Operation &Op);
+/// The result has the dimensions of the operand, or of those that have some.
+bool keepsDimensions(const Operation &Op);
+
 // Storage and layout.
 
 /// from_blob: the memory is the caller's.

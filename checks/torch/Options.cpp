@@ -7,12 +7,25 @@ using namespace clang;
 
 namespace torchtidy::torch {
 
+static StringRef enumName(QualType Type) {
+  const auto *Enum = Type->getAs<EnumType>();
+  return Enum ? ast::nameOf(Enum->getDecl()) : StringRef();
+}
+
 std::optional<DeviceKind> deviceOf(const ValueDecl *Constant) {
-  return llvm::StringSwitch<std::optional<DeviceKind>>(ast::nameOf(Constant))
-      .Cases("kCPU", "CPU", DeviceKind::CPU)
-      .Cases("kCUDA", "CUDA", DeviceKind::CUDA)
-      .Cases("kMPS", "kXPU", "kHIP", DeviceKind::Other)
-      .Default(std::nullopt);
+  if (const auto Named =
+          llvm::StringSwitch<std::optional<DeviceKind>>(ast::nameOf(Constant))
+              .Cases("kCPU", "CPU", DeviceKind::CPU)
+              .Cases("kCUDA", "CUDA", DeviceKind::CUDA)
+              .Cases("kMPS", "kXPU", "kHIP", DeviceKind::Other)
+              .Default(std::nullopt))
+    return Named;
+  // kMeta, DeviceType::Vulkan; no variable that somebody sets.
+  const bool IsDevice = Constant && isLibTorch(Constant) &&
+                        enumName(Constant->getType()) == "DeviceType";
+  return IsDevice && !isa<ParmVarDecl>(Constant)
+             ? std::optional(DeviceKind::Other)
+             : std::nullopt;
 }
 
 std::optional<ScalarKind> scalarKindOf(const ValueDecl *Constant) {
@@ -26,11 +39,6 @@ std::optional<ScalarKind> scalarKindOf(const ValueDecl *Constant) {
       .Cases("kDouble", "kHalf", "kBFloat16", ScalarKind::Floating)
       .StartsWith("kComplex", ScalarKind::Complex)
       .Default(std::nullopt);
-}
-
-static StringRef enumName(QualType Type) {
-  const auto *Enum = Type->getAs<EnumType>();
-  return Enum ? ast::nameOf(Enum->getDecl()) : StringRef();
 }
 
 bool saysWhere(QualType Type) {
@@ -73,6 +81,15 @@ bool saysOtherOption(const FunctionDecl *F) {
              .Cases("device", "device_index", "layout", true)
              .Cases("pinned_memory", "memory_format", true)
              .Default(false);
+}
+
+bool saysDeviceOption(const FunctionDecl *F) {
+  const StringRef Name = ast::nameOf(F);
+  return Name == "device" || Name == "device_index";
+}
+
+bool isNonBlockingFlag(const ParmVarDecl *Parameter) {
+  return ast::nameOf(Parameter) == "non_blocking";
 }
 
 bool isStrides(const ParmVarDecl *Parameter) {

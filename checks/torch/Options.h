@@ -28,6 +28,10 @@ bool saysDeviceOnly(clang::QualType Type);
 /// TensorOptions that are made of this say no scalar type: Device, DeviceType,
 /// Layout, MemoryFormat.
 bool saysNoScalar(clang::QualType Type);
+/// device(), device_index(), as functions or of TensorOptions.
+bool saysDeviceOption(const clang::FunctionDecl *F);
+/// A parameter of to(), copy_() and their like: the host does not wait.
+bool isNonBlockingFlag(const clang::ParmVarDecl *Parameter);
 /// ScalarType, the enumeration, and caffe2::TypeMeta.
 bool isScalarType(clang::QualType Type);
 bool isTypeMeta(clang::QualType Type);

@@ -1,6 +1,7 @@
 #include "model/domains/Transfers.h"
 #include "model/domains/aliases/Transfer.h"
 #include "model/domains/attributes/Transfer.h"
+#include "model/domains/device/Transfer.h"
 #include "model/domains/history/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/domains/modes/Transfer.h"
@@ -19,8 +20,10 @@ llvm::ArrayRef<DomainTransfer> domainTransfers() {
   // of memory names everything else.
   static const DomainTransfer All[] = {
       {"modes", nullptr, modes::part, nullptr, nullptr, nullptr, nullptr},
-      {"attributes", nullptr, nullptr, attributes::loaded,
-       attributes::operation, attributes::call, nullptr},
+      {"device", device::initial, device::part, device::loaded,
+       device::operation, device::call, nullptr},
+      {"attributes", nullptr, nullptr, nullptr, attributes::operation,
+       attributes::call, nullptr},
       {"registration", registration::initial, registration::part, nullptr,
        registration::operation, nullptr, nullptr},
       {"history", history::initial, nullptr, nullptr, history::operation,

@@ -59,6 +59,19 @@ private:
     Out << (V.ManyOrigins ? " many" : "");
     part("decided by", V.DecidedBy);
     part("memory", V.Memory);
+    part(V.placement());
+  }
+  void part(const Placement &Where) {
+    if (!Where.saysDevice())
+      return;
+    Out << " on";
+    for (auto [D, Name] :
+         {std::pair(Device::CPU, " cpu"), std::pair(Device::CUDA, " cuda"),
+          std::pair(Device::Other, " other")})
+      Out << (Where.OnDevice.has(D) ? Name : "");
+    Out << (Where.OnDevice.isOpen() ? " any" : "");
+    if (const std::optional<PlaceId> From = Where.DeviceFrom.get())
+      part("from", *From);
   }
 
   void printParts(const Event &E) {
@@ -121,6 +134,11 @@ private:
       part("allocation", Transfer.Memory);
       break;
     }
+    case Event::Meet:
+      part("on the cpu", cast<MeetEvent>(E).OfCpu);
+      part("elsewhere", cast<MeetEvent>(E).OfElsewhere);
+      part("modules", cast<MeetEvent>(E).Modules);
+      break;
     case Event::Write:
       part("places", cast<WriteEvent>(E).Places);
       part("before", cast<WriteEvent>(E).Before);

@@ -1,7 +1,9 @@
 #include "model/interpreter/Activations.h"
 #include "ast/Expressions.h"
+#include "model/domains/device/Transfer.h"
 #include "model/domains/history/Transfer.h"
 #include "model/domains/loans/Transfer.h"
+#include "model/interpreter/Statements.h"
 #include "model/semantics/GradMode.h"
 #include "torch/Types.h"
 #include <set>
@@ -20,8 +22,7 @@ static void enterRoot(Machine &M) {
     if (V.History)
       if (std::optional<OriginId> Entry = entryOrigin(M, P))
         V.addOrigin(*Entry);
-    if (V.OnDevice.get() && torch::isDevice(Places.typeOf(P)))
-      V.OnDevice = Known<Device>::unknown();
+    device::enterMethod(Places, P, V);
   }
 }
 
@@ -89,12 +90,10 @@ static void bind(Machine &M, const Frame *Callee, unsigned I, PlaceId P) {
       I < Callee->Arguments.size() ? Callee->Arguments[I] : nullptr;
   if (!Argument)
     return M.store(P, Value::withHistory(history::Unknown));
-  const Denotation D = M.denote(Argument);
   if (IsReference)
-    return M.store(P, Value::handle(D.Objects.empty() ? M.temporary(Argument, D)
-                                                      : D.Objects));
+    return M.store(P, Value::handle(referents(M, Argument)));
   // By value. A copy of a pointer, a handle or a tensor designates the same.
-  M.storeDenoted(P, D);
+  M.storeDenoted(P, M.denote(Argument));
 }
 
 /// E is where the object at P was made, or names it.

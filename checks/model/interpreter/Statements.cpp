@@ -153,11 +153,24 @@ static bool isFilled(Machine &M, PlaceId P, const Expr *Init) {
          !IsTemporary;
 }
 
+PlaceSet referents(Machine &M, const Expr *E) {
+  const Denotation D = M.denote(E);
+  if (D.Objects.empty())
+    return M.temporary(E, D);
+  PlaceSet Result = D.Objects;
+  // cuda ? x.cuda() : x
+  if (D.Own.saysDevice()) {
+    Denotation Chosen;
+    Chosen.Own = M.deepValue(E);
+    insert(Result, M.temporary(E, Chosen));
+  }
+  return Result;
+}
+
 /// P is a reference to what Init denotes.
 static void bindReference(Machine &M, PlaceId P, const Expr *Init) {
   const Denotation D = M.denote(Init);
-  Value Referred =
-      Value::handle(D.Objects.empty() ? M.temporary(Init, D) : D.Objects);
+  Value Referred = Value::handle(referents(M, Init));
   Referred.Loans = D.Own.Loans;
   Referred.Dangling = D.Own.Dangling;
   M.store(P, Referred);
@@ -250,9 +263,12 @@ static void visitReturn(Machine &M, const ReturnStmt *Return) {
   else if (D.Objects.empty())
     M.storeWeak(P, D.Own);
   else
-    for (PlaceId Object : D.Objects)
+    for (PlaceId Object : D.Objects) {
       if (Object != P)
         M.copy(Object, P);
+      if (D.Own.saysDevice())
+        M.state().Places[P].joinDevice(D.Own);
+    }
   if (!F->Caller)
     M.emit<EscapeEvent>(E, [&](EscapeEvent &Out) {
       Out.Places = D.Objects;

@@ -7,6 +7,10 @@
 
 namespace torchtidy::model {
 
+/// What a reference to E refers to: of a choice between an object and a value
+/// both.
+PlaceSet referents(Machine &M, const clang::Expr *E);
+
 void visitElement(Machine &M, const clang::CFGElement &Element);
 
 } // namespace torchtidy::model

@@ -3,6 +3,7 @@
 #include "ast/Expressions.h"
 #include "ast/Names.h"
 #include "model/domains/attributes/Transfer.h"
+#include "model/domains/device/Transfer.h"
 #include "model/machine/Machine.h"
 #include "torch/Types.h"
 
@@ -101,8 +102,10 @@ Denotation Machine::denote(const Expr *E) {
       else if (const Expr *Bound = Binding->getBinding())
         return denote(Bound);
     }
-    if (Ref->getType()->isEnumeralType() || torch::isLibTorch(D))
+    if (Ref->getType()->isEnumeralType() || torch::isLibTorch(D)) {
       describeConstant(D, Result.Own);
+      device::describeConstant(D, Result.Own);
+    }
     return Result;
   }
   if (isa<CXXThisExpr>(E)) {

@@ -291,6 +291,9 @@ void Machine::storeDenoted(PlaceId P, const Denotation &D) {
     return store(P, D.Own);
   for (PlaceId Object : D.Objects)
     copy(Object, P);
+  // cuda ? x.cuda() : x
+  if (auto It = Now.Places.find(P); It != Now.Places.end())
+    It->second.joinDevice(D.Own);
 }
 
 void Machine::discardHistory(PlaceId P, bool Deep) {

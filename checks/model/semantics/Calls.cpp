@@ -1,5 +1,6 @@
 #include "model/semantics/Calls.h"
 #include "model/domains/attributes/Transfer.h"
+#include "model/domains/device/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/Assignment.h"
 #include "model/semantics/Autograd.h"
@@ -92,6 +93,8 @@ static void finish(Machine &M, const Expr *E, Denotation D) {
     D.Own.forgetHistory();
     D.Own.Refs.clear();
   }
+  if (D.Objects.empty())
+    device::complete(E, D.Own);
   if (torch::isTensorOptions(E->getType()) && D.Objects.empty())
     D.Own.Scalar = scalarOfOptions(M, E, D.Own);
   M.remember(E, std::move(D));

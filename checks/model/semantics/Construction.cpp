@@ -1,11 +1,13 @@
 #include "model/semantics/Construction.h"
 #include "ast/Expressions.h"
+#include "model/domains/device/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/Containers.h"
 #include "model/semantics/Foreign.h"
 #include "model/semantics/GradMode.h"
 #include "model/semantics/Optimizers.h"
 #include "model/semantics/Registration.h"
+#include "torch/Devices.h"
 #include "torch/Modules.h"
 
 using namespace clang;
@@ -99,6 +101,10 @@ static Denotation constructModule(Machine &M, const Construction &Made) {
   } else if (!First || !First->getType()->isNullPtrType()) {
     registration::markFresh(M, Made.Target);
     keepParts(M, Made);
+    const CXXRecordDecl *Class = torch::recordOf(Made.Type);
+    device::markMade(M, Made.Target,
+                     Class && torch::isLibTorch(Class) &&
+                         Made.kind() != TypeKind::ScriptModule);
   }
   emitCreate(M, Made.Site, Made.Target);
   return at(Made.Target);
@@ -159,6 +165,8 @@ static Denotation constructValue(Machine &M, const Construction &Made) {
         foreignCall(M, Made.Site, Made.Constructor, nullptr, Made.Arguments);
   } else {
     Result.Own = heldBy(M, Made);
+    if (torch::maySayDevice(Made.Type))
+      device::complete(Made.Site, Result.Own);
     // vector(n, t)
     if (Kind == TypeKind::Container && Made.Arguments.size() >= 2 &&
         Made.Arguments[0]->getType()->isIntegerType())
@@ -214,8 +222,10 @@ Denotation construct(Machine &M, const CXXConstructExpr *Construct) {
   if (!Seen || !isa<CXXConstructorDecl>(Seen->Function))
     return construct(M, Made);
   emitCreate(M, Construct, Made.Target);
-  if (torch::isModule(Made.Type))
+  if (torch::isModule(Made.Type)) {
     registration::markFresh(M, Made.Target);
+    device::markMade(M, Made.Target, /*IsSeen=*/true);
+  }
   return at(Made.Target);
 }
 

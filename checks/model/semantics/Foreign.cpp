@@ -1,4 +1,5 @@
 #include "model/semantics/Foreign.h"
+#include "model/domains/device/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "torch/Types.h"
 
@@ -59,6 +60,7 @@ private:
 
   void giveAway(const PlaceSet &Reachable) {
     insert(Places, Reachable);
+    device::lose(M, Reachable);
     // It may call eval() on a module that was not told how to run.
     for (PlaceId P : Reachable)
       if (const QualType Type = M.places().knownType(P);
@@ -67,8 +69,10 @@ private:
         M.state().Places[P].Mode = mode::On | mode::Off;
     for (PlaceId P : Reachable)
       M.forEachWithin(P, [](Value &V) {
-        if (V.History)
+        if (V.History) {
           V.History |= history::Unknown;
+          V.joinDevice(Placement::unknown());
+        }
       });
   }
 

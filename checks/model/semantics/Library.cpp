@@ -1,8 +1,9 @@
 #include "model/semantics/Library.h"
 #include "model/domains/Transfers.h"
-#include "model/domains/attributes/Transfer.h"
+#include "model/domains/device/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/Autograd.h"
+#include "model/semantics/Devices.h"
 #include "model/semantics/GradMode.h"
 #include "model/semantics/Modules.h"
 #include "model/semantics/Std.h"
@@ -28,8 +29,10 @@ static Denotation resetTensor(Machine &M, const CallSite &Site) {
 /// x.device(), x.options().
 static Denotation describeTensor(Machine &M, const CallSite &Site) {
   Denotation Result;
-  describeOptionsOf(M.deepValue(Site.Object), torch::saysOptions(Site.callee()),
-                    Result.Own);
+  const Value Tensor = M.deepValue(Site.Object);
+  device::describeDeviceOf(Tensor, Result.Own);
+  if (torch::saysOptions(Site.callee()))
+    Result.Own.OfType = Tensor.OfType;
   return Result;
 }
 
@@ -81,8 +84,13 @@ Denotation libraryCall(Machine &M, const CallSite &Site) {
     return modules::part(M, Site, torch::PartAccess::One);
   // c10::List, OrderedDict and their like behave as those of std do.
   if (Site.Object && ObjectKind != TypeKind::Tensor &&
-      !torch::isModule(Site.Object->getType()))
-    return stdCall(M, Site);
+      !torch::isModule(Site.Object->getType())) {
+    const Denotation Result = stdCall(M, Site);
+    device::placeBatches(M, Callee, Result.Own.Refs);
+    return Result;
+  }
+  if (const torch::Operation *Op = torch::functionalOperation(Callee))
+    devices::meet(M, *Op, Site.Call, Site.Arguments);
   Denotation Result;
   Result.Own = resultOf(M, LibraryCall(M, Site.Call, Site.Arguments));
   return Result;

@@ -1,9 +1,11 @@
 #include "model/semantics/Modules.h"
 #include "model/domains/Transfers.h"
+#include "model/domains/device/Transfer.h"
 #include "model/domains/history/Transfer.h"
 #include "model/semantics/Conditions.h"
 #include "model/semantics/Construction.h"
 #include "model/semantics/Containers.h"
+#include "model/semantics/Devices.h"
 #include "model/semantics/Registration.h"
 #include "torch/Members.h"
 
@@ -56,6 +58,18 @@ struct Pass {
 
 } // namespace
 
+/// What a module returns that is not seen is where its parameters are. One that
+/// is not LibTorch's may put it anywhere.
+static void placeResult(const CallSite &Site, const Placement &Module,
+                        Value &Result) {
+  const CXXRecordDecl *Class = torch::moduleClass(Site.Object->getType());
+  if (Module.mayBeElsewhere())
+    Result.setDevice(Module);
+  else if (!Class || !torch::isLibTorch(Class) ||
+           torch::kindOf(Class) == torch::TypeKind::ScriptModule)
+    Result.joinDevice(Placement::unknown());
+}
+
 /// What an expanded forward() returns comes from the pass Here.
 static void markReturned(Machine &M, const Denotation &Returned,
                          OriginId Here) {
@@ -92,8 +106,14 @@ Denotation forward(Machine &M, const CallSite &Site,
   Denotation Result;
   Result.Own = V;
   // A loss or an activation: an operation like any other.
-  if (!Run.HasParameters)
+  if (!Run.HasParameters) {
+    devices::meetInLoss(M, Site);
     return Expanded ? *Expanded : Result;
+  }
+  const Placement Where = device::placementOf(M, Run.Modules);
+  devices::meetModule(M, Site, Run.Modules, Where);
+  if (!Expanded)
+    placeResult(Site, Where, Result.Own);
 
   const OriginId Here = M.origin(Origin::Forward, Site.Call);
   if (V.mayHaveHistory())
@@ -116,6 +136,7 @@ Denotation forward(Machine &M, const CallSite &Site,
 Denotation parameters(Machine &M, const CallSite &Site) {
   Denotation Result;
   const PlaceSet Self = Site.self(M);
+  Result.Own.setDevice(device::placementOf(M, Self));
   for (PlaceId P : Self) {
     insert(Result.Own.Refs, M.places().parameters(P));
     Result.Own.History |= M.trainability(P);
@@ -169,7 +190,20 @@ Denotation load(Machine &M, const CallSite &Site) {
   else if (Site.first())
     Loaded = M.withParts(M.identity(Site.first()));
   M.emit<LoadEvent>(Site.Call, [&](LoadEvent &E) { E.Loaded = Loaded; });
+  // Where it was saved, unless a device is given.
   Denotation Result;
+  if (!ReturnsModule && Site.first()) {
+    device::lose(M, M.identity(Site.first()));
+    if (torch::isTensor(Site.first()->getType()))
+      devices::replaceData(M, Site.first());
+  }
+  for (const Expr *Argument :
+       llvm::ArrayRef(Site.Arguments)
+           .drop_front(std::min<size_t>(1, Site.Arguments.size())))
+    if (!isa<CXXDefaultArgExpr>(Argument))
+      Result.Own.joinDevice(M.deepValue(Argument));
+  if (!Result.Own.saysDevice())
+    Result.Own.setDevice(Placement::unknown());
   if (!ReturnsModule)
     Result.Own.History = history::None;
   return Result;
@@ -179,8 +213,11 @@ Denotation freeze(Machine &M, const CallSite &Site) {
   bool IsTemporary = false;
   Denotation Result;
   Result.Objects = M.constructionTarget(Site.Call, IsTemporary);
+  Value Frozen;
+  if (Site.first())
+    Frozen.setDevice(device::placementOf(M, M.identity(Site.first())));
   for (PlaceId P : Result.Objects) {
-    M.store(P, Value());
+    M.store(P, Frozen);
     // It has no parameters any more.
     M.state().Places[M.places().parameters(P)] =
         Value::withHistory(history::None);
@@ -254,6 +291,8 @@ Denotation otherMember(Machine &M, const CallSite &Site) {
     return Result;
   }
   const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Site.callee());
+  if (Site.Object && Method && torch::isModule(Site.Object->getType()))
+    devices::moveModule(M, Site);
   if (!Site.Object || !Method ||
       torch::kindOf(Method->getParent()) != torch::TypeKind::Module)
     return Result;

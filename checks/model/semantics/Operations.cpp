@@ -3,6 +3,7 @@
 #include "model/domains/history/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/Autograd.h"
+#include "model/semantics/Devices.h"
 #include "model/semantics/Optimizers.h"
 
 using namespace clang;
@@ -83,8 +84,11 @@ static Denotation writeSelf(Machine &M, const OperationCall &Call,
       autograd::emitCleared(M, Call.Call, Places);
     return M.denote(Target);
   }
-  if (torch::changesNoData(Op))
+  if (torch::changesNoData(Op)) {
+    if (Call.Operands.size() > 1)
+      devices::replaceData(M, Target);
     return M.denote(Target);
+  }
   if (torch::replacesStorage(Op))
     for (PlaceId P : M.denote(Target).Objects)
       loans::endMemory(M, P, EndKind::Reallocation, Call.Call);
@@ -127,6 +131,7 @@ static Denotation valuesAndIndices(Machine &M, const CallExpr *Call,
   M.store(M.places().index(Pair, 0), Values);
   Value Indices = Value::withHistory(history::None);
   addDecision(M, Indices, Values);
+  Indices.setDevice(Values);
   M.store(M.places().index(Pair, 1), Indices);
   Denotation Result;
   Result.Objects = {Pair};
@@ -137,6 +142,7 @@ Denotation call(Machine &M, const CallSite &Site) {
   const Operation &Op = *Site.Kind.Op;
   const OperationCall Call = operands(M, Site);
   Value Computed = resultOf(M, Call);
+  devices::meet(M, Op, Site.Call, Call.Operands);
   if (Op.Writes == op::Self && !Call.Operands.empty())
     return writeSelf(M, Call, std::move(Computed));
   if (Op.Writes == op::Out && !Site.Arguments.empty())

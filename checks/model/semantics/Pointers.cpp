@@ -1,4 +1,5 @@
 #include "model/semantics/Pointers.h"
+#include "model/domains/device/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/Construction.h"
 #include "model/semantics/GradMode.h"
@@ -38,6 +39,8 @@ Denotation make(Machine &M, const CallSite &Site) {
     Made.Target = {Heap};
     Made.Arguments = Site.Arguments;
     construct(M, Made);
+  } else if (torch::moduleClass(Site.Call->getType())) {
+    device::markMade(M, {Heap}, /*IsSeen=*/true);
   }
   emitCreate(M, Site.Call, {Heap});
   return Result;

@@ -34,6 +34,8 @@ llvm::StringRef Event::name(Kind K) {
     return "allocate";
   case Transfer:
     return "transfer";
+  case Meet:
+    return "meet";
   case Write:
     return "write";
   case Combine:

@@ -32,6 +32,7 @@ struct Event {
     Escape,
     Allocate,
     Transfer,
+    Meet,
     Write,
     Combine,
     Discard,
@@ -246,6 +247,18 @@ struct TransferEvent : EventOf<Event::Transfer> {
   AllocationId Memory;
   /// What it asks for.
   bool MovesDevice = false, ConvertsType = false;
+  /// The host need not wait for it.
+  bool IsNonBlocking = false;
+};
+
+/// An operation needs its tensors on one device. One of them is on the CPU, and
+/// another is not, or may be elsewhere. Null where it is the module that
+/// computes with them.
+struct MeetEvent : EventOf<Event::Meet> {
+  using EventOf::EventOf;
+  const clang::Expr *OnCpu = nullptr, *Elsewhere = nullptr;
+  Value OfCpu, OfElsewhere;
+  PlaceSet Modules;
 };
 
 /// The data of a tensor is, or may be, written, or whether it needs a gradient

@@ -5,6 +5,7 @@
 
 #include "model/domains/aliases/Lattice.h"
 #include "model/domains/attributes/Lattice.h"
+#include "model/domains/device/Lattice.h"
 #include "model/domains/history/Lattice.h"
 #include "model/domains/loans/Lattice.h"
 #include "model/domains/modes/Lattice.h"
@@ -29,8 +30,8 @@ template <class... Domains> struct Product : Domains... {
   }
 };
 
-struct Value : Product<AutogradHistory, Modes, Aliases, Borrows, Attributes,
-                       Registration> {
+struct Value : Product<AutogradHistory, Modes, Aliases, Borrows, Placement,
+                       Attributes, Registration> {
   static Value withHistory(uint8_t History) {
     Value V;
     V.History = History;

@@ -12,11 +12,11 @@ static std::vector<Value> samples() {
     Result.push_back(Value::withHistory(History));
   for (Device D : {Device::CPU, Device::CUDA, Device::Other}) {
     Value V;
-    V.OnDevice = Known<Device>(D);
+    V.OnDevice = Devices(D);
     Result.push_back(V);
   }
   Value Mixed;
-  Mixed.OnDevice = Known<Device>::unknown();
+  Mixed.OnDevice = Devices::unknown();
   Mixed.OfType = Known<DType>(DType::Integral);
   Mixed.InLayout = Known<Layout>(Layout::Contiguous);
   Mixed.InStorage = Known<Storage>(Storage::Blob);

@@ -22,18 +22,6 @@ static bool saysNothing(const Expr *Operand) {
          torch::saysRequiresGrad(Callee) && torch::isLibTorch(Callee);
 }
 
-/// The device that x.cpu() or x.cuda() names.
-static std::optional<Device> namedDevice(const Operation &Op) {
-  switch (torch::transferOf(Op)) {
-  case torch::Transfer::Cpu:
-    return Device::CPU;
-  case torch::Transfer::Cuda:
-    return Device::CUDA;
-  default:
-    return std::nullopt;
-  }
-}
-
 template <class T> static Known<T> orUnknown(const Known<T> &Said) {
   return Said.isEmpty() ? Known<T>::unknown() : Said;
 }
@@ -44,6 +32,7 @@ namespace {
 /// constants among them ask for (Said).
 struct OperandAttributes {
   Attributes Same, Said;
+  Devices SaidDevice;
   bool IsSaid = false;
 
   OperandAttributes(const OperationCall &Call, bool Moves) {
@@ -51,15 +40,12 @@ struct OperandAttributes {
       const bool IsTensor = torch::isTensor(Operand->getType());
       if (IsTensor && !(Moves && Operand != Call.Operands.front())) {
         // What is not known of one operand is not known of the result.
-        Same.OnDevice.join(orUnknown(V.OnDevice));
-        Same.DeviceFrom.join(orUnknown(V.DeviceFrom));
         Same.Scalar.join(orUnknown(V.Scalar));
         Same.OfType.join(orUnknown(V.OfType));
         Same.InLayout.join(orUnknown(V.InLayout));
         continue;
       }
-      Said.OnDevice.join(V.OnDevice);
-      Said.DeviceFrom.join(V.DeviceFrom);
+      SaidDevice.join(V.OnDevice);
       Said.Scalar.join(V.Scalar);
       Said.OfType.join(V.OfType);
       IsSaid |= IsTensor ||
@@ -72,42 +58,21 @@ struct OperandAttributes {
 
 } // namespace
 
-/// Device and kind of scalar. torch::zeros({2}) is made on the CPU; with
-/// options that are not constants it is made wherever they say.
-static void setDeviceAndKind(const OperationCall &Call,
-                             const OperandAttributes &Of, bool Moves,
-                             Attributes &Result) {
+/// Kind of scalar. What says a device only says nothing of it.
+static Known<DType> kindOf(const OperationCall &Call,
+                           const OperandAttributes &Of, bool Moves) {
   const Operation &Op = *Call.Op;
   const bool IsFactory = Op.has(op::Factory);
   if (Moves && Of.IsSaid) {
-    const bool SaysDevice = Of.Said.OnDevice.get().has_value();
-    const bool SaysKind = Of.Said.OfType.get().has_value();
-    Result.OnDevice = SaysDevice ? Of.Said.OnDevice : Known<Device>::unknown();
-    Result.OfType = SaysKind ? Of.Said.OfType : Known<DType>::unknown();
-    Result.DeviceFrom = Of.Said.DeviceFrom;
-    if (IsFactory)
-      return;
-    // x.to(torch::kInt64) stays where it is.
-    if (!SaysDevice && Of.Said.DeviceFrom.isEmpty() && SaysKind) {
-      Result.DeviceFrom = Of.Same.DeviceFrom;
-      Result.OnDevice = Of.Same.OnDevice;
-    }
-    if (!SaysKind && SaysDevice)
-      Result.OfType = Of.Same.OfType;
-    return;
+    if (Of.Said.OfType.get())
+      return Of.Said.OfType;
+    return Of.SaidDevice.get() && !IsFactory ? Of.Same.OfType
+                                             : Known<DType>::unknown();
   }
-  if (std::optional<Device> To = namedDevice(Op)) {
-    Result.OnDevice = Known<Device>(*To);
-    Result.OfType = Of.Same.OfType;
-  } else if (IsFactory) {
-    Result.OnDevice = Known<Device>(Device::CPU);
-    Result.OfType = Known<DType>::unknown();
-  } else {
-    Result.OnDevice = Of.Same.OnDevice;
-    Result.DeviceFrom = Of.Same.DeviceFrom;
-    Result.OfType = Op.Differentiable == Tri::Yes ? Of.Same.OfType
-                                                  : Known<DType>::unknown();
-  }
+  const bool Keeps = torch::transferOf(Op) == torch::Transfer::Cpu ||
+                     torch::transferOf(Op) == torch::Transfer::Cuda ||
+                     (!IsFactory && Op.Differentiable == Tri::Yes);
+  return Keeps ? Of.Same.OfType : Known<DType>::unknown();
 }
 
 static Known<StringRef> scalarOf(const OperationCall &Call,
@@ -152,30 +117,12 @@ void attributes::operation(Machine & /*M*/, const OperationCall &Call,
   const bool Moves =
       Call.isFactory() || Op.has(op::ChangesDevice) || Op.has(op::ChangesDtype);
   const OperandAttributes Of(Call, Moves);
-  setDeviceAndKind(Call, Of, Moves, Result);
+  Result.OfType = kindOf(Call, Of, Moves);
   Result.Scalar = scalarOf(Call, Of, Moves);
   Result.InLayout = layoutOf(Call, Of);
 }
 
-/// A variable of type torch::Device stands for the device that it names.
-void attributes::loaded(Machine &M, PlaceId P, Value &Loaded) {
-  if (Loaded.DeviceFrom.isEmpty() && torch::isDevice(M.places().typeOf(P)))
-    Loaded.DeviceFrom = Known<PlaceId>(P);
-}
-
 void describeConstant(const ValueDecl *Constant, Attributes &Result) {
-  if (const std::optional<torch::DeviceKind> Where = torch::deviceOf(Constant))
-    switch (*Where) {
-    case torch::DeviceKind::CPU:
-      Result.OnDevice = Known<Device>(Device::CPU);
-      break;
-    case torch::DeviceKind::CUDA:
-      Result.OnDevice = Known<Device>(Device::CUDA);
-      break;
-    case torch::DeviceKind::Other:
-      Result.OnDevice = Known<Device>(Device::Other);
-      break;
-    }
   const std::optional<torch::ScalarKind> Kind = torch::scalarKindOf(Constant);
   if (!Kind)
     return;
@@ -198,21 +145,12 @@ void describeConstant(const ValueDecl *Constant, Attributes &Result) {
 
 void attributes::call(Machine & /*M*/, const LibraryCall &Call, Value &Result) {
   for (const Value &V : Call.Values) {
-    Result.OnDevice.join(V.OnDevice);
     // A module may compute in a type of its own.
     if (Call.IsForward)
       continue;
     Result.OfType.join(V.OfType);
-    Result.DeviceFrom.join(V.DeviceFrom);
     Result.Scalar.join(V.Scalar);
   }
-}
-
-void describeOptionsOf(const Value &Tensor, bool WithType, Value &Result) {
-  Result.OnDevice = Tensor.OnDevice;
-  Result.DeviceFrom = Tensor.DeviceFrom;
-  if (WithType)
-    Result.OfType = Tensor.OfType;
 }
 
 } // namespace torchtidy::model

@@ -1,4 +1,4 @@
-// How device, scalar type and layout come about.
+// How scalar type and layout come about.
 #ifndef TORCHTIDY_DOMAINS_ATTRIBUTES_TRANSFER_H
 #define TORCHTIDY_DOMAINS_ATTRIBUTES_TRANSFER_H
 
@@ -11,16 +11,12 @@ class ValueDecl;
 namespace torchtidy::model {
 namespace attributes {
 
-void loaded(Machine &M, PlaceId P, Value &Loaded);
 void operation(Machine &M, const OperationCall &Call, Value &Result);
 void call(Machine &M, const LibraryCall &Call, Value &Result);
 
 } // namespace attributes
 
-/// What x.device() or, with the scalar type, x.options() says of its result.
-void describeOptionsOf(const Value &Tensor, bool WithType, Value &Result);
-
-/// What torch::kCUDA, torch::kFloat and their like say, in TensorOptions or as
+/// What torch::kFloat and its like say, in TensorOptions or as
 /// an argument.
 void describeConstant(const clang::ValueDecl *Constant, Attributes &Result);
 

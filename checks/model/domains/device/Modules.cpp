@@ -1,0 +1,112 @@
+// Where modules are: their parameters and buffers go where to() says; tensors
+// that are only members stay.
+#include "model/domains/device/Transfer.h"
+#include "model/machine/Machine.h"
+#include "torch/Types.h"
+
+using namespace clang;
+
+namespace torchtidy::model::device {
+
+static bool isModulePlace(const PlaceTable &Places, PlaceId P) {
+  const QualType Type = Places.knownType(P);
+  return Type.isNull() || torch::isModule(Type) || torch::moduleClass(Type);
+}
+
+static bool isTensorPlace(const PlaceTable &Places, PlaceId P) {
+  const QualType Type = Places.knownType(P);
+  return !Type.isNull() && torch::isTensor(Type);
+}
+
+Placement placementOf(Machine &M, PlaceId Module) {
+  const PlaceTable &Places = M.places();
+  for (PlaceId Around = Module; isModulePlace(Places, Around);
+       Around = Places.parent(Around)) {
+    if (const Value *V = M.state().find(Around); V && V->saysDevice()) {
+      Placement Result;
+      Result.setDevice(*V);
+      return Result;
+    }
+    if (Places.isRoot(Around))
+      break;
+  }
+  return {};
+}
+
+Placement placementOf(Machine &M, const PlaceSet &Modules) {
+  Placement Result;
+  for (PlaceId P : Modules) {
+    const Placement One = placementOf(M, P);
+    Result.joinDevice(One.saysDevice() ? One : Placement::unknown());
+  }
+  return Result;
+}
+
+/// A tensor in a module that goes to To.
+static void moveTensor(Value &V, const Placement &To) {
+  if (V.Registered == registered::Yes)
+    return V.setDevice(To);
+  if (V.Registered == registered::No)
+    return;
+  V.joinDevice(To);
+  V.joinDevice(Placement::unknown());
+}
+
+void move(Machine &M, const PlaceSet &Modules, const Placement &To) {
+  const PlaceTable &Places = M.places();
+  llvm::SmallVector<PlaceId, 16> Work;
+  for (PlaceId P : M.withParts(Modules)) {
+    Work.push_back(P);
+    if (!isTensorPlace(Places, P) && isModulePlace(Places, P))
+      M.state().Places[P].setDevice(To);
+  }
+  const llvm::SmallVector<PlaceId, 16> Tops = Work;
+  while (!Work.empty()) {
+    const PlaceId P = Work.pop_back_val();
+    auto It = M.state().Places.find(P);
+    if (It != M.state().Places.end()) {
+      if (!Places.isRoot(P) && Places.step(P).Of == Step::Parameters)
+        It->second.setDevice(To);
+      else if (isTensorPlace(Places, P))
+        moveTensor(It->second, To);
+      else if (!llvm::is_contained(Tops, P))
+        It->second.setDevice(Placement());
+    }
+    for (PlaceId Child : Places.children(P))
+      if (!llvm::is_contained(Tops, Child))
+        Work.push_back(Child);
+  }
+}
+
+void lose(Machine &M, const PlaceSet &Modules) {
+  for (PlaceId P : Modules) {
+    const QualType Type = M.places().knownType(P);
+    if (Type.isNull() || !torch::isModule(Type))
+      continue;
+    M.forEachWithin(P, [](Value &V) {
+      if (V.saysDevice())
+        V.joinDevice(Placement::unknown());
+    });
+    if (!M.state().Places[P].saysDevice())
+      M.state().Places[P].setDevice(Placement::unknown());
+  }
+}
+
+void markMade(Machine &M, const PlaceSet &Modules, bool IsSeen) {
+  for (PlaceId P : Modules)
+    if (Value &V = M.state().Places[P]; !V.saysDevice())
+      V.setDevice(IsSeen ? Placement::on(Device::CPU) : Placement::unknown());
+}
+
+void enterMethod(const PlaceTable &Places, PlaceId P, Value &Member) {
+  if (Member.OnDevice.isEmpty())
+    return;
+  const QualType Type = Places.knownType(P);
+  // That a module was moved is told; that it was not may be wrong by now.
+  const bool IsMoved = !Type.isNull() && torch::isModule(Type) &&
+                       !Member.OnDevice.has(Device::CPU);
+  if (!IsMoved)
+    Member.OnDevice.join(Devices::unknown());
+}
+
+} // namespace torchtidy::model::device

@@ -1,0 +1,278 @@
+#include "model/domains/device/Transfer.h"
+#include "ast/Expressions.h"
+#include "model/machine/Machine.h"
+#include "torch/Devices.h"
+#include "torch/Factories.h"
+#include "torch/Options.h"
+#include "torch/Types.h"
+
+using namespace clang;
+using torchtidy::torch::Operation;
+using torchtidy::torch::Tri;
+namespace op = torchtidy::torch::operation;
+
+namespace torchtidy::model::device {
+
+static Placement orUnknown(const Placement &Said) {
+  return Said.saysDevice() ? Said : Placement::unknown();
+}
+
+void Together::add(const Placement &Operand) {
+  (Operand.isOnCpu() ? OnCpu : Elsewhere).join(orUnknown(Operand));
+}
+
+Placement Together::result() const {
+  return Elsewhere.saysDevice() ? Elsewhere : OnCpu;
+}
+
+/// What comes from code that is not analysed is wherever it likes. Parameters
+/// and their gradients are where their module is.
+void initial(Machine &M, PlaceId P, Value &Result) {
+  const PlaceTable &Places = M.places();
+  if (!Places.isRoot(P) && (Places.step(P).Of == Step::Parameters ||
+                            Places.step(P).Of == Step::Gradient)) {
+    const PlaceId Owner = Places.parent(P);
+    const QualType Type = Places.knownType(Owner);
+    if (!Type.isNull() && torch::isTensor(Type)) {
+      if (const Value *Held = M.state().find(Owner))
+        Result.setDevice(*Held);
+    } else {
+      Result.setDevice(placementOf(M, Owner));
+    }
+    return;
+  }
+  // A module that was moved says so itself.
+  const QualType Type = Places.knownType(P);
+  const bool IsModule =
+      !Type.isNull() && (torch::isModule(Type) || torch::moduleClass(Type));
+  const bool MaySay =
+      Type.isNull() || torch::mayHoldTensor(Type) || torch::maySayDevice(Type);
+  if (!IsModule && MaySay && M.isFromOutside(P))
+    Result.setDevice(Placement::unknown());
+}
+
+/// A member of a module that is known as a whole: whether it moves with the
+/// module depends on what it is.
+void part(Machine &M, PlaceId P, Value &Part) {
+  const PlaceTable &Places = M.places();
+  const QualType Around = Places.knownType(Places.parent(P));
+  if (Places.step(P).Of == Step::Field && !Around.isNull() &&
+      torch::isModule(Around))
+    Part.setDevice(Placement::unknown());
+}
+
+/// A variable of type torch::Device stands for the device that it names, as
+/// long as it is not known to be another variable's.
+void loaded(Machine &M, PlaceId P, Value &Loaded) {
+  if (Loaded.DeviceFrom.get() || !torch::isDevice(M.places().typeOf(P)))
+    return;
+  Loaded.DeviceFrom = Known<PlaceId>(P);
+  if (Loaded.OnDevice.isEmpty())
+    Loaded.OnDevice = Devices::unknown();
+}
+
+static Device deviceOf(torch::DeviceKind Kind) {
+  switch (Kind) {
+  case torch::DeviceKind::CPU:
+    return Device::CPU;
+  case torch::DeviceKind::CUDA:
+    return Device::CUDA;
+  case torch::DeviceKind::Other:
+    return Device::Other;
+  }
+  llvm_unreachable("not a kind of device");
+}
+
+void describeConstant(const ValueDecl *Constant, Placement &Result) {
+  if (const std::optional<torch::DeviceKind> Where = torch::deviceOf(Constant))
+    Result.OnDevice = Devices(deviceOf(*Where));
+}
+
+void describeDeviceOf(const Value &Tensor, Value &Result) {
+  Result.setDevice(orUnknown(Tensor));
+}
+
+static bool isText(QualType Type) {
+  Type = Type.getNonReferenceType();
+  const CXXRecordDecl *Class = torch::recordOf(Type);
+  return Class ? torch::isStd(Class)
+               : Type->isPointerType() || Type->isArrayType();
+}
+
+/// torch::Device("cuda:0")
+static std::optional<Device> namedIn(const Expr *E) {
+  const StringLiteral *Text = nullptr;
+  while (E && !Text) {
+    E = ast::stripCopies(E);
+    Text = dyn_cast<StringLiteral>(E);
+    const auto *Construct = dyn_cast<CXXConstructExpr>(E);
+    if (!Construct || Construct->getNumArgs() == 0)
+      break;
+    E = Construct->getArg(0);
+  }
+  if (!Text || Text->getCharByteWidth() != 1)
+    return std::nullopt;
+  return deviceOf(torch::deviceNamed(Text->getString()));
+}
+
+void complete(const Expr *E, Value &Made) {
+  if (!Made.OnDevice.isEmpty())
+    return;
+  const bool IsOptions = torch::isTensorOptions(E->getType());
+  const auto *Construct = dyn_cast<CXXConstructExpr>(E);
+  if (torch::isDevice(E->getType()) || (IsOptions && Construct)) {
+    const Expr *From =
+        Construct && Construct->getNumArgs() ? Construct->getArg(0) : nullptr;
+    if (const std::optional<Device> Named = namedIn(From))
+      Made.OnDevice = Devices(*Named);
+    else if (!IsOptions || (From && isText(From->getType())))
+      Made.OnDevice = Devices::unknown();
+    return;
+  }
+  const auto *Call = dyn_cast<CallExpr>(E);
+  if (!Call)
+    return;
+  const FunctionDecl *Callee = Call->getDirectCallee();
+  // A tensor from wherever; options that somebody else has made.
+  if (IsOptions ? !torch::isLibTorch(Callee) || torch::saysDeviceOption(Callee)
+                : torch::mayHoldTensor(E->getType()))
+    Made.OnDevice = Devices::unknown();
+}
+
+namespace {
+
+/// Where the tensors among the operands are (Same), and where the others ask
+/// for (Said).
+struct Operands {
+  Together Same;
+  Placement Said;
+  uint8_t Host = 0, Rank = 0;
+
+  Operands(const OperationCall &Call, bool Moves) {
+    for (auto [Operand, V] : llvm::zip_equal(Call.Operands, Call.Values)) {
+      const QualType Type = Operand->getType();
+      const bool IsFirst = Operand == Call.Operands.front();
+      if (torch::mayHoldTensor(Type) && !(Moves && !IsFirst)) {
+        // x.index({i, j}): wherever the indices are.
+        if (IsFirst || !torch::isIndexing(*Call.Op))
+          Same.add(V);
+        Host |= V.Host ? V.Host : uint8_t(hostmemory::Unknown);
+        Rank |= V.Rank ? V.Rank : uint8_t(rank::Unknown);
+        continue;
+      }
+      // x.to(y)
+      if (torch::isTensor(Type))
+        Said.join(orUnknown(V));
+      else if (torch::maySayDevice(Type))
+        Said.join(V);
+    }
+  }
+};
+
+} // namespace
+
+/// {2, 3}: a shape, or data, that has a dimension.
+static bool isList(const Expr *E) {
+  E = ast::stripCopies(E);
+  if (const auto *List = dyn_cast<CXXStdInitializerListExpr>(E))
+    E = ast::strip(List->getSubExpr());
+  const auto *List = dyn_cast<InitListExpr>(E);
+  return List && List->getNumInits() > 0;
+}
+
+/// Of a factory.
+static bool hasDimensions(const OperationCall &Call) {
+  const auto Arguments = ast::argumentsOf(Call.Call);
+  if (torch::isSquare(*Call.Op))
+    return true;
+  const std::optional<unsigned> At = torch::shapeArgument(*Call.Op, Arguments);
+  if (!At)
+    return false;
+  // arange(5), rand(3); but tensor(5).
+  return isList(Arguments[*At]) ||
+         (!torch::isMadeFromData(*Call.Op) &&
+          ast::stripCopies(Arguments[*At])->getType()->isIntegerType());
+}
+
+/// view({3, 1, 1})
+static bool getsDimensions(const OperationCall &Call) {
+  return torch::takesShape(*Call.Op) &&
+         llvm::any_of(ast::argumentsOf(Call.Call), isList);
+}
+
+static void describeFactory(const OperationCall &Call, const Operands &Of,
+                            Value &Result) {
+  // Options that say nothing of it are for the CPU.
+  Result.setDevice(Of.Said.saysDevice() ? Of.Said : Placement::on(Device::CPU));
+  Result.Rank = hasDimensions(Call) ? rank::Some : rank::Unknown;
+  const bool IsForeign = torch::isFromBlob(*Call.Op);
+  Result.Host = IsForeign          ? hostmemory::Unknown
+                : Of.Said.Host     ? Of.Said.Host
+                : Result.isOnCpu() ? hostmemory::Pageable
+                                   : hostmemory::Unknown;
+  if (IsForeign && Result.isOnCpu() && !Of.Said.saysDevice())
+    Result.Host = hostmemory::Pageable | hostmemory::Unknown;
+}
+
+static void describeTransfer(const OperationCall &Call, const Operands &Of,
+                             Value &Result) {
+  switch (torch::transferOf(*Call.Op)) {
+  case torch::Transfer::Cpu:
+    Result.setDevice(Placement::on(Device::CPU));
+    break;
+  case torch::Transfer::Cuda:
+    Result.setDevice(Placement::on(Device::CUDA));
+    break;
+  default:
+    // x.to(torch::kInt64) stays where it is.
+    Result.setDevice(Of.Said.saysDevice() ? Of.Said : Of.Same.result());
+  }
+  Result.Host = Of.Host;
+  // A copy to the CPU is pageable; of what is there already it is that.
+  if (!Call.self().isOnCpu() || !Result.isOnCpu())
+    Result.Host = hostmemory::Unknown;
+  Result.Rank = Of.Rank;
+}
+
+void operation(Machine & /*M*/, const OperationCall &Call, Value &Result) {
+  const Operation &Op = *Call.Op;
+  const bool Moves =
+      Call.isFactory() || Op.has(op::ChangesDevice) || Op.has(op::ChangesDtype);
+  const Operands Of(Call, Moves);
+  if (Op.has(op::Factory))
+    return describeFactory(Call, Of, Result);
+  if (Moves) {
+    describeTransfer(Call, Of, Result);
+    if (Call.isFactory())
+      Result.Host =
+          Result.isOnCpu() ? hostmemory::Pageable : hostmemory::Unknown;
+    return;
+  }
+  Result.setDevice(Of.Same.result());
+  const bool Keeps = torch::keepsDimensions(Op);
+  Result.Rank = getsDimensions(Call)   ? uint8_t(rank::Some)
+                : !Keeps               ? uint8_t(rank::Unknown)
+                : Of.Rank & rank::Some ? uint8_t(rank::Some)
+                                       : Of.Rank;
+  if (torch::pinsMemory(Op))
+    Result.Host = hostmemory::Pinned;
+  else if (Op.View != Tri::No)
+    Result.Host = Of.Host;
+  else
+    Result.Host = Result.isOnCpu() ? hostmemory::Pageable : hostmemory::Unknown;
+}
+
+void call(Machine & /*M*/, const LibraryCall &Call, Value &Result) {
+  Together Of;
+  bool IsSaid = false;
+  for (auto [Argument, V] : llvm::zip_equal(Call.Arguments, Call.Values)) {
+    if (!V.saysDevice() && !torch::mayHoldTensor(Argument->getType()))
+      continue;
+    Of.add(V);
+    IsSaid = true;
+  }
+  if (IsSaid)
+    Result.setDevice(Of.result());
+}
+
+} // namespace torchtidy::model::device

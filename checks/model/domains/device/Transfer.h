@@ -1,0 +1,66 @@
+// How tensors and modules come to a device.
+#ifndef TORCHTIDY_DOMAINS_DEVICE_TRANSFER_H
+#define TORCHTIDY_DOMAINS_DEVICE_TRANSFER_H
+
+#include "model/domains/Transfers.h"
+
+namespace clang {
+class ValueDecl;
+}
+
+namespace torchtidy::model {
+
+class PlaceTable;
+
+namespace device {
+
+void initial(Machine &M, PlaceId P, Value &Result);
+void part(Machine &M, PlaceId P, Value &Part);
+void loaded(Machine &M, PlaceId P, Value &Loaded);
+void operation(Machine &M, const OperationCall &Call, Value &Result);
+void call(Machine &M, const LibraryCall &Call, Value &Result);
+
+/// What torch::kCUDA and its like say.
+void describeConstant(const clang::ValueDecl *Constant, Placement &Result);
+/// What x.device() or x.options() say: where a tensor is.
+void describeDeviceOf(const Value &Tensor, Value &Result);
+/// What a call or a construction E makes that says where: a torch::Device of
+/// which nothing is known is some device all the same.
+void complete(const clang::Expr *E, Value &Made);
+
+/// Where tensors are that are computed from some that are at Operands: of
+/// several, those on the CPU are single numbers or indices.
+class Together {
+public:
+  void add(const Placement &Operand);
+  Placement result() const;
+
+private:
+  Placement OnCpu, Elsewhere;
+};
+
+// Modules: Modules.cpp.
+
+/// Where the parameters of a module are. Says nothing where that is not known.
+Placement placementOf(Machine &M, PlaceId Module);
+Placement placementOf(Machine &M, const PlaceSet &Modules);
+/// Modules, with what is registered in them, go to To.
+void move(Machine &M, const PlaceSet &Modules, const Placement &To);
+/// They may be anywhere from now on.
+void lose(Machine &M, const PlaceSet &Modules);
+/// A module has been made here. Its constructor was seen, or is LibTorch's.
+void markMade(Machine &M, const PlaceSet &Modules, bool IsSeen);
+/// A method begins that others may have been called before: what they moved is
+/// not known.
+void enterMethod(const PlaceTable &Places, PlaceId P, Value &Member);
+
+// Data loaders: Loaders.cpp.
+
+/// The batches that lie at Batches come from the loader whose begin() this is.
+void placeBatches(Machine &M, const clang::FunctionDecl *Begin,
+                  const PlaceSet &Batches);
+
+} // namespace device
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,52 @@
+#include "torch/Devices.h"
+#include "ast/Names.h"
+#include "torch/Types.h"
+#include "clang/AST/DeclTemplate.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace torchtidy::torch {
+
+static bool isDeviceType(clang::QualType Type) {
+  const auto *Enum = Type->getAs<clang::EnumType>();
+  return Enum && ast::nameOf(Enum->getDecl()) == "DeviceType";
+}
+
+bool maySayDevice(clang::QualType Type) {
+  if (Type.isNull() || Type->isDependentType())
+    return false;
+  Type = Type.getNonReferenceType();
+  if (isDevice(Type) || isTensorOptions(Type) || isDeviceType(Type))
+    return true;
+  const clang::QualType Held = isOptional(Type) ? pointee(Type) : Type;
+  return Held != Type && (isDevice(Held) || isDeviceType(Held));
+}
+
+DeviceKind deviceNamed(llvm::StringRef Text) {
+  return llvm::StringSwitch<DeviceKind>(Text.split(':').first)
+      .Case("cpu", DeviceKind::CPU)
+      .Case("cuda", DeviceKind::CUDA)
+      .Default(DeviceKind::Other);
+}
+
+bool replacesParameters(const clang::FunctionDecl *Method) {
+  const llvm::StringRef Name = ast::nameOf(Method);
+  return Name == "load" || Name == "apply";
+}
+
+bool isLossOfOneDevice(const clang::CXXRecordDecl *Module) {
+  llvm::StringRef Name = ast::nameOf(Module);
+  Name.consume_back("Impl");
+  return Module && isLibTorch(Module) && Name.ends_with("Loss") &&
+         Name != "CTCLoss";
+}
+
+bool asksForDevice(const clang::FunctionDecl *F) {
+  return F && isLibTorch(F) &&
+         llvm::StringSwitch<bool>(ast::nameOf(F))
+             .Cases("is_available", "cudnn_is_available", "device_count", true)
+             .Cases("hasCUDA", "hasMPS", "hasXPU", "hasHIP", true)
+             .Cases("is_cuda", "is_cpu", "is_mps", "is_xpu", true)
+             .Default(false);
+}
+
+} // namespace torchtidy::torch

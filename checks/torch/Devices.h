@@ -1,0 +1,28 @@
+// What asks which devices there are, or on which one something is. Source:
+// torch/cuda.h, ATen/Context.h, c10/core/Device.h, ATen/core/TensorBase.h.
+#ifndef TORCHTIDY_TORCH_DEVICES_H
+#define TORCHTIDY_TORCH_DEVICES_H
+
+#include "torch/Options.h"
+#include "clang/AST/DeclCXX.h"
+
+namespace torchtidy::torch {
+
+/// A value of this type may name a device: Device, DeviceType, TensorOptions,
+/// an optional<Device>.
+bool maySayDevice(clang::QualType Type);
+/// Of the text that a torch::Device is made from: "cuda:0".
+DeviceKind deviceNamed(llvm::StringRef Text);
+/// Of a module: its parameters become others, which may lie anywhere: load from
+/// an archive, apply a function.
+bool replacesParameters(const clang::FunctionDecl *Method);
+/// A loss of LibTorch's that needs all it is given on one device. CTCLoss takes
+/// lengths on the CPU.
+bool isLossOfOneDevice(const clang::CXXRecordDecl *Module);
+/// torch::cuda::is_available, device_count; is_cuda, is_cpu of a tensor or of a
+/// device. Null is answered by no.
+bool asksForDevice(const clang::FunctionDecl *F);
+
+} // namespace torchtidy::torch
+
+#endif

@@ -1,0 +1,80 @@
+// What may say where a tensor is, and which classes put tensors somewhere.
+#include "torch/Devices.h"
+#include "torch/Data.h"
+#include "torch/Operations.h"
+#include "torch/Types.h"
+#include "torch/Variables.h"
+
+using namespace clang;
+using namespace torchtidy;
+using namespace torchtidy::test;
+
+namespace {
+
+struct DeviceNames : testing::Test {
+  static void SetUpTestSuite() {
+    Shared = std::make_unique<Variables>(R"cpp(
+torch::Device device(torch::kCPU);
+const torch::Device &reference = device;
+torch::DeviceType kind = torch::kCPU;
+torch::TensorOptions options;
+std::optional<torch::Device> maybe;
+std::optional<torch::Dtype> type;
+torch::Dtype dtype = torch::kFloat;
+int64_t number = 0;
+torch::Tensor tensor;
+torch::nn::CrossEntropyLoss entropy;
+torch::nn::CTCLoss ctc;
+torch::nn::ReLU relu;
+torch::data::datasets::MNIST mnist(".");
+torch::data::datasets::TensorDataset tensors(tensor);
+torch::data::transforms::Stack<> stack;
+torch::data::transforms::Lambda<int> lambda([](int i) { return i; });
+)cpp");
+  }
+  static void TearDownTestSuite() { Shared.reset(); }
+  void SetUp() override { ASSERT_TRUE(Shared && Shared->isRead()); }
+
+  static inline std::unique_ptr<Variables> Shared;
+};
+
+} // namespace
+
+TEST_F(DeviceNames, ValuesThatMaySayADevice) {
+  for (const char *Name : {"device", "reference", "kind", "options", "maybe"})
+    EXPECT_TRUE(torch::maySayDevice(Shared->type(Name))) << Name;
+  for (const char *Name : {"type", "dtype", "number", "tensor"})
+    EXPECT_FALSE(torch::maySayDevice(Shared->type(Name))) << Name;
+}
+
+TEST_F(DeviceNames, Losses) {
+  auto Is = [](const char *Name) {
+    return torch::isLossOfOneDevice(torch::moduleClass(Shared->type(Name)));
+  };
+  EXPECT_TRUE(Is("entropy"));
+  EXPECT_FALSE(Is("ctc")) << "takes lengths on the CPU";
+  EXPECT_FALSE(Is("relu"));
+}
+
+TEST_F(DeviceNames, DataSets) {
+  auto Origin = [](const char *Name) {
+    return torch::dataOrigin(torch::recordOf(Shared->type(Name)));
+  };
+  for (const char *Name : {"mnist", "stack"})
+    EXPECT_EQ(Origin(Name), torch::DataOrigin::Host) << Name;
+  for (const char *Name : {"tensors", "lambda"})
+    EXPECT_EQ(Origin(Name), torch::DataOrigin::Unknown) << Name;
+}
+
+TEST(DeviceOperations, ThatNeedOneDevice) {
+  auto Find = [](llvm::StringRef Name) {
+    const auto *Op = torch::findOperation(Name, torch::operation::Function);
+    return Op ? Op : torch::findOperation(Name, torch::operation::Method);
+  };
+  for (const char *Name : {"add", "mm", "cat", "nll_loss", "where", "conv2d"})
+    EXPECT_TRUE(torch::needsOneDevice(*Find(Name))) << Name;
+  for (const char *Name : {"copy_", "index", "index_put_", "to", "ctc_loss"})
+    EXPECT_FALSE(torch::needsOneDevice(*Find(Name))) << Name;
+  EXPECT_TRUE(torch::takesHostNumber(*Find("add")));
+  EXPECT_FALSE(torch::takesHostNumber(*Find("mm")));
+}
