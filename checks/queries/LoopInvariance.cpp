@@ -1,5 +1,6 @@
 #include "queries/LoopInvariance.h"
 #include "ast/Expressions.h"
+#include "ast/Reads.h"
 #include "ast/Walk.h"
 #include "queries/Loops.h"
 #include "torch/Api.h"
@@ -61,25 +62,6 @@ static const ForStmt *countedBy(const VarDecl *V, const Stmt *Body) {
   return Result;
 }
 
-/// Every mention of V in S only reads its value.
-static bool onlyReads(const VarDecl *V, const Stmt *S) {
-  unsigned Mentions = 0, Reads = 0;
-  const auto Names = [&](const Stmt *Part) {
-    const auto *Ref = dyn_cast<DeclRefExpr>(Part);
-    return Ref && Ref->getDecl() == V;
-  };
-  ast::forEachStmt(
-      S,
-      [&](const Stmt *Part) {
-        Mentions += Names(Part);
-        const auto *Cast = dyn_cast<ImplicitCastExpr>(Part);
-        Reads += Cast && Cast->getCastKind() == CK_LValueToRValue &&
-                 Names(Cast->getSubExpr()->IgnoreParens());
-      },
-      ast::Lambdas::Enter);
-  return Mentions == Reads;
-}
-
 /// V counts an inner loop, from the same number in the same steps in every
 /// iteration of L, or goes through the elements of the same range.
 bool Invariance::isSameCounter(const VarDecl *V, const Frame *F,
@@ -97,8 +79,9 @@ bool Invariance::isSameCounter(const VarDecl *V, const Frame *F,
     return IsInside(Range) && isInvariant(Range->getRangeInit(), Owner, L);
   const ForStmt *For = countedBy(V, Body);
   return For && IsInside(For) && For->getInc() && V->getInit() &&
-         isInvariant(V->getInit(), Owner, L) && onlyReads(V, For->getBody()) &&
-         (!For->getCond() || onlyReads(V, For->getCond()));
+         isInvariant(V->getInit(), Owner, L) &&
+         ast::onlyReads(V, For->getBody()) &&
+         (!For->getCond() || ast::onlyReads(V, For->getCond()));
 }
 
 /// What F runs, if it was called as a value, is the same in every iteration.

@@ -1,6 +1,6 @@
 #include "queries/Sizes.h"
 #include "ast/Expressions.h"
-#include "ast/Walk.h"
+#include "queries/Numbers.h"
 #include "torch/Api.h"
 #include "torch/Factories.h"
 #include "torch/Types.h"
@@ -10,78 +10,57 @@ using namespace clang;
 
 namespace torchtidy::model {
 
-/// A local variable that is only read after its declaration.
-static bool keepsInitializer(const VarDecl *V) {
-  const auto *Function = dyn_cast<FunctionDecl>(V->getDeclContext());
-  if (!V->hasLocalStorage() || !V->getInit() || isa<ParmVarDecl>(V) ||
-      !Function || !Function->getBody())
-    return false;
-  unsigned Mentions = 0, Reads = 0;
-  ast::forEachStmt(
-      Function->getBody(),
-      [&](const Stmt *S) {
-        const auto IsOf = [&](const Expr *E) {
-          const auto *Ref = dyn_cast<DeclRefExpr>(E->IgnoreParens());
-          return Ref && Ref->getDecl() == V;
-        };
-        if (const auto *E = dyn_cast<Expr>(S))
-          Mentions += isa<DeclRefExpr>(E) && IsOf(E);
-        if (const auto *Cast = dyn_cast<ImplicitCastExpr>(S))
-          Reads += Cast->getCastKind() == CK_LValueToRValue &&
-                   IsOf(Cast->getSubExpr());
-      },
-      ast::Lambdas::Enter);
-  return Mentions == Reads;
+/// What says the shape; null where nothing does.
+static const Expr *shapeOf(const AllocateEvent &Allocate) {
+  const auto *Call = dyn_cast<CallExpr>(Allocate.Site);
+  const torch::Operation *Factory = Call ? torch::classify(Call).Op : nullptr;
+  if (!Factory)
+    return nullptr;
+  const llvm::SmallVector<const Expr *, 4> Arguments = ast::argumentsOf(Call);
+  const std::optional<unsigned> Shape =
+      torch::shapeArgument(*Factory, Arguments);
+  return Shape && *Shape < Arguments.size() &&
+                 !torch::isTensor(Arguments[*Shape]->getType())
+             ? Arguments[*Shape]
+             : nullptr;
 }
 
-/// What E stands for: the argument of a known caller, or the initializer of a
-/// variable that keeps it.
-static const Expr *resolve(const Expr *E, const Frame *&F) {
-  E = ast::strip(E);
-  for (unsigned Steps = 0; Steps < 8; ++Steps) {
-    const auto *Ref = dyn_cast<DeclRefExpr>(E);
-    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
-    const auto *Parameter = dyn_cast_or_null<ParmVarDecl>(V);
-    if (Parameter) {
-      const Supergraph::Passed Given = Supergraph::passed(F, Parameter);
-      if (!Given.Argument)
-        break;
-      E = ast::strip(Given.Argument);
-      F = Given.To->Caller;
-    } else if (V && V->getType()->isIntegralOrEnumerationType() &&
-               keepsInitializer(V)) {
-      E = ast::strip(V->getInit());
-    } else {
+std::optional<unsigned> knownRank(const AllocateEvent &Allocate) {
+  const Expr *Shape = shapeOf(Allocate);
+  // {n, m}, and what it is converted to.
+  for (unsigned Hop = 0; Shape && Hop < 16; ++Hop) {
+    Shape = ast::strip(Shape);
+    if (const auto *List = dyn_cast<InitListExpr>(Shape))
+      return List->getNumInits();
+    if (const auto *List = dyn_cast<CXXStdInitializerListExpr>(Shape))
+      Shape = List->getSubExpr();
+    else if (const auto *Construct = dyn_cast<CXXConstructExpr>(Shape))
+      Shape = Construct->getNumArgs() ? Construct->getArg(0) : nullptr;
+    else
       break;
-    }
   }
-  return E;
+  return std::nullopt;
 }
 
 std::optional<uint64_t> knownElements(const Execution &Entry,
                                       const AllocateEvent &Allocate) {
-  const auto *Call = dyn_cast<CallExpr>(Allocate.Site);
-  const torch::Operation *Factory = Call ? torch::classify(Call).Op : nullptr;
-  if (!Factory)
+  const Expr *Shape = shapeOf(Allocate);
+  if (!Shape)
     return std::nullopt;
-  const llvm::SmallVector<const Expr *, 4> Arguments = ast::argumentsOf(Call);
-  const std::optional<unsigned> Shape =
-      torch::shapeArgument(*Factory, Arguments);
-  if (!Shape || *Shape >= Arguments.size() ||
-      torch::isTensor(Arguments[*Shape]->getType()))
-    return std::nullopt;
+  const torch::Operation *Factory =
+      torch::classify(cast<CallExpr>(Allocate.Site)).Op;
   const ASTContext &Context = Entry.code().context();
   constexpr uint64_t Most = uint64_t(1) << 40;
   uint64_t Elements = 1;
   bool Found = false;
   llvm::SmallVector<std::pair<const Stmt *, const Frame *>, 8> Work = {
-      {Arguments[*Shape], Allocate.In}};
+      {Shape, Allocate.In}};
   while (!Work.empty()) {
     auto [S, In] = Work.pop_back_val();
     const auto *E = dyn_cast_or_null<Expr>(S);
     if (!E)
       continue;
-    E = resolve(E, In);
+    E = resolveNumber(E, In);
     if (E->getType()->isIntegralOrEnumerationType()) {
       Expr::EvalResult Evaluated;
       if (E->isValueDependent() || !E->EvaluateAsInt(Evaluated, Context))

@@ -10,6 +10,8 @@ namespace torchtidy::model {
 /// constant, nor a variable that keeps the constant which it is declared with.
 std::optional<uint64_t> knownElements(const Execution &Entry,
                                       const AllocateEvent &Allocate);
+/// How many dimensions it has, where a list says the shape.
+std::optional<unsigned> knownRank(const AllocateEvent &Allocate);
 
 } // namespace torchtidy::model
 

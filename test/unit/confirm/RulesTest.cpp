@@ -296,4 +296,60 @@ TEST(Copies, OnTheDevice) {
                         "each time, 80 iterations");
 }
 
+TEST(ElementOperations, NumbersAreReadOneByOne) {
+  MadeRecording Run;
+  Run.site("aten::select", {at(12)}, 128).Shapes = {{"Float[128]", 128}};
+  Run.site("aten::item", {at(12)}, 128).Shapes = {{"Float[]", 128}};
+  const Verdict V = judgeOne(finding("element-operations", 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence,
+            "128 elements read or written one at a time, by 256 operations");
+}
+
+TEST(ElementOperations, NumbersAreWrittenOneByOne) {
+  MadeRecording Run;
+  Run.site("aten::select", {at(12)}, 200).Shapes = {{"Float[10,10]", 100},
+                                                    {"Float[10]", 100}};
+  Run.site("aten::add_", {at(12)}, 100).Shapes = {{"Float[]", 100}};
+  EXPECT_EQ(judgeOne(finding("element-operations", 12), Run.Run).Result,
+            Outcome::Confirmed);
+  MadeRecording Put;
+  Put.site("aten::index_put_", {at(12)}, 100).Shapes = {
+      {"Float[10,10], Long[], Long[], Float[]", 100}};
+  EXPECT_EQ(judgeOne(finding("element-operations", 12), Put.Run).Result,
+            Outcome::Confirmed);
+}
+
+TEST(ElementOperations, RowsAreRefuted) {
+  MadeRecording Run;
+  Run.site("aten::select", {at(12)}, 100).Shapes = {{"Float[100,3]", 100}};
+  Run.site("aten::copy_", {at(12)}, 100).Shapes = {{"Float[3], Float[3]", 100}};
+  const Verdict V = judgeOne(finding("element-operations", 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Refuted);
+  EXPECT_EQ(V.Sentence, "the operations of this line work on 100 tensors of "
+                        "several elements");
+}
+
+TEST(ElementOperations, AnotherOperationIsRefuted) {
+  MadeRecording Run;
+  Run.site("aten::mm", {at(12)}, 100).Shapes = {{"Float[3,3]", 100}};
+  EXPECT_EQ(judgeOne(finding("element-operations", 12), Run.Run).Result,
+            Outcome::Refuted);
+}
+
+TEST(ElementOperations, AFewAreNotMeasurable) {
+  MadeRecording Run;
+  Run.site("aten::item", {at(12)}, 10).Shapes = {{"Float[]", 10}};
+  EXPECT_EQ(judgeOne(finding("element-operations", 12), Run.Run).Result,
+            Outcome::NotMeasurable);
+}
+
+TEST(ElementOperations, ALineThatDidNotRunIsNotReached) {
+  MadeRecording Run;
+  Run.site("aten::mm", {at(11)}, 100);
+  DiagnosedFinding Planted = finding("element-operations", 12);
+  Planted.Loop = {File, 10, 20};
+  EXPECT_EQ(judgeOne(Planted, Run.Run).Result, Outcome::NotReached);
+}
+
 } // namespace

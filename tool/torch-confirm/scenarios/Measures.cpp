@@ -32,6 +32,7 @@ std::vector<std::string> measuresOf(const std::string &Evidence) {
       {"copies-per-iteration", {"copies"}},
       {"copied-bytes-per-iteration", {"copied-bytes"}},
       {"synchronisations-per-iteration", {"synchronisations"}},
+      {"element-operations", {"synchronisations"}},
       {"gradient-accumulation", {"uncleared-steps"}},
       {"exception", {Exceptions}},
       {"sanitizer", {SanitizerReports}},

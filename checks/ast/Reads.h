@@ -1,0 +1,16 @@
+// Whether code only reads a variable.
+#ifndef TORCHTIDY_AST_READS_H
+#define TORCHTIDY_AST_READS_H
+
+#include "clang/AST/Decl.h"
+#include "clang/AST/Stmt.h"
+
+namespace torchtidy::ast {
+
+/// Every mention of V in S, lambdas included, only reads its value: it is not
+/// assigned, bound to a reference or pointed to.
+bool onlyReads(const clang::VarDecl *V, const clang::Stmt *S);
+
+} // namespace torchtidy::ast
+
+#endif

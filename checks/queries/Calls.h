@@ -1,0 +1,23 @@
+// All calls of an execution, with or without an event.
+#ifndef TORCHTIDY_QUERIES_CALLS_H
+#define TORCHTIDY_QUERIES_CALLS_H
+
+#include "model/execution/Execution.h"
+
+namespace torchtidy::model {
+
+/// A call, in an activation of the function that it is written in.
+struct CallAt {
+  const clang::CallExpr *Call = nullptr;
+  const Frame *In = nullptr;
+  /// A point of its segment: what is asked of loops holds for all of it.
+  flow::Digraph::Node Point = 0;
+};
+
+/// In the order of the points. For queries about operations that leave no
+/// event, such as reading a number.
+std::vector<CallAt> callsOf(const Execution &Entry);
+
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,87 @@
+#include "torch/Elements.h"
+#include "ast/Expressions.h"
+#include "ast/Names.h"
+#include "torch/Api.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace clang;
+
+namespace torchtidy::torch {
+
+bool readsNumber(const Operation &Op) {
+  return Op.Name == "item" || Op.Name == "is_nonzero";
+}
+
+bool choosesPosition(const Operation &Op) {
+  return Op.Name == "select" || isIndexing(Op);
+}
+
+bool choosesRange(const Operation &Op) {
+  return Op.Name == "narrow" || Op.Name == "slice";
+}
+
+bool keepsElements(const Operation &Op) {
+  return Op.View != Tri::No || isTransfer(Op) || makesContiguous(Op) ||
+         Op.Name == "clone";
+}
+
+const Expr *howManyPicked(const CallExpr *Call) {
+  const Operation *Op = classify(Call).Op;
+  const unsigned Argument = ast::objectOf(Call) ? 0 : 1;
+  const auto Arguments = ast::argumentsOf(Call);
+  return Op && Op->Name == "topk" && Argument < Arguments.size()
+             ? Arguments[Argument]
+             : nullptr;
+}
+
+static bool isNumber(QualType Type) {
+  const CXXRecordDecl *Record = recordOf(Type);
+  return Type->isArithmeticType() ||
+         (Record && isLibTorch(Record) && ast::nameOf(Record) == "Scalar");
+}
+
+NumberWrite numberWrite(const CallExpr *Call) {
+  const FunctionDecl *Callee = Call->getDirectCallee();
+  const Expr *Object = ast::objectOf(Call);
+  if (!Callee || !Object || !isTensor(Object->getType()) ||
+      Callee->getNumParams() == 0 ||
+      !isNumber(Callee->getParamDecl(Callee->getNumParams() - 1)
+                    ->getType()
+                    .getNonReferenceType()))
+    return {};
+  switch (Callee->getOverloadedOperator()) {
+  case OO_Equal:
+  case OO_PlusEqual:
+  case OO_MinusEqual:
+  case OO_StarEqual:
+  case OO_SlashEqual:
+    return {Object, nullptr};
+  default:
+    break;
+  }
+  if (ast::nameOf(Callee) == "index_put_" && Callee->getNumParams() == 2)
+    return {Object, Call->getArg(0)};
+  return {};
+}
+
+bool printsText(const CallExpr *Call) {
+  const FunctionDecl *Callee = Call->getDirectCallee();
+  if (!Callee)
+    return false;
+  if (Callee->getOverloadedOperator() == OO_LessLess) {
+    const CXXRecordDecl *To = recordOf(Callee->getReturnType());
+    return To && isStd(To) && ast::nameOf(To) == "basic_ostream";
+  }
+  return llvm::StringSwitch<bool>(ast::nameOf(Callee))
+      .Cases("printf", "fprintf", "puts", "fputs", true)
+      .Cases("print", "println", true)
+      .Default(false);
+}
+
+bool isMinimum(const FunctionDecl *F) {
+  return F && stdName(F) == "min" && F->getNumParams() >= 2;
+}
+
+} // namespace torchtidy::torch

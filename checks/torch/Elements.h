@@ -1,0 +1,41 @@
+// How one element of a tensor is named, read and written, and what prints it:
+// ATen/core/TensorBody.h, ATen/TensorIndexing.h. Null is answered by no.
+#ifndef TORCHTIDY_TORCH_ELEMENTS_H
+#define TORCHTIDY_TORCH_ELEMENTS_H
+
+#include "torch/Operations.h"
+#include "clang/AST/Expr.h"
+
+namespace torchtidy::torch {
+
+/// item, is_nonzero: a number of a tensor of one element, on the host.
+bool readsNumber(const Operation &Op);
+/// [], select, index: one position of a dimension, or of several.
+bool choosesPosition(const Operation &Op);
+/// narrow, slice: some positions of a dimension.
+bool choosesRange(const Operation &Op);
+/// Of the same elements another arrangement, type or place; nothing is
+/// computed: views, to, contiguous, clone.
+bool keepsElements(const Operation &Op);
+
+/// topk: the argument that says how many are picked of a dimension; null for
+/// other calls.
+const clang::Expr *howManyPicked(const clang::CallExpr *Call);
+
+/// A call that writes a number into a part of a tensor: t[i] = 1, t[i] += 1,
+/// t.index_put_({i}, 1).
+struct NumberWrite {
+  /// The part: t[i]; of index_put_ the tensor, and the list of its indices.
+  const clang::Expr *Part = nullptr, *Indices = nullptr;
+  explicit operator bool() const { return Part; }
+};
+NumberWrite numberWrite(const clang::CallExpr *Call);
+
+/// Text goes to a stream or to the standard output.
+bool printsText(const clang::CallExpr *Call);
+/// std::min of two.
+bool isMinimum(const clang::FunctionDecl *F);
+
+} // namespace torchtidy::torch
+
+#endif

@@ -1,0 +1,289 @@
+#include "transfer/ElementAccessInLoop.h"
+#include "ast/Expressions.h"
+#include "ast/Walk.h"
+#include "queries/Calls.h"
+#include "queries/LoopCounters.h"
+#include "queries/LoopInvariance.h"
+#include "queries/Numbers.h"
+#include "queries/Sizes.h"
+#include "queries/TripCount.h"
+#include "torch/Api.h"
+#include "torch/Elements.h"
+#include "torch/Members.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+#include <set>
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+using flow::Loop;
+
+/// So few accesses each time cost less than whatever is around them.
+static constexpr uint64_t Few = 64;
+
+namespace {
+
+struct Access {
+  CallAt At;
+  ElementAccessInLoop::Kind How;
+  ElementPath Path;
+  /// The loops that go on from element to element, innermost first.
+  llvm::SmallVector<const Loop *, 4> Loops;
+};
+
+class AccessQuery {
+public:
+  explicit AccessQuery(const Execution &Entry)
+      : Entry(Entry), Same(Entry), Changes(Entry), Counters(Entry),
+        Calls(callsOf(Entry)) {}
+
+  void run(std::vector<ElementAccessInLoop> &Result) {
+    for (const CallAt &At : Calls)
+      if (std::optional<Access> Found = accessAt(At))
+        All.push_back(std::move(*Found));
+    for (const Access &Each : All)
+      for (const CallExpr *Call : Each.Path.Calls)
+        OfAccesses.insert(Call);
+    for (const Access &Each : All)
+      if (isWorthwhile(Each))
+        report(Each, Result);
+  }
+
+private:
+  std::optional<Access> accessAt(const CallAt &At) {
+    const auto Around = Entry.loopsAround(At.Point);
+    if (Around.empty())
+      return std::nullopt;
+    Access Result{At, ElementAccessInLoop::Reads, {}, {}};
+    const torch::Operation *Op = torch::classify(At.Call).Op;
+    const Expr *Part = nullptr;
+    if (Op && torch::readsNumber(*Op)) {
+      Part = ast::objectOf(At.Call);
+    } else if (const torch::NumberWrite Write = torch::numberWrite(At.Call)) {
+      Result.How = ElementAccessInLoop::Writes;
+      Part = Write.Part;
+      // A variable is bound anew, or written as a whole.
+      if (!Write.Indices && !isa<CallExpr>(ast::strip(Part)))
+        return std::nullopt;
+      if (Write.Indices && !areNumbers(Write.Indices))
+        return std::nullopt;
+    }
+    if (!Part)
+      return std::nullopt;
+    Result.Path = elementPath(Entry, At.In, Part, Changes, *Around.front());
+    if (Result.How == ElementAccessInLoop::Writes)
+      addIndices(At, Result.Path);
+    else if (Result.Path.IsComputed)
+      Result.How = ElementAccessInLoop::ReadsResult;
+    if (Result.Path.Indices.empty() ||
+        (Result.How == ElementAccessInLoop::Writes &&
+         (Result.Path.HasRange || Result.Path.IsComputed)))
+      return std::nullopt;
+    for (const Loop *L : llvm::reverse(Around))
+      if (goesOn(Result.Path, *L))
+        Result.Loops.push_back(L);
+    return Result.Loops.empty() ? std::nullopt : std::optional(Result);
+  }
+
+  /// {i, j}: no slice and no tensor.
+  static bool areNumbers(const Expr *Indices) {
+    return !ast::anyStmt(
+        Indices,
+        [](const Stmt *S) {
+          const auto *Construct = dyn_cast<CXXConstructExpr>(S);
+          if (!Construct || !torch::isIndex(Construct->getType()) ||
+              Construct->getNumArgs() == 0)
+            return false;
+          const QualType Type = ast::strip(Construct->getArg(0))->getType();
+          return !torch::isIndex(Type) && !Type->isIntegerType();
+        },
+        ast::Lambdas::Skip);
+  }
+
+  static void addIndices(const CallAt &At, ElementPath &Path) {
+    const torch::NumberWrite Write = torch::numberWrite(At.Call);
+    if (!Write.Indices)
+      return;
+    Path.Indices.push_back({At.In, Write.Indices});
+    if (!Path.Tensor.E)
+      Path.Tensor = {At.In, Write.Part};
+  }
+
+  /// Another element of the same tensor in each iteration of L.
+  bool goesOn(const ElementPath &Path, const Loop &L) {
+    return llvm::any_of(Path.Indices,
+                        [&](const Written &Index) {
+                          return Counters.follows(Index.E, Index.In, L);
+                        }) &&
+           Same.isInvariant(Path.Tensor.E, Path.Tensor.In, L) && !isLearning(L);
+  }
+
+  /// One element for each run of a network is no matter.
+  bool isLearning(const Loop &L) const {
+    const auto Contains = [&](const Event &E) { return L.contains(E.Point); };
+    return llvm::any_of(Entry.events<ForwardEvent>(), Contains) ||
+           llvm::any_of(Entry.events<BackwardEvent>(), Contains) ||
+           llvm::any_of(Entry.events<StepEvent>(), Contains);
+  }
+
+  bool isWorthwhile(const Access &A) {
+    return !hasFew(A) && !isOccasional(A) && !isRow(A) &&
+           !doesOtherThings(*A.Loops.front());
+  }
+
+  bool hasFew(const Access &A) const {
+    uint64_t Trips = 1;
+    bool IsKnown = true;
+    for (const Loop *L : A.Loops) {
+      const std::optional<uint64_t> Most = mostTrips(Entry, *L);
+      IsKnown &= Most.has_value();
+      Trips = std::min(Trips * std::min(Most.value_or(1), Few), Few);
+    }
+    if (IsKnown && Trips < Few)
+      return true;
+    if (isPicked(A.Path.Tensor))
+      return true;
+    const AllocateEvent *Made = madeBy(A.Path.Tensor);
+    const auto Elements =
+        Made ? knownElements(Entry, *Made) : std::optional<uint64_t>();
+    return Elements && *Elements < Few;
+  }
+
+  /// Of topk: that many are few, unless more is known.
+  bool isPicked(Written Tensor) const {
+    const CallExpr *Made = madeByOperation(Tensor.In, Tensor.E);
+    const Expr *Number = Made ? torch::howManyPicked(Made) : nullptr;
+    return Number && knownNumber(Entry, Number, Tensor.In).value_or(0) <
+                         static_cast<int64_t>(Few);
+  }
+
+  /// The factory whose result the variable is declared with.
+  const AllocateEvent *madeBy(Written Tensor) const {
+    const auto *Ref = dyn_cast<DeclRefExpr>(ast::strip(Tensor.E));
+    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+    if (!V || !V->getInit())
+      return nullptr;
+    const Expr *Init = ast::stripCopies(V->getInit());
+    for (const AllocateEvent &Allocate : Entry.events<AllocateEvent>())
+      if (Allocate.Site == Init)
+        return &Allocate;
+    return nullptr;
+  }
+
+  /// t[i] = 1 of a tensor with more dimensions than indices.
+  bool isRow(const Access &A) const {
+    if (A.How != ElementAccessInLoop::Writes)
+      return false;
+    const AllocateEvent *Made = madeBy(A.Path.Tensor);
+    const auto Rank = Made ? knownRank(*Made) : std::optional<unsigned>();
+    unsigned Indices = 0;
+    for (const CallExpr *Call : A.Path.Calls)
+      Indices += torch::choosesPosition(*torch::classify(Call).Op);
+    return Rank && !torch::numberWrite(A.At.Call).Indices && Indices < *Rank;
+  }
+
+  /// Under "if (step % 100 == 0)", in this function.
+  bool isOccasional(const Access &A) const {
+    const flow::ControlFlow *Flow = A.At.In->Flow;
+    if (!Flow)
+      return false;
+    for (const Stmt *S = Flow->parent(A.At.Call); S; S = Flow->parent(S)) {
+      const auto *If = dyn_cast<IfStmt>(S);
+      const bool Picks = If && !Flow->isInside(A.At.Call, If->getCond()) &&
+                         ast::anyStmt(
+                             If->getCond(),
+                             [](const Stmt *Part) {
+                               const auto *Binary =
+                                   dyn_cast<BinaryOperator>(Part);
+                               return Binary && Binary->getOpcode() == BO_Rem;
+                             },
+                             ast::Lambdas::Skip);
+      if (Picks)
+        return true;
+    }
+    return false;
+  }
+
+  /// It prints, or at least as many other operations run in it as accesses.
+  bool doesOtherThings(const Loop &L) const {
+    std::set<const CallExpr *> Others, Accesses;
+    for (const Access &A : All)
+      if (L.contains(A.At.Point))
+        Accesses.insert(A.At.Call);
+    for (const CallAt &At : Calls) {
+      if (!L.contains(At.Point))
+        continue;
+      if (torch::printsText(At.Call))
+        return true;
+      if (!Accesses.count(At.Call) && !OfAccesses.count(At.Call) &&
+          isWork(At.Call))
+        Others.insert(At.Call);
+    }
+    return Others.size() >= Accesses.size();
+  }
+
+  /// An operation on tensors, or a pointer to a whole one.
+  static bool isWork(const CallExpr *Call) {
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    if (!Callee || !torch::isLibTorch(Callee))
+      return false;
+    const torch::Operation *Op = torch::classify(Call).Op;
+    return (Op && !torch::saysProperty(Callee)) ||
+           torch::givesReadAccess(Callee);
+  }
+
+  static const ValueDecl *named(const Expr *E) {
+    E = ast::strip(E);
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+      return Ref->getDecl();
+    const auto *Member = dyn_cast<MemberExpr>(E);
+    return Member ? Member->getMemberDecl() : nullptr;
+  }
+
+  void report(const Access &A, std::vector<ElementAccessInLoop> &Result) {
+    const ValueDecl *Tensor = named(A.Path.Tensor.E);
+    for (ElementAccessInLoop &Known : Result)
+      if (Known.Entry == &Entry && Known.How == A.How &&
+          Known.Around == A.Loops.front() && Tensor &&
+          named(Known.Tensor.E) == Tensor) {
+        if (Known.Site->getBeginLoc() < A.At.Call->getBeginLoc()) {
+          Known.AsWell.push_back(A.At.Call);
+        } else {
+          Known.AsWell.push_back(Known.Site);
+          Known.Site = A.At.Call;
+          Known.In = A.At.In;
+        }
+        return;
+      }
+    ElementAccessInLoop Found;
+    Found.Entry = &Entry;
+    Found.In = A.At.In;
+    Found.Site = A.At.Call;
+    Found.Tensor = A.Path.Tensor;
+    Found.How = A.How;
+    Found.Around = A.Loops.front();
+    Result.push_back(std::move(Found));
+  }
+
+  const Execution &Entry;
+  Invariance Same;
+  LoopChanges Changes;
+  LoopCounters Counters;
+  const std::vector<CallAt> Calls;
+  std::vector<Access> All;
+  std::set<const CallExpr *> OfAccesses;
+};
+
+} // namespace
+
+std::vector<ElementAccessInLoop> findElementAccessInLoop(Program &Program) {
+  std::vector<ElementAccessInLoop> Result;
+  for (const Execution *Entry : Program.executionsBesideTests())
+    AccessQuery(*Entry).run(Result);
+  return Result;
+}
+
+} // namespace torchtidy::model

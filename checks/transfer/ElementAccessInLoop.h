@@ -1,0 +1,40 @@
+// Query: tensors whose elements a loop reads or writes one at a time.
+#ifndef TORCHTIDY_TRANSFER_ELEMENTACCESSINLOOP_H
+#define TORCHTIDY_TRANSFER_ELEMENTACCESSINLOOP_H
+
+#include "model/execution/Program.h"
+#include "queries/ElementPath.h"
+
+namespace torchtidy::model {
+
+/// The elements of one tensor, read or written one at a time in one loop.
+struct ElementAccessInLoop {
+  const Execution *Entry = nullptr;
+  const Frame *In = nullptr;
+  /// The first access: the call that reads or writes.
+  const clang::CallExpr *Site = nullptr;
+  /// The tensor, as it is written where it is indexed.
+  Written Tensor;
+  enum Kind {
+    Reads,
+    /// A row at a time is computed with, and the number is read.
+    ReadsResult,
+    Writes,
+  } How = Reads;
+  /// The innermost loop that goes on from element to element.
+  const flow::Loop *Around = nullptr;
+  /// Further accesses of the same kind.
+  std::vector<const clang::CallExpr *> AsWell;
+};
+
+/// Reported is a tensor that stays the same in a loop while the counter of that
+/// loop says which element is meant. Not where the loop runs a module, a
+/// backward or a step, where at least as many other operations run in it, where
+/// it prints, where a condition picks every k-th iteration, where it is known
+/// to have few steps or the tensor few elements; nor in tests. Rows that are
+/// written are no elements.
+std::vector<ElementAccessInLoop> findElementAccessInLoop(Program &Program);
+
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,65 @@
+// How one element of a tensor is named, read and written, and what prints.
+#include "torch/Elements.h"
+#include "torch/Functions.h"
+
+using namespace torchtidy;
+using namespace torchtidy::test;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+struct Elements : testing::Test {
+  static void SetUpTestSuite() {
+    Shared = std::make_unique<Calls>(
+        "#include <iostream>\n#include <cstdio>\n"
+        "torch::Tensor t; int i, n; std::vector<torch::Tensor> v;\n",
+        Names{"t[i] = 1.5", "t[i] += 1", "t[i] = t", "t[i] += t", "t = t",
+              "t.index_put_({i}, 1)", "t.index_put_({i}, t)", "t.fill_(1)",
+              "v[0] = t", "std::cout << 1", "std::printf(\"\")",
+              "std::min(i, n)", "std::max(i, n)"});
+  }
+  static void TearDownTestSuite() { Shared.reset(); }
+  void SetUp() override { ASSERT_TRUE(Shared && Shared->isRead()); }
+  static inline std::unique_ptr<Calls> Shared;
+};
+
+} // namespace
+
+TEST_F(Elements, NumbersThatAreWritten) {
+  for (const char *Text : {"t[i] = 1.5", "t[i] += 1"}) {
+    const torch::NumberWrite Write = torch::numberWrite(Shared->call(Text));
+    EXPECT_TRUE(Write) << Text;
+    EXPECT_FALSE(Write.Indices) << Text;
+  }
+  EXPECT_TRUE(torch::numberWrite(Shared->call("t.index_put_({i}, 1)")).Indices);
+  for (const char *Text : {"t[i] = t", "t[i] += t", "t = t",
+                           "t.index_put_({i}, t)", "t.fill_(1)", "v[0] = t"})
+    EXPECT_FALSE(torch::numberWrite(Shared->call(Text))) << Text;
+}
+
+TEST_F(Elements, Printing) {
+  EXPECT_TRUE(torch::printsText(Shared->call("std::cout << 1")));
+  EXPECT_TRUE(torch::printsText(Shared->call("std::printf(\"\")")));
+  EXPECT_FALSE(torch::printsText(Shared->call("std::min(i, n)")));
+}
+
+TEST_F(Elements, Minimum) {
+  EXPECT_TRUE(torch::isMinimum(Shared->callee("std::min(i, n)")));
+  EXPECT_FALSE(torch::isMinimum(Shared->callee("std::max(i, n)")));
+}
+
+TEST(ElementOperations, ByName) {
+  const auto Op = [](const char *Name) {
+    return *torch::findOperation(Name, torch::operation::Method);
+  };
+  EXPECT_TRUE(torch::readsNumber(Op("item")));
+  EXPECT_FALSE(torch::readsNumber(Op("sum")));
+  EXPECT_TRUE(torch::choosesPosition(Op("select")));
+  EXPECT_TRUE(torch::choosesPosition(Op("index")));
+  EXPECT_TRUE(torch::choosesRange(Op("narrow")));
+  EXPECT_TRUE(torch::choosesRange(Op("slice")));
+  for (const char *Name : {"view", "to", "cpu", "contiguous", "clone"})
+    EXPECT_TRUE(torch::keepsElements(Op(Name))) << Name;
+  EXPECT_FALSE(torch::keepsElements(Op("argmax")));
+}
