@@ -124,6 +124,21 @@ TEST(ExceptionRule, NothingThrown) {
             Outcome::NotMeasurable);
 }
 
+TEST(ExceptionRule, TwoDevicesNeedASecondOne) {
+  for (FindingKind Kind :
+       {FindingKind::MismatchInput, FindingKind::MismatchOperands,
+        FindingKind::MismatchModule}) {
+    MadeRecording Run;
+    Run.site("aten::add", {at(12)}, 5);
+    DiagnosedFinding Found = finding("exception", 12);
+    Found.Check = "torch-device-mismatch";
+    Found.Kind = Kind;
+    EXPECT_EQ(judgeOne(Found, Run.Run).Result, Outcome::NotMeasurable);
+    Run.Run.CudaDevice = "NVIDIA H200";
+    EXPECT_EQ(judgeOne(Found, Run.Run).Result, Outcome::Refuted);
+  }
+}
+
 TEST(ExceptionRule, KindsThatAreSilentAreNotRefuted) {
   MadeRecording Run;
   Run.site("aten::mul", {at(12)}, 40);

@@ -31,6 +31,15 @@ bool isSilent(const DiagnosedFinding &Finding) {
          Finding.Kind == FindingKind::NonLeafRebound;
 }
 
+/// Tensors on two devices, of which the run had one.
+bool needsDevice(const Places &Where) {
+  const auto &Kind = Where.Finding.Kind;
+  return Where.Run.CudaDevice.empty() &&
+         (Kind == FindingKind::MismatchInput ||
+          Kind == FindingKind::MismatchOperands ||
+          Kind == FindingKind::MismatchModule);
+}
+
 class ExceptionRule : public Rule {
 public:
   std::string evidence() const override { return "exception"; }
@@ -64,6 +73,13 @@ public:
                    "that step() changes nothing shows only beside a run "
                    "without the mistake";
       V.Rule = "needs a run without the mistake";
+    } else if (needsDevice(Where)) {
+      V.Number.reset();
+      V.Result = Outcome::NotMeasurable;
+      V.Sentence =
+          "the line ran on the CPU alone, where all tensors are on one "
+          "device";
+      V.Rule = "needs a device";
     } else if (!AllNotesRan) {
       V.Sentence = "nothing was thrown at this line, " +
                    countText(double(V.Iterations), "iteration") +

@@ -1,0 +1,147 @@
+#include "transfer/DeviceMismatch.h"
+#include "ast/Expressions.h"
+#include "queries/DeviceBranches.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+#include <set>
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+/// The body of what runs there is not seen, and known all the same: an
+/// operation, a layer, a script module.
+static bool isLast(const Execution &Entry, const MeetEvent &Meeting) {
+  const auto *Call = cast<CallExpr>(Meeting.Site);
+  if (!Entry.graph().expansions(Meeting.In, Call).empty())
+    return false;
+  if (Meeting.Modules.empty())
+    return true;
+  const Expr *Object = ast::objectOf(Call);
+  const CXXRecordDecl *Class =
+      Object ? torch::moduleClass(Object->getType()) : nullptr;
+  return Class && torch::isLibTorch(Class);
+}
+
+/// Where a caller ran the module around with that tensor: the outermost.
+static const MeetEvent *outermost(const Execution &Entry,
+                                  const MeetEvent &Meeting) {
+  const MeetEvent *Result = &Meeting;
+  for (const Frame *F = Meeting.In; F && F->Caller; F = F->Caller)
+    for (const MeetEvent &Outer : Entry.events<MeetEvent>())
+      if (Outer.In == F->Caller && Outer.Site == F->Site &&
+          !Outer.OnCpu == !Meeting.OnCpu)
+        Result = &Outer;
+  return Result;
+}
+
+/// The variable or member at P.
+static const ValueDecl *declarationAt(const PlaceTable &Places, PlaceId P) {
+  if (Places.isRoot(P))
+    return Places.variable(P);
+  return Places.step(P).Of == Step::Field ? Places.step(P).Member : nullptr;
+}
+
+/// The program may well choose another device than the CPU.
+static bool mayChooseOther(const Execution &Entry, const Placement &Where,
+                           const DeviceBranches &Branches) {
+  if (Where.OnDevice.hasOther())
+    return true;
+  const std::optional<PlaceId> From = Where.DeviceFrom.get();
+  if (!From)
+    return false;
+  // Of a member or a global only this file can tell.
+  const Root Kind = Entry.places().rootKind(*From);
+  return Kind == Root::Local || Branches.namesOtherDevice();
+}
+
+/// V is declared where Site can name it.
+static bool isInScope(const VarDecl *V, const Stmt *Site, const Frame *In) {
+  if (V->getDeclContext() != In->Function)
+    return false;
+  if (isa<ParmVarDecl>(V))
+    return true;
+  for (const Stmt *S = Site; S; S = In->Flow->parent(S))
+    if (const auto *Block = dyn_cast<CompoundStmt>(S))
+      for (const Stmt *Each : Block->body()) {
+        const auto *Declaration = dyn_cast<DeclStmt>(Each);
+        if (Declaration && llvm::is_contained(Declaration->decls(), V))
+          return Declaration->getBeginLoc() < Site->getBeginLoc();
+      }
+  return false;
+}
+
+/// The parameter of In that is given Device, itself or through callers.
+static const ParmVarDecl *passedAs(const Frame *In, const ValueDecl *Device) {
+  for (const ParmVarDecl *Parameter : In->Function->parameters()) {
+    if (!torch::isDevice(Parameter->getType()))
+      continue;
+    const Frame *F = In;
+    const ParmVarDecl *Of = Parameter;
+    while (Of) {
+      const Supergraph::Passed Given = Supergraph::passed(F, Of);
+      const auto *Ref = dyn_cast_or_null<DeclRefExpr>(
+          Given.Argument ? ast::stripCopies(Given.Argument) : nullptr);
+      if (!Ref)
+        break;
+      if (Ref->getDecl() == Device)
+        return Parameter;
+      Of = dyn_cast<ParmVarDecl>(Ref->getDecl());
+      F = Given.To->Caller;
+    }
+  }
+  return nullptr;
+}
+
+static const ValueDecl *nameable(const ValueDecl *Device,
+                                 const MeetEvent &Meeting) {
+  const Frame *In = Meeting.In;
+  if (const auto *V = dyn_cast_or_null<VarDecl>(Device))
+    if (isInScope(V, Meeting.Site, In))
+      return V;
+  if (const auto *Field = dyn_cast_or_null<FieldDecl>(Device)) {
+    const auto *Method = dyn_cast<CXXMethodDecl>(In->Function);
+    const auto *Class = cast<CXXRecordDecl>(Field->getParent());
+    return Method && Method->getParent()->getCanonicalDecl() ==
+                         Class->getCanonicalDecl()
+               ? Field
+               : nullptr;
+  }
+  return Device ? passedAs(In, Device) : nullptr;
+}
+
+std::vector<DeviceMismatch> deviceMismatches(Program &Program) {
+  std::vector<DeviceMismatch> Result;
+  std::optional<DeviceBranches> Branches;
+  for (const auto &Entry : Program.executions()) {
+    std::set<const MeetEvent *> Known;
+    for (const MeetEvent &Meeting : Entry->events<MeetEvent>()) {
+      if (!isLast(*Entry, Meeting))
+        continue;
+      if (!Branches)
+        Branches.emplace(Program.code());
+      const Placement &Where = Meeting.OfElsewhere;
+      const bool IsCertain =
+          !Where.OnDevice.isOpen() && !Where.OnDevice.has(Device::CPU);
+      if (!mayChooseOther(*Entry, Where, *Branches) ||
+          (!IsCertain && Branches->decide(Meeting.Site, Meeting.In)))
+        continue;
+      const MeetEvent *Outer = outermost(*Entry, Meeting);
+      if (!Known.insert(Outer).second)
+        continue;
+      DeviceMismatch Found;
+      Found.Entry = Entry.get();
+      Found.Meeting = Outer;
+      if (const std::optional<PlaceId> From =
+              Outer->OfElsewhere.DeviceFrom.get()) {
+        Found.Device = declarationAt(Entry->places(), *From);
+        Found.Nameable = nameable(Found.Device, *Outer);
+      }
+      Result.push_back(Found);
+    }
+  }
+  return Result;
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,30 @@
+// Query: an operation whose tensors, or whose module, are on different devices.
+#ifndef TORCHTIDY_TRANSFER_DEVICEMISMATCH_H
+#define TORCHTIDY_TRANSFER_DEVICEMISMATCH_H
+
+#include "model/execution/Program.h"
+
+namespace torchtidy::model {
+
+struct DeviceMismatch {
+  const Execution *Entry = nullptr;
+  /// Where the two meet: the outermost call that hands on the one that is on
+  /// the CPU.
+  const MeetEvent *Meeting = nullptr;
+  /// The variable or member that named the other device; null where it is a
+  /// constant.
+  const clang::ValueDecl *Device = nullptr;
+  /// A name for it that can be written at the meeting: the variable, a
+  /// parameter that it is passed as, a member. Null where there is none.
+  const clang::ValueDecl *Nameable = nullptr;
+};
+
+/// A tensor is on the CPU on all paths that lead there, and what it meets is
+/// not, or is wherever a variable says that may name another device. Nothing is
+/// reported where a branch that asks for the device decides whether control
+/// comes there, nor of modules whose forward() is the user's and is not seen.
+std::vector<DeviceMismatch> deviceMismatches(Program &Program);
+
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,110 @@
+// Finds tensors that stay on the CPU although the module, or the tensor, that
+// they are computed with was moved to another device.
+#include "transfer/DeviceMismatchCheck.h"
+#include "ast/Expressions.h"
+#include "report/Edit.h"
+#include "report/Report.h"
+#include "torch/Types.h"
+#include "transfer/DeviceMismatch.h"
+
+namespace torchtidy::checks {
+
+using namespace model;
+
+/// "'device'", or the kind of device that is known.
+static std::string deviceText(const DeviceMismatch &Found) {
+  if (Found.Nameable)
+    return "'" + Found.Nameable->getNameAsString() + "'";
+  if (Found.Device)
+    return "'" + Found.Device->getNameAsString() + "'";
+  return Found.Meeting->OfElsewhere.OnDevice.has(Device::CUDA)
+             ? "a CUDA device"
+             : "another device";
+}
+
+/// A variable or a path of members, as it is written.
+static std::string quoted(const Program &Program, const clang::Expr *E,
+                          llvm::StringRef Otherwise) {
+  E = E ? ast::stripCopies(E) : nullptr;
+  return llvm::isa_and_nonnull<clang::DeclRefExpr, clang::MemberExpr>(E)
+             ? "'" + Program.text(E) + "'"
+             : Otherwise.str();
+}
+
+static std::string moduleText(const Program &Program,
+                              const DeviceMismatch &Found) {
+  const std::string Name = objectName(Program.context(), Found.Meeting->Site);
+  return Name.empty() ? "the module" : "'" + Name + "'";
+}
+
+/// What to append to the tensor, where that can be written.
+static std::string moveText(const DeviceMismatch &Found) {
+  const clang::Expr *Tensor = ast::stripCopies(Found.Meeting->OnCpu);
+  if (!torch::isTensor(Tensor->getType()))
+    return "";
+  if (Found.Nameable)
+    return ".to(" + Found.Nameable->getNameAsString() + ")";
+  const Devices &Where = Found.Meeting->OfElsewhere.OnDevice;
+  return !Found.Device && Where.get() == Device::CUDA ? ".to(torch::kCUDA)"
+                                                      : "";
+}
+
+/// When the operation throws.
+static std::string throwsText(const DeviceMismatch &Found) {
+  if (Found.Device)
+    return "this throws wherever that is not the CPU; ";
+  return Found.Meeting->OfElsewhere.OnDevice.has(Device::CPU)
+             ? "this throws where that has happened; "
+             : "this throws; ";
+}
+
+static void describeModule(const Program &Program, const DeviceMismatch &Found,
+                           Finding &Result) {
+  Result.Kind = FindingKind::MismatchModule;
+  Result.Message = moduleText(Program, Found) +
+                   " was never moved from the CPU, and " +
+                   quoted(Program, Found.Meeting->Elsewhere, "its input") +
+                   " is on " + deviceText(Found) + ": " + throwsText(Found) +
+                   "move the module there before";
+}
+
+static void describeTensor(const Program &Program, const DeviceMismatch &Found,
+                           Finding &Result) {
+  const MeetEvent &Meeting = *Found.Meeting;
+  const bool IsInput = !Meeting.Modules.empty();
+  Result.Kind =
+      IsInput ? FindingKind::MismatchInput : FindingKind::MismatchOperands;
+  const std::string Other =
+      IsInput
+          ? moduleText(Program, Found) + " was moved to "
+          : quoted(Program, Meeting.Elsewhere, "the other tensor") + " is on ";
+  const std::string Move = moveText(Found);
+  Result.Message =
+      quoted(Program, Meeting.OnCpu, "this tensor") + " is on the CPU, and " +
+      Other + deviceText(Found) + ": " + throwsText(Found) +
+      (Move.empty() ? "move it there before" : "append '" + Move + "'");
+  if (!Move.empty())
+    Result.Fixes =
+        appendCall(Program.context(), ast::stripCopies(Meeting.OnCpu), Move);
+}
+
+static Finding describe(const Program &Program, const DeviceMismatch &Found) {
+  const MeetEvent &Meeting = *Found.Meeting;
+  const clang::Expr *Flagged = Meeting.OnCpu ? Meeting.OnCpu : Meeting.Site;
+  Finding Result;
+  Result.Location = Flagged->getBeginLoc();
+  Result.Range = Flagged->getSourceRange();
+  Result.IterationSite = Meeting.Site->getBeginLoc();
+  if (Meeting.OnCpu)
+    describeTensor(Program, Found, Result);
+  else
+    describeModule(Program, Found, Result);
+  addCallers(Result, Meeting.In);
+  return Result;
+}
+
+std::vector<Finding> DeviceMismatchCheck::analyze(Program &Program) {
+  return findingsOf(Program, deviceMismatches, describe);
+}
+
+} // namespace torchtidy::checks

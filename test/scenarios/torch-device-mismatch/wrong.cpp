@@ -1,0 +1,44 @@
+// A service scales the images that it is sent, as the network expects that is
+// to read them: by the mean of each colour. The images go to the device of the
+// service, the means stay where they were made, and each request is lost. On
+// the CPU alone nothing would be thrown; there the meta device stands in, which
+// has shapes without values, and refuses tensors of the CPU as CUDA does.
+// --size: that many times as many requests.
+//
+// MEASURE process exceptions at=BAD message="Expected all tensors to be on the same device"
+// MEASURE process exceptions more=10 grows=linear
+// MEASURE process answered differs=10
+#include "measure.h"
+
+namespace {
+
+torch::Device otherThanCpu(torch::Device given) {
+  return given.is_cpu() ? torch::Device(torch::kMeta) : given;
+}
+
+torch::Tensor request() { return torch::rand({4, 3, 32, 32}); }
+
+// How many requests get an answer.
+int64_t serve(torch::Device device, int64_t requests) {
+  const auto mean = torch::tensor({0.485F, 0.456F, 0.406F}).view({3, 1, 1});
+  int64_t answered = 0;
+  for (int64_t i = 0; i < requests; ++i) {
+    try {
+      const auto images = request().to(device);
+      const auto centred = images - mean; // BAD
+      answered += centred.size(0) == 4 ? 1 : 0;
+    } catch (const c10::Error &) {
+    }
+  }
+  return answered;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const torch::Device device = otherThanCpu(measure::start(argc, argv));
+  torch::manual_seed(1);
+  const int64_t answered = serve(device, 20 * measure::size());
+  measure::value("answered", static_cast<double>(answered));
+  return measure::finish();
+}
