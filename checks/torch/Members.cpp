@@ -62,6 +62,20 @@ bool saysKind(const FunctionDecl *Member) {
       .Default(false);
 }
 
+bool saysShape(const FunctionDecl *Member) {
+  return llvm::StringSwitch<bool>(ast::nameOf(Member))
+      .Cases("size", "sizes", "dim", "ndimension", "numel", true)
+      .Cases("sym_size", "sym_sizes", "sym_numel", "defined", true)
+      .Default(false);
+}
+
+bool saysElementType(const FunctionDecl *Member) {
+  return llvm::StringSwitch<bool>(ast::nameOf(Member))
+      .Cases("dtype", "scalar_type", "element_size", "itemsize", true)
+      .Cases("nbytes", "is_floating_point", "is_complex", true)
+      .Default(false);
+}
+
 bool saysProperty(const FunctionDecl *Member) {
   return isSizeList(Member) || saysKind(Member) ||
          llvm::StringSwitch<bool>(ast::nameOf(Member))

@@ -35,6 +35,11 @@ bool asksTensor(const clang::FunctionDecl *Member);
 /// A property of the tensor that its content does not decide: sizes, device,
 /// dtype, defined.
 bool saysProperty(const clang::FunctionDecl *Member);
+/// Of these such as a copy on another device and of another type has in common
+/// with the tensor: size, dim, numel.
+bool saysShape(const clang::FunctionDecl *Member);
+/// Such as a copy on another device has: dtype, element_size.
+bool saysElementType(const clang::FunctionDecl *Member);
 /// Of these such as all batches of a data set have in common: device, dtype.
 bool saysKind(const clang::FunctionDecl *Member);
 /// defined(), and has_value() of an optional.

@@ -1,4 +1,5 @@
 #include "torch/Options.h"
+#include "ast/Expressions.h"
 #include "ast/Names.h"
 #include "torch/Types.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -17,7 +18,7 @@ std::optional<DeviceKind> deviceOf(const ValueDecl *Constant) {
           llvm::StringSwitch<std::optional<DeviceKind>>(ast::nameOf(Constant))
               .Cases("kCPU", "CPU", DeviceKind::CPU)
               .Cases("kCUDA", "CUDA", DeviceKind::CUDA)
-              .Cases("kMPS", "kXPU", "kHIP", DeviceKind::Other)
+              .Cases("kMPS", "kXPU", "kHIP", "kPrivateUse1", DeviceKind::Other)
               .Default(std::nullopt))
     return Named;
   // kMeta, DeviceType::Vulkan; no variable that somebody sets.
@@ -26,6 +27,74 @@ std::optional<DeviceKind> deviceOf(const ValueDecl *Constant) {
   return IsDevice && !isa<ParmVarDecl>(Constant)
              ? std::optional(DeviceKind::Other)
              : std::nullopt;
+}
+
+bool hasIndexedTensors(const ValueDecl *Constant) {
+  return llvm::StringSwitch<bool>(ast::nameOf(Constant))
+      .Cases("kCUDA", "CUDA", "kMPS", "kXPU", "kHIP", "kPrivateUse1", true)
+      .Default(false);
+}
+
+bool isDeviceType(QualType Type) {
+  return enumName(Type) == "DeviceType" &&
+         isLibTorch(Type->getAs<EnumType>()->getDecl());
+}
+
+bool mayNameDevice(QualType Type) {
+  Type = Type.getNonReferenceType();
+  const QualType Held = isOptional(Type) ? pointee(Type) : Type;
+  return !Held.isNull() &&
+         (isDevice(Held) || isTensorOptions(Held) || isDeviceType(Held));
+}
+
+bool keepsDeviceIndex(const FunctionDecl *F) {
+  return llvm::StringSwitch<bool>(ast::nameOf(F))
+      .Cases("device", "device_opt", "dtype", "layout", true)
+      .Cases("requires_grad", "pinned_memory", "memory_format", true)
+      .Default(false);
+}
+
+bool comparesDevices(const FunctionDecl *F) {
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(F);
+  const OverloadedOperatorKind Operator =
+      Method ? Method->getOverloadedOperator() : OO_None;
+  return (Operator == OO_EqualEqual || Operator == OO_ExclaimEqual) &&
+         isLibTorch(Method) && ast::nameOf(Method->getParent()) == "Device";
+}
+
+std::optional<NamedDevice> namedDevice(const Expr *E) {
+  const auto *Text = dyn_cast<StringLiteral>(ast::stripCopies(E));
+  if (!Text || !Text->isOrdinary())
+    return std::nullopt;
+  const auto [Name, Index] = Text->getString().split(':');
+  const auto Kind = llvm::StringSwitch<std::optional<DeviceKind>>(Name)
+                        .Case("cpu", DeviceKind::CPU)
+                        .Case("cuda", DeviceKind::CUDA)
+                        .Cases("mps", "xpu", "hip", DeviceKind::Other)
+                        .Default(std::nullopt);
+  if (!Kind)
+    return std::nullopt;
+  return NamedDevice{*Kind, !Index.empty()};
+}
+
+StringRef questionFor(const ValueDecl *Constant) {
+  return llvm::StringSwitch<StringRef>(ast::nameOf(Constant))
+      .Cases("kCUDA", "CUDA", "is_cuda")
+      .Case("kMPS", "is_mps")
+      .Case("kXPU", "is_xpu")
+      .Default("");
+}
+
+bool isOfAccelerator(const FunctionDecl *F) {
+  if (!F || !isLibTorch(F))
+    return false;
+  for (const DeclContext *C = F->getDeclContext(); C; C = C->getParent())
+    if (const auto *Space = dyn_cast<NamespaceDecl>(C);
+        Space && llvm::StringSwitch<bool>(ast::nameOf(Space))
+                     .Cases("cuda", "mps", "xpu", "hip", "accelerator", true)
+                     .Default(false))
+      return true;
+  return false;
 }
 
 std::optional<ScalarKind> scalarKindOf(const ValueDecl *Constant) {
@@ -63,10 +132,14 @@ bool saysNoScalar(QualType Type) {
       .Default(false);
 }
 
-bool isScalarType(QualType Type) { return enumName(Type) == "ScalarType"; }
+bool isScalarType(QualType Type) {
+  return enumName(Type) == "ScalarType" &&
+         isLibTorch(Type->getAs<EnumType>()->getDecl());
+}
 
 bool isTypeMeta(QualType Type) {
-  return ast::nameOf(recordOf(Type)) == "TypeMeta";
+  const CXXRecordDecl *Record = recordOf(Type);
+  return Record && ast::nameOf(Record) == "TypeMeta" && isLibTorch(Record);
 }
 
 bool saysScalarType(const FunctionDecl *F) { return ast::nameOf(F) == "dtype"; }

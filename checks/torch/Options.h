@@ -15,6 +15,35 @@ enum class ScalarKind : uint8_t { Floating, Integral, Bool, Complex };
 
 /// Of a constant: kCPU, kCUDA, DeviceType::CUDA. Nothing for other expressions.
 std::optional<DeviceKind> deviceOf(const clang::ValueDecl *Constant);
+/// Of such a constant: the devices of tensors there have an index. Those of
+/// kCPU and kMeta have none.
+bool hasIndexedTensors(const clang::ValueDecl *Constant);
+/// c10::DeviceType, the enumeration.
+bool isDeviceType(clang::QualType Type);
+/// A value of this type can say which device: Device, DeviceType, options, and
+/// optional ones.
+bool mayNameDevice(clang::QualType Type);
+/// A function or member of options whose result is on the device that its
+/// object or its only argument says: dtype, device, layout. Not device_index.
+bool keepsDeviceIndex(const clang::FunctionDecl *F);
+/// == or != of two torch::Device.
+bool comparesDevices(const clang::FunctionDecl *F);
+
+/// What a text names: torch::Device("cuda"), Device("cuda:0").
+struct NamedDevice {
+  DeviceKind Kind;
+  /// It says which of them.
+  bool HasIndex;
+};
+/// Nothing where E is no text, or another one.
+std::optional<NamedDevice> namedDevice(const clang::Expr *E);
+/// is_cuda, is_mps: asks a tensor or a device whether it is of this kind.
+/// Empty for CPU and others that have no such question.
+llvm::StringRef questionFor(const clang::ValueDecl *Constant);
+/// Of torch::cuda, c10::cuda, torch::mps ...: who calls it has such a device,
+/// or asks for one. Null is answered by no.
+bool isOfAccelerator(const clang::FunctionDecl *F);
+
 /// Of a constant: kFloat, kInt64, kBool. LibTorch's name of it is scalarName()
 /// of the constant's.
 std::optional<ScalarKind> scalarKindOf(const clang::ValueDecl *Constant);
@@ -32,7 +61,7 @@ bool saysNoScalar(clang::QualType Type);
 bool saysDeviceOption(const clang::FunctionDecl *F);
 /// A parameter of to(), copy_() and their like: the host does not wait.
 bool isNonBlockingFlag(const clang::ParmVarDecl *Parameter);
-/// ScalarType, the enumeration, and caffe2::TypeMeta.
+/// LibTorch's ScalarType, the enumeration, and caffe2::TypeMeta.
 bool isScalarType(clang::QualType Type);
 bool isTypeMeta(clang::QualType Type);
 

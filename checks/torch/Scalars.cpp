@@ -19,6 +19,26 @@ unsigned scalarSize(StringRef Name) {
       .Default(0);
 }
 
+StringRef typeOfScalar(StringRef Name) {
+  return llvm::StringSwitch<StringRef>(Name)
+      .Case("Byte", "uint8_t")
+      .Case("Char", "int8_t")
+      .Case("Short", "int16_t")
+      .Case("Int", "int32_t")
+      .Case("Long", "int64_t")
+      .Case("UInt16", "uint16_t")
+      .Case("UInt32", "uint32_t")
+      .Case("UInt64", "uint64_t")
+      .Case("Bool", "bool")
+      .Case("Half", "c10::Half")
+      .Case("BFloat16", "c10::BFloat16")
+      .Case("Float", "float")
+      .Case("Double", "double")
+      .Case("ComplexFloat", "c10::complex<float>")
+      .Case("ComplexDouble", "c10::complex<double>")
+      .Default("");
+}
+
 static Element integer(unsigned Size, bool IsSigned) {
   switch (Size) {
   case 1:

@@ -41,6 +41,10 @@ std::optional<Element> elementOf(clang::QualType Type,
 /// Bytes of a scalar type by LibTorch's name; 0 for one that is not known here.
 unsigned scalarSize(llvm::StringRef Name);
 
+/// The type in C++ of an element of that type, as any file that includes
+/// LibTorch can write it: "float", "c10::Half". Empty where it is not known.
+llvm::StringRef typeOfScalar(llvm::StringRef Name);
+
 /// Whether a tensor of this scalar type may be laid over such memory on
 /// purpose. IsSaid: the type is written, not the default.
 bool fits(const Element &Memory, llvm::StringRef Scalar, bool IsSaid);

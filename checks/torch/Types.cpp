@@ -286,14 +286,17 @@ bool isOptional(QualType Type) {
 
 StringRef scalarName(StringRef Constant) {
   return llvm::StringSwitch<StringRef>(Constant)
-      .Cases("kFloat", "kFloat32", "Float")
-      .Cases("kDouble", "kFloat64", "Double")
-      .Cases("kHalf", "kFloat16", "Half")
-      .Cases("kByte", "kUInt8", "Byte")
-      .Cases("kChar", "kInt8", "Char")
-      .Cases("kShort", "kInt16", "Short")
-      .Cases("kInt", "kInt32", "Int")
-      .Cases("kLong", "kInt64", "Long")
+      .Cases("kFloat", "kFloat32", "kF32", "Float")
+      .Cases("kDouble", "kFloat64", "kF64", "Double")
+      .Cases("kHalf", "kFloat16", "kF16", "Half")
+      .Cases("kByte", "kUInt8", "kU8", "Byte")
+      .Cases("kChar", "kInt8", "kI8", "Char")
+      .Cases("kShort", "kInt16", "kI16", "Short")
+      .Cases("kInt", "kInt32", "kI32", "Int")
+      .Cases("kLong", "kInt64", "kI64", "Long")
+      .Case("kU16", "UInt16")
+      .Case("kU32", "UInt32")
+      .Case("kU64", "UInt64")
       .Default(Constant.starts_with("k") ? Constant.drop_front() : Constant);
 }
 

@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "queries/LoopInvariance.h"
 #include "queries/Loops.h"
+#include "queries/Transfers.h"
 #include "torch/Api.h"
 #include "torch/Std.h"
 #include "torch/Types.h"
@@ -76,7 +77,7 @@ public:
 
   std::optional<RepeatedTransfer> run() {
     const auto Around = Entry.loopsAround(Transfer.Point);
-    if (Around.empty() || !ast::objectOf(Call) || isThereAlready() ||
+    if (Around.empty() || !ast::objectOf(Call) || isThereAlready(Transfer) ||
         asksForItsOwn())
       return std::nullopt;
     findVariable();
@@ -167,19 +168,6 @@ private:
     return Moved.contains(Member) ||
            (Record && torch::isLibTorch(Record) &&
             torch::kindOf(Record) == torch::TypeKind::Module);
-  }
-
-  /// Where it goes, it is: to() returns the tensor itself.
-  bool isThereAlready() const {
-    const Value &From = Transfer.Input, &To = Transfer.Result;
-    if (Transfer.MovesDevice) {
-      if (From.OnDevice.get() && To.OnDevice.get())
-        return *From.OnDevice.get() == *To.OnDevice.get();
-      return From.DeviceFrom.get() && To.DeviceFrom.get() &&
-             *From.DeviceFrom.get() == *To.DeviceFrom.get();
-    }
-    return From.Scalar.get() && To.Scalar.get() &&
-           *From.Scalar.get() == *To.Scalar.get();
   }
 
   /// x.to(x.dtype())

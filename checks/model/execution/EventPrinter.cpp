@@ -182,6 +182,10 @@ private:
     case Event::ReadGradient:
       part("of", cast<ReadGradientEvent>(E).Of);
       break;
+    case Event::Compare:
+      part("left", cast<CompareEvent>(E).Left);
+      part("right", cast<CompareEvent>(E).Right);
+      break;
     case Event::Grad:
     case Event::Inspect:
     case Event::Release:

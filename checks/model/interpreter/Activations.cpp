@@ -5,6 +5,7 @@
 #include "model/domains/loans/Transfer.h"
 #include "model/interpreter/Statements.h"
 #include "model/semantics/GradMode.h"
+#include "torch/Options.h"
 #include "torch/Types.h"
 #include <set>
 

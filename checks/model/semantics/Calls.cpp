@@ -13,6 +13,7 @@
 #include "model/semantics/Optimizers.h"
 #include "model/semantics/Registration.h"
 #include "model/semantics/Std.h"
+#include "torch/Options.h"
 #include "torch/Ownership.h"
 
 using namespace clang;
@@ -83,6 +84,12 @@ static Meaning meaningOf(Api Kind) {
   llvm_unreachable("not a kind of call");
 }
 
+/// x.device(), x.options(): has said what there is to say.
+static bool isDeviceOfTensor(const CallExpr *Call) {
+  const Expr *Object = ast::objectOf(Call);
+  return Object && torch::isTensor(Object->getType());
+}
+
 static void finish(Machine &M, const Expr *E, Denotation D) {
   if (const auto *Call = dyn_cast<CallExpr>(E))
     loans::lendOfObject(M, Call, D.Own);
@@ -97,6 +104,10 @@ static void finish(Machine &M, const Expr *E, Denotation D) {
     device::complete(E, D.Own);
   if (torch::isTensorOptions(E->getType()) && D.Objects.empty())
     D.Own.Scalar = scalarOfOptions(M, E, D.Own);
+  if (const auto *Call = dyn_cast<CallExpr>(E);
+      Call && D.Objects.empty() && torch::mayNameDevice(E->getType()) &&
+      !isDeviceOfTensor(Call))
+    D.Own.Index = device::indexOfReturned(Call, D.Own);
   M.remember(E, std::move(D));
 }
 

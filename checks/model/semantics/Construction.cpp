@@ -139,6 +139,8 @@ static Value heldBy(Machine &M, const Construction &Made) {
     Result.join(M.deepValue(Argument));
   if (!torch::mayBorrow(Made.Type))
     Result.forgetLoans();
+  if (torch::isDevice(Made.Type))
+    device::describeMade(Made.Arguments, Result);
   if (const auto *Construct = dyn_cast<CXXConstructExpr>(Made.Site))
     loans::lendToList(M, Construct, Result, Made.IsTemporary);
   return Result;

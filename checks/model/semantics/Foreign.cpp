@@ -21,7 +21,7 @@ public:
 
   void add(const Expr *Argument, QualType Parameter) {
     if (!torch::mayHoldTensor(Argument->getType()))
-      return;
+      return changeDevices(Argument, Parameter);
     ConcernsTorch = true;
     Given.join(M.deepValue(Argument));
     const bool IsWritable =
@@ -56,6 +56,20 @@ private:
     default:
       return Type->isPointerType();
     }
+  }
+
+  /// What is no tensor, and may be written there: a device, a structure that
+  /// has one.
+  void changeDevices(const Expr *Argument, QualType Parameter) {
+    const QualType Led = Parameter.isNull() ? Argument->getType() : Parameter;
+    const QualType To = Led->getPointeeType();
+    if (To.isNull() || To.isConstQualified())
+      return;
+    for (PlaceId P : M.pointees(M.objects(Argument)))
+      M.forEachWithin(P, [](Value &V) {
+        if (!V.Index.isEmpty())
+          V.Index = Known<DeviceIndex>::unknown();
+      });
   }
 
   void giveAway(const PlaceSet &Reachable) {

@@ -46,6 +46,18 @@ static Denotation askForGradient(Machine &M, const CallSite &Site) {
   return Result;
 }
 
+/// device.set_index(1)
+static void changeDevice(Machine &M, const CallSite &Site) {
+  const auto *Method = dyn_cast<CXXMethodDecl>(Site.callee());
+  if (!Method || Method->isConst())
+    return;
+  for (PlaceId P : M.denote(Site.Object).Objects) {
+    Value V = M.load(P);
+    V.Index = Known<DeviceIndex>::unknown();
+    M.store(P, V);
+  }
+}
+
 Denotation libraryCall(Machine &M, const CallSite &Site) {
   const FunctionDecl *Callee = Site.callee();
   const TypeKind ObjectKind = Site.objectKind();
@@ -82,6 +94,13 @@ Denotation libraryCall(Machine &M, const CallSite &Site) {
   if (ObjectKind == TypeKind::ModuleHolder &&
       torch::partAccess(Callee) == torch::PartAccess::One)
     return modules::part(M, Site, torch::PartAccess::One);
+  if (torch::comparesDevices(Callee) && Site.first())
+    M.emit<CompareEvent>(Site.Call, [&](CompareEvent &E) {
+      E.Left = M.deepValue(Site.Object);
+      E.Right = M.deepValue(Site.first());
+    });
+  if (Site.Object && torch::mayNameDevice(Site.Object->getType()))
+    changeDevice(M, Site);
   // c10::List, OrderedDict and their like behave as those of std do.
   if (Site.Object && ObjectKind != TypeKind::Tensor &&
       !torch::isModule(Site.Object->getType())) {

@@ -60,6 +60,8 @@ llvm::StringRef Event::name(Kind K) {
     return "fill";
   case DefaultDType:
     return "default-dtype";
+  case Compare:
+    return "compare";
   }
   llvm_unreachable("not a kind of event");
 }

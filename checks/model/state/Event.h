@@ -45,8 +45,9 @@ struct Event {
     Hold,
     Fill,
     DefaultDType,
+    Compare,
   };
-  static constexpr unsigned Kinds = DefaultDType + 1;
+  static constexpr unsigned Kinds = Compare + 1;
 
   const Kind Is;
   const Frame *In = nullptr;
@@ -370,6 +371,12 @@ struct FillEvent : EventOf<Event::Fill> {
 /// another scalar type than float.
 struct DefaultDTypeEvent : EventOf<Event::DefaultDType> {
   using EventOf::EventOf;
+};
+
+/// Two torch::Device are compared, by == or !=.
+struct CompareEvent : EventOf<Event::Compare> {
+  using EventOf::EventOf;
+  Value Left, Right;
 };
 
 using EventPtr = std::unique_ptr<Event>;

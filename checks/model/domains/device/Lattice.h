@@ -51,6 +51,15 @@ private:
   uint8_t Bits = 0;
 };
 
+/// Where a torch::Device that is not the CPU has its index from.
+enum class DeviceIndex : uint8_t {
+  /// It has none: it was made of a type alone, and is not equal to one with an
+  /// index.
+  None,
+  /// It is a tensor's: on an accelerator that has one.
+  OfTensor,
+};
+
 /// Possibilities of the memory that the host reads a tensor in.
 namespace hostmemory {
 enum : uint8_t { Pageable = 1, Pinned = 2, Unknown = 4 };
@@ -66,6 +75,8 @@ struct Placement {
   Devices OnDevice;
   /// The variable of type torch::Device that said where it is.
   Known<PlaceId> DeviceFrom;
+  /// Of a device, or of options. Empty: it is the CPU, or no device at all.
+  Known<DeviceIndex> Index;
   uint8_t Host = 0;
   uint8_t Rank = 0;
 
@@ -100,6 +111,7 @@ struct Placement {
 
   bool join(const Placement &Other) {
     bool Changed = joinBits(Host, Other.Host);
+    Changed |= Index.join(Other.Index);
     Changed |= joinBits(Rank, Other.Rank);
     return joinDevice(Other) || Changed;
   }
@@ -119,7 +131,7 @@ struct Placement {
   }
   bool operator==(const Placement &Same) const {
     return OnDevice == Same.OnDevice && DeviceFrom == Same.DeviceFrom &&
-           Host == Same.Host && Rank == Same.Rank;
+           Index == Same.Index && Host == Same.Host && Rank == Same.Rank;
   }
 };
 

@@ -99,9 +99,10 @@ void markMade(Machine &M, const PlaceSet &Modules, bool IsSeen) {
 }
 
 void enterMethod(const PlaceTable &Places, PlaceId P, Value &Member) {
+  const QualType Type = Places.knownType(P);
+  forgetIndex(Type, Member);
   if (Member.OnDevice.isEmpty())
     return;
-  const QualType Type = Places.knownType(P);
   // That a module was moved is told; that it was not may be wrong by now.
   const bool IsMoved = !Type.isNull() && torch::isModule(Type) &&
                        !Member.OnDevice.has(Device::CPU);

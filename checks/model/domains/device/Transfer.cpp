@@ -64,6 +64,8 @@ void part(Machine &M, PlaceId P, Value &Part) {
 /// A variable of type torch::Device stands for the device that it names, as
 /// long as it is not known to be another variable's.
 void loaded(Machine &M, PlaceId P, Value &Loaded) {
+  if (const QualType Type = M.places().typeOf(P); !Type.isNull())
+    loadIndex(Type, Loaded);
   if (Loaded.DeviceFrom.get() || !torch::isDevice(M.places().typeOf(P)))
     return;
   Loaded.DeviceFrom = Known<PlaceId>(P);
@@ -71,7 +73,7 @@ void loaded(Machine &M, PlaceId P, Value &Loaded) {
     Loaded.OnDevice = Devices::unknown();
 }
 
-static Device deviceOf(torch::DeviceKind Kind) {
+Device deviceOf(torch::DeviceKind Kind) {
   switch (Kind) {
   case torch::DeviceKind::CPU:
     return Device::CPU;
@@ -86,10 +88,13 @@ static Device deviceOf(torch::DeviceKind Kind) {
 void describeConstant(const ValueDecl *Constant, Placement &Result) {
   if (const std::optional<torch::DeviceKind> Where = torch::deviceOf(Constant))
     Result.OnDevice = Devices(deviceOf(*Where));
+  if (torch::hasIndexedTensors(Constant))
+    Result.Index = Known<DeviceIndex>(DeviceIndex::None);
 }
 
 void describeDeviceOf(const Value &Tensor, Value &Result) {
   Result.setDevice(orUnknown(Tensor));
+  Result.Index = Known<DeviceIndex>(DeviceIndex::OfTensor);
 }
 
 static bool isText(QualType Type) {
@@ -266,6 +271,8 @@ void call(Machine & /*M*/, const LibraryCall &Call, Value &Result) {
   Together Of;
   bool IsSaid = false;
   for (auto [Argument, V] : llvm::zip_equal(Call.Arguments, Call.Values)) {
+    if (!Call.IsForward)
+      Result.Index.join(V.Index);
     if (!V.saysDevice() && !torch::mayHoldTensor(Argument->getType()))
       continue;
     Of.add(V);

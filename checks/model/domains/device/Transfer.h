@@ -3,6 +3,7 @@
 #define TORCHTIDY_DOMAINS_DEVICE_TRANSFER_H
 
 #include "model/domains/Transfers.h"
+#include "torch/Options.h"
 
 namespace clang {
 class ValueDecl;
@@ -20,6 +21,7 @@ void loaded(Machine &M, PlaceId P, Value &Loaded);
 void operation(Machine &M, const OperationCall &Call, Value &Result);
 void call(Machine &M, const LibraryCall &Call, Value &Result);
 
+Device deviceOf(torch::DeviceKind Kind);
 /// What torch::kCUDA and its like say.
 void describeConstant(const clang::ValueDecl *Constant, Placement &Result);
 /// What x.device() or x.options() say: where a tensor is.
@@ -27,6 +29,19 @@ void describeDeviceOf(const Value &Tensor, Value &Result);
 /// What a call or a construction E makes that says where: a torch::Device of
 /// which nothing is known is some device all the same.
 void complete(const clang::Expr *E, Value &Made);
+
+// Whether devices have an index: Index.cpp.
+
+/// What a torch::Device is that is made of Arguments; Result has what they say.
+void describeMade(llvm::ArrayRef<const clang::Expr *> Arguments, Value &Result);
+/// The index of a device, or of the options, that a call of LibTorch returns;
+/// Joined is what its operands say.
+Known<DeviceIndex> indexOfReturned(const clang::CallExpr *Call,
+                                   const Value &Joined);
+/// One of which nothing is known may have an index.
+void loadIndex(clang::QualType Type, Value &Loaded);
+/// A member that other methods may have set before.
+void forgetIndex(clang::QualType Type, Value &Member);
 
 /// Where tensors are that are computed from some that are at Operands: of
 /// several, those on the CPU are single numbers or indices.

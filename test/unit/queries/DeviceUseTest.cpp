@@ -1,0 +1,31 @@
+// Whether anything in a program can put a tensor elsewhere than on the CPU.
+#include "queries/DeviceUse.h"
+#include "model/Model.h"
+
+using namespace torchtidy::model;
+using namespace torchtidy::test;
+
+static bool uses(llvm::StringRef Code) {
+  Model M(Code);
+  return M.isRead() && mayUseDevice(M.program());
+}
+
+TEST(DeviceUse, WholeProgramsOfTheCpu) {
+  EXPECT_FALSE(uses("int main() { torch::zeros({2}); }"));
+  EXPECT_FALSE(uses(R"cpp(
+    static void go(torch::Device d) { torch::zeros({2}).to(d).cpu(); }
+    int main() { go(torch::kCPU); go(torch::Device("cpu")); })cpp"));
+}
+
+TEST(DeviceUse, Others) {
+  EXPECT_TRUE(uses("void go(torch::Device d) { torch::zeros({2}).to(d); }"));
+  EXPECT_TRUE(uses("torch::Device pick(); int main() { pick(); }"));
+  EXPECT_TRUE(uses("int main() { torch::zeros({2}).cuda(); }"));
+  EXPECT_TRUE(uses(R"cpp(
+    int main(int argc, char **argv) { torch::zeros({2}).to(torch::Device(argv[1])); })cpp"));
+  EXPECT_TRUE(uses(R"cpp(
+    torch::Device device(torch::kCUDA);
+    int main() { torch::zeros({2}).to(device); })cpp"));
+  EXPECT_TRUE(uses(R"cpp(
+    int main() { return torch::cuda::is_available(); })cpp"));
+}
