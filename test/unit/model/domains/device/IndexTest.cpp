@@ -6,7 +6,7 @@ using namespace torchtidy::test;
 
 namespace {
 
-struct Devices : ModelTest<Devices> {
+struct DeviceIndices : ModelTest<DeviceIndices> {
   static const char Code[];
   using Index = Known<DeviceIndex>;
   static const CompareEvent &compared(llvm::StringRef Root,
@@ -22,7 +22,7 @@ struct Devices : ModelTest<Devices> {
   }
 };
 
-const char Devices::Code[] = R"cpp(
+const char DeviceIndices::Code[] = R"cpp(
 using torch::Tensor;
 torch::Device elsewhere();
 void choose(torch::Device &);
@@ -76,21 +76,21 @@ void places(Tensor x, torch::TensorOptions given) {
 
 } // namespace
 
-TEST_F(Devices, OfATensor) {
+TEST_F(DeviceIndices, OfATensor) {
   EXPECT_EQ(compared("made", "torch::kCUDA").Left.Index.get(),
             DeviceIndex::OfTensor);
   EXPECT_EQ(compared("made", "x.options().device()").Right.Index.get(),
             DeviceIndex::OfTensor);
 }
 
-TEST_F(Devices, WithoutIndex) {
+TEST_F(DeviceIndices, WithoutIndex) {
   for (const char *Other : {"torch::kCUDA", "variable", "named", "either",
                             "options.device()", "torch::Device(\"cuda\")"})
     expectNone("made", Other);
   EXPECT_TRUE(compared("made", "torch::kCPU").Right.Index.isEmpty());
 }
 
-TEST_F(Devices, NotKnown) {
+TEST_F(DeviceIndices, NotKnown) {
   for (const char *Other :
        {"given", "torch::Device(type)", "torch::Device(torch::kCUDA, i)",
         "maybe.value_or(torch::kCUDA)", "elsewhere()", "set", "written",
@@ -100,7 +100,7 @@ TEST_F(Devices, NotKnown) {
     expectUnknown("notKnown", Other);
 }
 
-TEST_F(Devices, OfFactories) {
+TEST_F(DeviceIndices, OfFactories) {
   Entry W = entry("places");
   for (const char *Name : {"type only", "options of a type"})
     EXPECT_EQ(W.observed(Name).OnDevice.get(), Device::CPU) << Name;
