@@ -1,0 +1,59 @@
+#include "transfer/ConvertBeforeTransfer.h"
+#include "ast/Expressions.h"
+#include "queries/DeviceUse.h"
+#include "queries/Transfers.h"
+#include "torch/Scalars.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+static unsigned sizeOf(const Value &V) {
+  return torch::scalarSize(V.Scalar.get().value_or(""));
+}
+
+static std::optional<WideTransfer> judge(const Execution &Entry,
+                                         const TransferEvent &Move) {
+  const auto *Moves = dyn_cast<CXXMemberCallExpr>(Move.Site);
+  const flow::ControlFlow *Flow = Move.In->Flow;
+  if (!Moves || !Flow || !mayLeaveCpu(Move) || Move.ConvertsType ||
+      Move.Input.OnDevice.get() != Device::CPU)
+    return std::nullopt;
+  WideTransfer Result;
+  Result.Entry = &Entry;
+  Result.Move = &Move;
+  Result.Moves = Moves;
+  const Expr *Source = ast::stripCopies(Moves->getImplicitObjectArgument());
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(Source)) {
+    Result.Variable = dyn_cast<VarDecl>(Ref->getDecl());
+    if (!Result.Variable || !isNextUse(*Flow, Result.Variable, Moves))
+      return std::nullopt;
+    Source = ast::stripCopies(Result.Variable->getInit());
+  }
+  Result.Converts = dyn_cast<CXXMemberCallExpr>(Source);
+  for (const TransferEvent &Each : Entry.events<TransferEvent>())
+    if (Result.Converts && Each.Site == Result.Converts && Each.In == Move.In)
+      Result.Convert = &Each;
+  if (!Result.Convert || !Result.Convert->ConvertsType ||
+      Result.Convert->MovesDevice ||
+      Result.Convert->Input.OnDevice.get() != Device::CPU)
+    return std::nullopt;
+  Result.Narrow = sizeOf(Result.Convert->Input);
+  Result.Wide = sizeOf(Result.Convert->Result);
+  if (Result.Narrow == 0 || Result.Wide <= Result.Narrow)
+    return std::nullopt;
+  return Result;
+}
+
+std::vector<WideTransfer> wideTransfers(Program &Program) {
+  std::vector<WideTransfer> Result;
+  if (!mayUseDevice(Program))
+    return Result;
+  for (const Execution *Entry : Program.executionsBesideTests())
+    for (const TransferEvent &Move : Entry->events<TransferEvent>())
+      if (auto Found = judge(*Entry, Move))
+        Result.push_back(*Found);
+  return Result;
+}
+
+} // namespace torchtidy::model

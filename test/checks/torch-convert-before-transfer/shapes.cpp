@@ -1,0 +1,33 @@
+// RUN: %check_torch %s torch-convert-before-transfer %t -still-warns
+//
+// Wider on the host, and moved then.
+
+#include <torch/torch.h>
+
+using torch::Tensor;
+
+Tensor image(unsigned char *data, int64_t h, int64_t w, torch::Device device) {
+  return torch::from_blob(data, {h, w, 3}, torch::kUInt8).permute({2, 0, 1}).to(torch::kFloat32).to(device);
+  // CHECK-MESSAGES: :[[@LINE-1]]:98: warning: this tensor is converted to a wider type on the host and moved then: 4 times as many bytes go to the device; move it first and convert it there [torch-convert-before-transfer]
+  // CHECK-FIXES: return torch::from_blob(data, {h, w, 3}, torch::kUInt8).permute({2, 0, 1}).to(device).to(torch::kFloat32);
+}
+Tensor half(Tensor x) {
+  Tensor h = torch::zeros({64, 64}, torch::kHalf);
+  h[0] = x;
+  return h.toType(torch::kFloat).cuda();
+  // CHECK-MESSAGES: :[[@LINE-1]]:34: warning: this tensor is converted to a wider type on the host and moved then: 2 times as many bytes
+  // CHECK-FIXES: return h.cuda().toType(torch::kFloat);
+}
+Tensor variable(unsigned char *data, torch::Device device) {
+  auto bytes = torch::from_blob(data, {4, 4}, torch::kByte);
+  auto wide = bytes.to(torch::kDouble);
+  auto there = wide.to(device);
+  // CHECK-MESSAGES: :[[@LINE-1]]:21: warning: this tensor is converted to a wider type on the host and moved then: 8 times as many bytes
+  return there / 255;
+}
+Tensor sameName(unsigned char *data, torch::Device device) {
+  auto input = torch::from_blob(data, {4, 4}, torch::kByte).to(torch::kFloat);
+  input = input.to(device);
+  // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: this tensor is converted
+  return input.div(255);
+}
