@@ -1,0 +1,113 @@
+#include "transfer/AllocateOnDevice.h"
+#include "ast/Expressions.h"
+#include "ast/Walk.h"
+#include "queries/DeviceUse.h"
+#include "queries/Sizes.h"
+#include "queries/Transfers.h"
+#include "torch/Api.h"
+#include "torch/Factories.h"
+#include "torch/Members.h"
+#include "torch/Types.h"
+#include "clang/AST/StmtCXX.h"
+
+using namespace clang;
+namespace op = torchtidy::torch::operation;
+
+namespace torchtidy::model {
+
+/// What is made and moved once costs some microseconds. 4096 numbers cost no
+/// more than one.
+static constexpr uint64_t SmallElements = 4096;
+
+static const torch::Operation *factoryOf(const CallExpr *Call) {
+  const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
+  return Op && (Op->has(op::Factory) || Op->has(op::LikeFactory)) &&
+                 !torch::isMadeFromData(*Op)
+             ? Op
+             : nullptr;
+}
+
+/// torch::zeros(..).requires_grad_(): what is asked for a gradient there.
+static const Expr *withoutWishes(const Expr *E) {
+  E = ast::stripCopies(E);
+  const auto *Call = dyn_cast<CXXMemberCallExpr>(E);
+  return Call && torch::classify(Call).Kind == torch::Api::RequiresGrad
+             ? ast::stripCopies(Call->getImplicitObjectArgument())
+             : E;
+}
+
+/// if (!state.defined()): what is made there is kept.
+static bool isMadeWhereMissing(const Frame *In, const Stmt *S) {
+  const flow::ControlFlow &Flow = *In->Flow;
+  for (; S; S = Flow.parent(S))
+    if (const auto *If = dyn_cast<IfStmt>(S);
+        If && ast::anyStmt(
+                  If->getCond(),
+                  [](const Stmt *Part) {
+                    const auto *Call = dyn_cast<CallExpr>(Part);
+                    return Call &&
+                           torch::asksWhetherThere(Call->getDirectCallee());
+                  },
+                  ast::Lambdas::Skip))
+      return true;
+  return false;
+}
+
+/// Once in the life of the program, or of an object, or a few bytes.
+static bool isMadeOnce(const Execution &Entry, const HostAllocation &Found) {
+  if (isMadeWhereMissing(Found.Transfer->In, Found.Moves))
+    return true;
+  if (Found.Around)
+    return false;
+  if (Entry.root().Function->isMain() ||
+      isa<CXXConstructorDecl>(Found.Transfer->In->Function))
+    return true;
+  for (const AllocateEvent &Allocate : Entry.events<AllocateEvent>())
+    if (Allocate.Site == Found.Factory && Allocate.In == Found.Transfer->In)
+      return knownElements(Entry, Allocate).value_or(SmallElements) <
+             SmallElements;
+  return false;
+}
+
+static std::optional<HostAllocation> judge(const Execution &Entry,
+                                           const TransferEvent &Transfer) {
+  const auto *Moves = dyn_cast<CXXMemberCallExpr>(Transfer.Site);
+  const flow::ControlFlow *Flow = Transfer.In->Flow;
+  if (!Moves || !Flow || !mayLeaveCpu(Transfer) ||
+      Transfer.Input.OnDevice.get() != Device::CPU)
+    return std::nullopt;
+  HostAllocation Result;
+  Result.Entry = &Entry;
+  Result.Transfer = &Transfer;
+  Result.Moves = Moves;
+  const Expr *Source = withoutWishes(Moves->getImplicitObjectArgument());
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(Source)) {
+    Result.Variable = dyn_cast<VarDecl>(Ref->getDecl());
+    if (!Result.Variable || !isNextUse(*Flow, Result.Variable, Moves))
+      return std::nullopt;
+    Source = withoutWishes(Result.Variable->getInit());
+  }
+  Result.Factory = dyn_cast<CallExpr>(Source);
+  const torch::Operation *Op = factoryOf(Result.Factory);
+  if (!Op)
+    return std::nullopt;
+  Result.IsRandom = Op->has(op::Random);
+  const auto Around = Entry.loopsAround(Transfer.Point);
+  Result.Around = Around.empty() ? nullptr : Around.back();
+  if (isMadeOnce(Entry, Result))
+    return std::nullopt;
+  return Result;
+}
+
+std::vector<HostAllocation> hostAllocations(Program &Program) {
+  std::vector<HostAllocation> Result;
+  if (!mayUseDevice(Program))
+    return Result;
+  for (const Execution *Entry : Program.executionsBesideTests())
+    for (const TransferEvent &Transfer : Entry->events<TransferEvent>())
+      if (auto Found = judge(*Entry, Transfer))
+        Result.push_back(*Found);
+  return Result;
+}
+
+} // namespace torchtidy::model

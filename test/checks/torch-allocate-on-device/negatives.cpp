@@ -1,0 +1,59 @@
+// RUN: %check_torch %s torch-allocate-on-device %t
+//
+// What is made of data of the host, or there already, or once.
+
+#include <torch/torch.h>
+
+using torch::Tensor;
+void use(Tensor);
+
+Tensor ofData(float *data, int64_t n, const std::vector<float> &v, torch::Device device) {
+  return torch::from_blob(data, {n}).to(device) + torch::tensor({1.0f, 2.0f}).to(device) +
+         torch::tensor(v).to(device) + torch::scalar_tensor(2).to(device);
+}
+Tensor filled(int64_t n, torch::Device device) {
+  auto x = torch::zeros({n});
+  auto a = x.accessor<float, 1>();
+  for (int64_t i = 0; i < n; ++i)
+    a[i] = float(i);
+  auto y = torch::empty({n});
+  y[0] = 1;
+  y = y.to(device);
+  auto z = torch::zeros({n}).index_fill_(0, torch::tensor({1}), 2).to(device);
+  return x.to(device) + y + z + (torch::rand({n}) * 2).to(device);
+}
+Tensor kept(int64_t n, torch::Device device) {
+  auto host = torch::zeros({n});
+  auto there = host.to(device);
+  use(host);
+  return there;
+}
+Tensor branch(int64_t n, bool gpu) {
+  auto x = torch::zeros({n});
+  if (gpu)
+    x = x.to(torch::kCUDA);
+  return x;
+}
+Tensor there(int64_t n, Tensor x, const torch::TensorOptions &options, torch::Device device) {
+  return torch::zeros({n}, options).to(device) + torch::zeros({n}, device).to(device) +
+         torch::zeros_like(x).to(device) + x.new_zeros({n}).to(device) +
+         torch::zeros({n}).to(torch::kCPU) + torch::zeros({n}).to(torch::kDouble) +
+         torch::arange(n).toType(torch::kFloat);
+}
+// Once, and small.
+Tensor anchors(torch::Device device) { return torch::zeros({4, 4}).to(device); }
+struct State {
+  Tensor h;
+  void step(const Tensor &x) {
+    if (!h.defined())
+      h = torch::zeros({x.size(0), 64}).to(x.device());
+    h = h + x;
+  }
+};
+struct Net : torch::nn::Module {
+  Tensor mask;
+  Net(int64_t n, torch::Device device) {
+    mask = register_buffer("mask", torch::ones({n, n}).to(device));
+  }
+  Tensor forward(Tensor x) { return x * mask; }
+};
