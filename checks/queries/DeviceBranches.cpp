@@ -70,11 +70,16 @@ static std::optional<Branch> branchOf(const Stmt *S) {
   return std::nullopt;
 }
 
+/// A variable, a member, or a function of the user's: useGpu().
 static const ValueDecl *declarationOf(const Stmt *S) {
+  const ValueDecl *D = nullptr;
   if (const auto *Ref = dyn_cast<DeclRefExpr>(S))
-    return isa<VarDecl>(Ref->getDecl()) ? Ref->getDecl() : nullptr;
-  const auto *Member = dyn_cast<MemberExpr>(S);
-  return Member ? dyn_cast<FieldDecl>(Member->getMemberDecl()) : nullptr;
+    D = Ref->getDecl();
+  else if (const auto *Member = dyn_cast<MemberExpr>(S))
+    D = Member->getMemberDecl();
+  const bool IsFunction = isa_and_nonnull<FunctionDecl>(D) &&
+                          !torch::isLibTorch(D) && !torch::isStd(D);
+  return isa_and_nonnull<VarDecl, FieldDecl>(D) || IsFunction ? D : nullptr;
 }
 
 DeviceBranches::DeviceBranches(Code &User) {
@@ -83,7 +88,8 @@ DeviceBranches::DeviceBranches(Code &User) {
         Condition,
         [&](const Stmt *S) {
           const ValueDecl *D = declarationOf(S);
-          if (D && !torch::mayHoldTensor(D->getType()))
+          if (D &&
+              (isa<FunctionDecl>(D) || !torch::mayHoldTensor(D->getType())))
             Asked.insert(D->getCanonicalDecl()
                              ? cast<ValueDecl>(D->getCanonicalDecl())
                              : D);

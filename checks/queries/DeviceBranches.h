@@ -24,7 +24,8 @@ private:
   bool tells(const clang::Expr *Condition) const;
   bool decidesIn(const clang::Stmt *Site, const flow::ControlFlow &Flow) const;
 
-  /// Variables and members that conditions for the sake of a device ask for.
+  /// Variables, members and functions that conditions for the sake of a device
+  /// ask for.
   llvm::DenseSet<const clang::ValueDecl *> Asked;
   bool NamesOther = false;
 };

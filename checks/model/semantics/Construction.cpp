@@ -71,6 +71,18 @@ static void keepParts(Machine &M, const Construction &Made) {
     M.setParts(P, Given, /*IsWhole=*/IsContainer);
 }
 
+/// A layer of LibTorch's; a container is where its parts are.
+static bool isMadeOnCpu(Machine &M, const Construction &Made) {
+  const CXXRecordDecl *Class = torch::recordOf(Made.Type);
+  if (!Class || !torch::isLibTorch(Class) ||
+      Made.kind() == TypeKind::ScriptModule)
+    return false;
+  PlaceSet Given;
+  for (const Expr *Argument : Made.Arguments)
+    insert(Given, M.modulesIn(Argument));
+  return Given.empty() || device::placementOf(M, Given).isOnCpu();
+}
+
 /// A pointer to the module, or its holder. Sequential(linear) is another
 /// module around it; AnyModule holds whatever it is given.
 static bool mayBeHeldBy(QualType Holder, QualType Given) {
@@ -101,10 +113,7 @@ static Denotation constructModule(Machine &M, const Construction &Made) {
   } else if (!First || !First->getType()->isNullPtrType()) {
     registration::markFresh(M, Made.Target);
     keepParts(M, Made);
-    const CXXRecordDecl *Class = torch::recordOf(Made.Type);
-    device::markMade(M, Made.Target,
-                     Class && torch::isLibTorch(Class) &&
-                         Made.kind() != TypeKind::ScriptModule);
+    device::markMade(M, Made.Target, isMadeOnCpu(M, Made));
   }
   emitCreate(M, Made.Site, Made.Target);
   return at(Made.Target);

@@ -270,7 +270,12 @@ static void addParts(Machine &M, const CallSite &Site) {
   PlaceSet Added;
   for (const Expr *Argument : Site.Arguments)
     insert(Added, M.modulesIn(Argument));
-  for (PlaceId P : Site.self(M))
+  const PlaceSet Self = Site.self(M);
+  const Placement There = device::placementOf(M, Self);
+  const Placement New = device::placementOf(M, Added);
+  if (!Added.empty() && !(There == New))
+    device::lose(M, Self);
+  for (PlaceId P : Self)
     M.addParts(P, Added);
 }
 

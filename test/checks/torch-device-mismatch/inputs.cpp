@@ -168,3 +168,19 @@ void series(torch::Device device) {
   // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'batch.data' is on the CPU
   // CHECK-FIXES: net.forward(batch.data.to(device));
 }
+
+// The state that a recurrent layer begins with.
+struct Recurrent : torch::nn::Module {
+  Recurrent() : gru(register_module("gru", torch::nn::GRU(4, 8))) {}
+  Tensor forward(Tensor x) {
+    auto h0 = torch::zeros({1, x.size(1), 8});
+    return std::get<0>(gru->forward(x, h0));
+    // CHECK-MESSAGES: :[[@LINE-1]]:40: warning: 'h0' is on the CPU, and 'gru' was moved to 'device': this throws wherever that is not the CPU; move it there before
+  }
+  torch::nn::GRU gru;
+};
+void recurrent(torch::Device device) {
+  Recurrent net;
+  net.to(device);
+  net.forward(torch::rand({3, 2, 4}, device));
+}

@@ -315,6 +315,49 @@ void callers() {
   fitOn(net, torch::kCPU);
 }
 
+// By a function that is asked again.
+bool useGpu();
+void byFunction() {
+  Linear net(4, 4);
+  if (useGpu())
+    net->to(torch::kCUDA);
+  if (!useGpu())
+    net->forward(torch::rand({1, 4}));
+}
+
+// A container of parts that were moved before.
+void partsBefore(torch::Device device) {
+  Linear a(4, 4), b(4, 4);
+  a->to(device);
+  b->to(device);
+  torch::nn::Sequential net(a, b), other;
+  net->forward(torch::rand({1, 4}, device));
+  other->push_back(a);
+  other->forward(torch::rand({1, 4}, device));
+}
+
+// An archive is read to a device.
+void archive(torch::Device device) {
+  Linear net(4, 4);
+  torch::serialize::InputArchive from;
+  from.load_from("net.pt", device);
+  net->load(from);
+  net->forward(torch::rand({1, 4}, device));
+}
+
+// A choice between a variable and a value.
+void choice(bool cuda) {
+  Linear net(4, 4);
+  if (cuda)
+    net->to(torch::kCUDA);
+  Tensor x = torch::rand({1, 4});
+  Tensor y = cuda ? x.cuda() : x;
+  net->forward(y);
+  const Tensor &z = cuda ? x.cuda() : x;
+  net->forward(z);
+  net->forward(cuda ? x.cuda() : x);
+}
+
 // The data of the parameters is replaced.
 void byData(torch::Device device) {
   Net net;
