@@ -336,6 +336,16 @@ void partsBefore(torch::Device device) {
   other->forward(torch::rand({1, 4}, device));
 }
 
+// One network for all callers.
+Linear &shared() {
+  static Linear net(4, 4);
+  return net;
+}
+void ofAll(torch::Device device) {
+  shared()->to(device);
+  shared()->forward(torch::rand({1, 4}, device));
+}
+
 // An archive is read to a device.
 void archive(torch::Device device) {
   Linear net(4, 4);

@@ -93,9 +93,12 @@ void lose(Machine &M, const PlaceSet &Modules) {
 }
 
 void markMade(Machine &M, const PlaceSet &Modules, bool IsSeen) {
-  for (PlaceId P : Modules)
+  for (PlaceId P : Modules) {
+    // A static variable may have been made, and moved, before.
+    const bool IsNew = IsSeen && M.places().rootKind(P) != Root::Global;
     if (Value &V = M.state().Places[P]; !V.saysDevice())
-      V.setDevice(IsSeen ? Placement::on(Device::CPU) : Placement::unknown());
+      V.setDevice(IsNew ? Placement::on(Device::CPU) : Placement::unknown());
+  }
 }
 
 void enterMethod(const PlaceTable &Places, PlaceId P, Value &Member) {
