@@ -2,6 +2,7 @@
 #include "ast/Walk.h"
 #include "model/icfg/Bodies.h"
 #include "torch/Api.h"
+#include "torch/Devices.h"
 #include "torch/Options.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
@@ -11,7 +12,7 @@ using namespace clang;
 namespace torchtidy::model {
 
 /// torch::Device(text): only the run knows which it is, unless it is written.
-static bool mayNameDevice(const CXXConstructExpr *Construct) {
+static bool maySayDevice(const CXXConstructExpr *Construct) {
   if (!torch::isDevice(Construct->getType()) || Construct->getNumArgs() == 0 ||
       Construct->getConstructor()->isCopyOrMoveConstructor())
     return false;
@@ -29,7 +30,7 @@ static bool mayUse(const Stmt *S) {
            torch::isLibTorch(Ref->getDecl());
   }
   if (const auto *Construct = dyn_cast<CXXConstructExpr>(S))
-    return mayNameDevice(Construct);
+    return maySayDevice(Construct);
   const auto *Call = dyn_cast<CallExpr>(S);
   if (!Call)
     return false;
@@ -37,7 +38,7 @@ static bool mayUse(const Stmt *S) {
   if (torch::isOfAccelerator(Callee))
     return true;
   // The device is chosen in another file.
-  if (Callee && !Callee->isDefined() && torch::mayNameDevice(Call->getType()) &&
+  if (Callee && !Callee->isDefined() && torch::maySayDevice(Call->getType()) &&
       !torch::isLibTorch(Callee) && !torch::isStd(Callee))
     return true;
   const torch::Operation *Op = torch::classify(Call).Op;

@@ -6,19 +6,13 @@
 
 namespace torchtidy::torch {
 
-static bool isDeviceType(clang::QualType Type) {
-  const auto *Enum = Type->getAs<clang::EnumType>();
-  return Enum && ast::nameOf(Enum->getDecl()) == "DeviceType";
-}
-
 bool maySayDevice(clang::QualType Type) {
   if (Type.isNull() || Type->isDependentType())
     return false;
   Type = Type.getNonReferenceType();
-  if (isDevice(Type) || isTensorOptions(Type) || isDeviceType(Type))
-    return true;
   const clang::QualType Held = isOptional(Type) ? pointee(Type) : Type;
-  return Held != Type && (isDevice(Held) || isDeviceType(Held));
+  return !Held.isNull() &&
+         (isDevice(Held) || isTensorOptions(Held) || isDeviceType(Held));
 }
 
 DeviceKind deviceNamed(llvm::StringRef Text) {

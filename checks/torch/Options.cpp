@@ -40,13 +40,6 @@ bool isDeviceType(QualType Type) {
          isLibTorch(Type->getAs<EnumType>()->getDecl());
 }
 
-bool mayNameDevice(QualType Type) {
-  Type = Type.getNonReferenceType();
-  const QualType Held = isOptional(Type) ? pointee(Type) : Type;
-  return !Held.isNull() &&
-         (isDevice(Held) || isTensorOptions(Held) || isDeviceType(Held));
-}
-
 bool keepsDeviceIndex(const FunctionDecl *F) {
   return llvm::StringSwitch<bool>(ast::nameOf(F))
       .Cases("device", "device_opt", "dtype", "layout", true)

@@ -20,9 +20,6 @@ std::optional<DeviceKind> deviceOf(const clang::ValueDecl *Constant);
 bool hasIndexedTensors(const clang::ValueDecl *Constant);
 /// c10::DeviceType, the enumeration.
 bool isDeviceType(clang::QualType Type);
-/// A value of this type can say which device: Device, DeviceType, options, and
-/// optional ones.
-bool mayNameDevice(clang::QualType Type);
 /// A function or member of options whose result is on the device that its
 /// object or its only argument says: dtype, device, layout. Not device_index.
 bool keepsDeviceIndex(const clang::FunctionDecl *F);

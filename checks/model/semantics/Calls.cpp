@@ -13,6 +13,7 @@
 #include "model/semantics/Optimizers.h"
 #include "model/semantics/Registration.h"
 #include "model/semantics/Std.h"
+#include "torch/Devices.h"
 #include "torch/Options.h"
 #include "torch/Ownership.h"
 
@@ -105,7 +106,7 @@ static void finish(Machine &M, const Expr *E, Denotation D) {
   if (torch::isTensorOptions(E->getType()) && D.Objects.empty())
     D.Own.Scalar = scalarOfOptions(M, E, D.Own);
   if (const auto *Call = dyn_cast<CallExpr>(E);
-      Call && D.Objects.empty() && torch::mayNameDevice(E->getType()) &&
+      Call && D.Objects.empty() && torch::maySayDevice(E->getType()) &&
       !isDeviceOfTensor(Call))
     D.Own.Index = device::indexOfReturned(Call, D.Own);
   M.remember(E, std::move(D));

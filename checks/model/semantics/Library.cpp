@@ -7,6 +7,7 @@
 #include "model/semantics/GradMode.h"
 #include "model/semantics/Modules.h"
 #include "model/semantics/Std.h"
+#include "torch/Devices.h"
 #include "torch/Members.h"
 #include "torch/Options.h"
 
@@ -99,7 +100,7 @@ Denotation libraryCall(Machine &M, const CallSite &Site) {
       E.Left = M.deepValue(Site.Object);
       E.Right = M.deepValue(Site.first());
     });
-  if (Site.Object && torch::mayNameDevice(Site.Object->getType()))
+  if (Site.Object && torch::maySayDevice(Site.Object->getType()))
     changeDevice(M, Site);
   // c10::List, OrderedDict and their like behave as those of std do.
   if (Site.Object && ObjectKind != TypeKind::Tensor &&

@@ -1,6 +1,7 @@
 // Which devices are named, on LibTorch's real headers. Constants and types are
 // asked in MembersTest.
 #include "torch/Options.h"
+#include "torch/Devices.h"
 #include "torch/Functions.h"
 #include "torch/Scalars.h"
 #include "torch/Types.h"
@@ -70,9 +71,9 @@ extern DeviceType mine; extern int number; extern torch::Tensor tensor;
 )cpp");
   ASSERT_TRUE(Declared.isRead());
   for (const char *Name : {"device", "type", "options", "maybe", "reference"})
-    EXPECT_TRUE(mayNameDevice(Declared.type(Name))) << Name;
+    EXPECT_TRUE(maySayDevice(Declared.type(Name))) << Name;
   for (const char *Name : {"dtype", "other", "mine", "number", "tensor"})
-    EXPECT_FALSE(mayNameDevice(Declared.type(Name))) << Name;
+    EXPECT_FALSE(maySayDevice(Declared.type(Name))) << Name;
   EXPECT_TRUE(isDeviceType(Declared.type("type")));
   EXPECT_FALSE(isDeviceType(Declared.type("mine")));
 }

@@ -1,7 +1,8 @@
 // Which torch::Device an expression makes, and whether it has an index.
-#include "model/domains/device/Transfer.h"
 #include "ast/Expressions.h"
+#include "model/domains/device/Transfer.h"
 #include "model/machine/Machine.h"
+#include "torch/Devices.h"
 #include "torch/Options.h"
 #include "torch/Types.h"
 
@@ -64,13 +65,13 @@ Known<DeviceIndex> indexOfReturned(const CallExpr *Call, const Value &Joined) {
 
 void loadIndex(QualType Type, Value &Loaded) {
   if (Loaded.Index.isEmpty() && Loaded.OnDevice.get() != Device::CPU &&
-      torch::mayNameDevice(Type))
+      torch::maySayDevice(Type))
     Loaded.Index = Known<DeviceIndex>::unknown();
 }
 
 void forgetIndex(QualType Type, Value &Member) {
   if (!Member.Index.isEmpty() && !Type.isNull() && !Type.isConstQualified() &&
-      torch::mayNameDevice(Type))
+      torch::maySayDevice(Type))
     Member.Index = Known<DeviceIndex>::unknown();
 }
 
