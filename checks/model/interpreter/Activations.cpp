@@ -5,7 +5,7 @@
 #include "model/domains/loans/Transfer.h"
 #include "model/interpreter/Statements.h"
 #include "model/semantics/GradMode.h"
-#include "torch/Options.h"
+#include "torch/Devices.h"
 #include "torch/Types.h"
 #include <set>
 
@@ -91,6 +91,16 @@ static void bind(Machine &M, const Frame *Callee, unsigned I, PlaceId P) {
       I < Callee->Arguments.size() ? Callee->Arguments[I] : nullptr;
   if (!Argument)
     return M.store(P, Value::withHistory(history::Unknown));
+  // A default argument is no element of the caller: its constant is read.
+  if (isa<CXXDefaultArgExpr>(Argument) &&
+      torch::maySayDevice(Argument->getType())) {
+    Denotation Default;
+    Default.Own.setDevice(M.deepValue(ast::stripCopies(Argument)));
+    if (Default.Own.saysDevice())
+      return M.store(P, IsReference
+                            ? Value::handle(M.temporary(Argument, Default))
+                            : Default.Own);
+  }
   if (IsReference)
     return M.store(P, Value::handle(referents(M, Argument)));
   // By value. A copy of a pointer, a handle or a tensor designates the same.

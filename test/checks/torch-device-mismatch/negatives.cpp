@@ -346,6 +346,20 @@ void ofAll(torch::Device device) {
   shared()->forward(torch::rand({1, 4}, device));
 }
 
+// Of a default argument.
+static Tensor make(torch::Device device = torch::kCPU) {
+  return torch::zeros({1, 4}, device);
+}
+static void start(Linear &net, const torch::Device &device = torch::kCPU) {
+  net->to(device);
+  net->forward(torch::rand({1, 4}));
+}
+void byDefault() {
+  Linear net(4, 4), other(4, 4);
+  net->forward(make());
+  start(other);
+}
+
 // An archive is read to a device.
 void archive(torch::Device device) {
   Linear net(4, 4);
