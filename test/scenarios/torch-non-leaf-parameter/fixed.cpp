@@ -53,7 +53,7 @@ TORCH_MODULE(Gained);
 bool learns_gain(const torch::Tensor &rows) {
   Gained net;
   net->to(rows.device());
-  auto gain = (torch::ones({films}).to(rows.device()) * 0.5).requires_grad_();
+  auto gain = (torch::ones({films}, rows.options()) * 0.5).requires_grad_();
   const auto before = gain.detach().clone();
   torch::optim::SGD optimizer(net->parameters(), 0.1);
   optimizer.add_parameters({gain});

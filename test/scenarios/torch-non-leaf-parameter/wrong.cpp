@@ -60,7 +60,7 @@ bool learns_gain(const torch::Tensor &rows) {
   Gained net;
   net->to(rows.device());
   auto gain =
-      torch::ones({films}, torch::requires_grad()).to(rows.device()) * 0.5;
+      torch::ones({films}, rows.options().requires_grad(true)) * 0.5;
   const auto before = gain.detach().clone();
   torch::optim::SGD optimizer(net->parameters(), 0.1);
   optimizer.add_parameters({gain}); // BAD

@@ -38,8 +38,9 @@ TORCH_MODULE(Sensors);
 void train(Sensors &net, torch::Device device) {
   torch::optim::SGD optimizer(net->parameters(), 0.1);
   for (int64_t step = 0; step < 30; ++step) {
-    const auto label = torch::randint(0, 3, {32}, torch::kLong).to(device);
-    const auto x = 5 + torch::randn({32, 8}).to(device) + label.unsqueeze(1);
+    const auto label = torch::randint(
+        0, 3, {32}, torch::dtype(torch::kLong).device(device));
+    const auto x = 5 + torch::randn({32, 8}, device) + label.unsqueeze(1);
     optimizer.zero_grad();
     torch::cross_entropy_loss(net->forward(x), label).backward();
     optimizer.step();

@@ -54,7 +54,7 @@ bool learns_gain(const torch::Tensor &rows) {
   Gained net;
   net->to(rows.device());
   auto gain =
-      (torch::ones({films}).to(rows.device()) * 0.5).requires_grad_();
+      (torch::ones({films}, rows.options()) * 0.5).requires_grad_();
   const auto before = gain.detach().clone();
   torch::optim::SGD optimizer(net->parameters(), 0.1);
   optimizer.add_parameters({gain});
