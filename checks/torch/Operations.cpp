@@ -170,7 +170,9 @@ bool returnsBool(const Operation &Op) {
 
 bool isConcatenation(const Operation &Op) {
   return llvm::StringSwitch<bool>(Op.Name)
-      .Cases("cat", "concat", "stack", "hstack", "vstack", true)
+      .Cases("cat", "concat", "concatenate", "stack", true)
+      .Cases("hstack", "vstack", "dstack", true)
+      .Cases("row_stack", "column_stack", true)
       .Default(false);
 }
 

@@ -352,4 +352,49 @@ TEST(ElementOperations, ALineThatDidNotRunIsNotReached) {
   EXPECT_EQ(judgeOne(Planted, Run.Run).Result, Outcome::NotReached);
 }
 
+/// A cat with the sizes of its first hits; the others have sizes of their own.
+void join(MadeRecording &Run, std::vector<int> Sizes, uint64_t Others) {
+  Site &S = Run.site("aten::cat", {at(12)}, Sizes.size() + Others);
+  for (const int Size : Sizes)
+    S.Shapes.push_back(
+        {"Float[" + std::to_string(Size) + ",3], Float[1,3]", 1});
+  S.OtherShapes = Others;
+  S.AllocatedBytes = S.Hits * 1024;
+}
+
+TEST(GrowingCopies, LargerEachTime) {
+  MadeRecording Run;
+  join(Run, {1, 2, 3, 4}, 96);
+  const Verdict V = judgeOne(finding("growing-copies", 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "each time a larger tensor is copied, 1 KiB on "
+                        "average, 100 iterations");
+}
+
+TEST(GrowingCopies, OneSizeIsRefuted) {
+  MadeRecording Run;
+  Run.site("aten::cat", {at(12)}, 100).Shapes = {
+      {"Float[8,3], Float[1,3]", 100}};
+  EXPECT_EQ(judgeOne(finding("growing-copies", 12), Run.Run).Result,
+            Outcome::Refuted);
+}
+
+TEST(GrowingCopies, AnotherOperationIsRefuted) {
+  MadeRecording Run;
+  Run.site("aten::mm", {at(12)}, 100);
+  EXPECT_EQ(judgeOne(finding("growing-copies", 12), Run.Run).Result,
+            Outcome::Refuted);
+}
+
+TEST(GrowingCopies, NotMeasurable) {
+  MadeRecording Few;
+  join(Few, {1, 2, 3, 4}, 6);
+  EXPECT_EQ(judgeOne(finding("growing-copies", 12), Few.Run).Result,
+            Outcome::NotMeasurable);
+  MadeRecording Mixed;
+  join(Mixed, {3, 1, 4, 1}, 96);
+  EXPECT_EQ(judgeOne(finding("growing-copies", 12), Mixed.Run).Result,
+            Outcome::NotMeasurable);
+}
+
 } // namespace

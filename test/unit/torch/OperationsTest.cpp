@@ -224,7 +224,8 @@ TEST(Operations, WhatComesOfThem) {
             (Names{"eq", "ge", "gt", "isfinite", "isinf", "isnan", "le",
                    "logical_and", "logical_not", "logical_or", "lt", "ne"}));
   EXPECT_EQ(those(isConcatenation),
-            (Names{"cat", "concat", "hstack", "stack", "vstack"}));
+            (Names{"cat", "column_stack", "concat", "concatenate", "dstack",
+                   "hstack", "row_stack", "stack", "vstack"}));
   EXPECT_EQ(those(isSum), (Names{"add", "sub"}));
   EXPECT_EQ(those(isScaling), (Names{"div", "mul"}));
 }

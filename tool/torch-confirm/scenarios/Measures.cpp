@@ -33,6 +33,7 @@ std::vector<std::string> measuresOf(const std::string &Evidence) {
       {"copied-bytes-per-iteration", {"copied-bytes"}},
       {"synchronisations-per-iteration", {"synchronisations"}},
       {"element-operations", {"synchronisations"}},
+      {"growing-copies", {"allocated-bytes"}},
       {"gradient-accumulation", {"uncleared-steps"}},
       {"exception", {Exceptions}},
       {"sanitizer", {SanitizerReports}},

@@ -1,0 +1,279 @@
+#include "memory/CatInLoop.h"
+#include "ast/Expressions.h"
+#include "ast/Walk.h"
+#include "queries/Calls.h"
+#include "queries/LoopInvariance.h"
+#include "queries/TripCount.h"
+#include "torch/Api.h"
+#include "torch/Members.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+#include "clang/Analysis/CFG.h"
+#include <set>
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+using flow::Loop;
+
+/// So few copies are soon done.
+static constexpr uint64_t Few = 8;
+
+static const ValueDecl *named(const Expr *E) {
+  E = E ? ast::stripCopies(E) : nullptr;
+  if (const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E))
+    return Ref->getDecl();
+  const auto *Member = dyn_cast_or_null<MemberExpr>(E);
+  return Member ? Member->getMemberDecl() : nullptr;
+}
+
+namespace {
+
+class GrowthQuery {
+public:
+  GrowthQuery(const Execution &Entry, Invariance &Same, const CallAt &At)
+      : Entry(Entry), Same(Same), At(At) {}
+
+  std::optional<CatInLoop> run() {
+    const auto Around = Entry.loopsAround(At.Point);
+    if (Around.empty() || At.Call->getNumArgs() == 0 || !findTarget() ||
+        !findOperand())
+      return std::nullopt;
+    for (const Loop *L : llvm::reverse(Around)) {
+      if (!survives(*L))
+        continue;
+      if (mostTrips(Entry, *L).value_or(Few + 1) <= Few ||
+          goesThroughModules(*L) || isUsedIn(*L))
+        return std::nullopt;
+      CatInLoop Result;
+      Result.Entry = &Entry;
+      Result.In = At.In;
+      Result.Cat = At.Call;
+      Result.Operand = Operand;
+      Result.Around = L;
+      return Result;
+    }
+    return std::nullopt;
+  }
+
+private:
+  /// The assignment that stores the result, here or in a caller that the
+  /// function returns it to.
+  bool findTarget() {
+    const Stmt *S = At.Call;
+    for (const Frame *F = At.In; F && F->Flow; F = F->Caller) {
+      const Stmt *Child = S;
+      const Stmt *Parent = F->Flow->parent(S);
+      for (; Parent; Child = Parent, Parent = F->Flow->parent(Parent)) {
+        const auto *Assign = dyn_cast<CXXOperatorCallExpr>(Parent);
+        if (Assign && Assign->getOperator() == OO_Equal &&
+            Assign->getArg(1) == Child) {
+          Assignment = Assign;
+          Target = named(Assign->getArg(0));
+          TargetFrame = F;
+          Known.insert(ast::strip(Assign->getArg(0)));
+          return Target != nullptr;
+        }
+        if (isa<ReturnStmt>(Parent))
+          break;
+        const auto *Call = dyn_cast<CallExpr>(Parent);
+        if (!isa<Expr>(Parent) || (Call && !keepsAll(Call)))
+          return false;
+      }
+      if (!Parent || !F->Site)
+        return false;
+      S = F->Site;
+    }
+    return false;
+  }
+
+  /// to(), contiguous(): what was concatenated, in another form.
+  static bool keepsAll(const CallExpr *Call) {
+    const torch::Operation *Op = torch::classify(Call).Op;
+    return Op && (torch::isTransfer(*Op) || torch::makesContiguous(*Op) ||
+                  torch::isDetach(*Op));
+  }
+
+  /// Exactly one of the operands is what is assigned to.
+  bool findOperand() {
+    unsigned Found = 0;
+    ast::forEachStmt(
+        At.Call->getArg(0),
+        [&](const Stmt *S) {
+          const auto *List = dyn_cast<InitListExpr>(S);
+          if (!List)
+            return;
+          for (const Expr *Each : List->inits())
+            if (isTarget(Each)) {
+              Operand = ast::stripCopies(Each);
+              Known.insert(Operand);
+              ++Found;
+            }
+        },
+        ast::Lambdas::Skip);
+    return Found == 1;
+  }
+
+  /// E, written where the call is, is what is assigned to, maybe in a caller.
+  bool isTarget(const Expr *E) {
+    const Frame *F = At.In;
+    llvm::SmallVector<const Expr *, 4> Way;
+    for (unsigned Hop = 0; E && Hop < 8; ++Hop) {
+      const ValueDecl *D = named(E);
+      if (!D)
+        return false;
+      Way.push_back(ast::stripCopies(E));
+      if (D == Target) {
+        for (const Expr *Each : Way) {
+          Known.insert(Each);
+          Aliases.insert(named(Each));
+        }
+        return true;
+      }
+      const auto *Parameter = dyn_cast<ParmVarDecl>(D);
+      if (!Parameter)
+        return false;
+      const Supergraph::Passed Given = Supergraph::passed(F, Parameter);
+      if (!Given.Argument)
+        return false;
+      E = Given.Argument;
+      F = Given.To->Caller;
+    }
+    return false;
+  }
+
+  /// A reference that a helper was given stands for the caller's variable.
+  const VarDecl *variableOfTarget(const Frame *&F) {
+    const auto *V = dyn_cast<VarDecl>(Target);
+    F = TargetFrame;
+    for (unsigned Hop = 0; V && Hop < 8; ++Hop) {
+      const auto *Parameter = dyn_cast<ParmVarDecl>(V);
+      if (!Parameter || !Parameter->getType()->isReferenceType())
+        return V;
+      const Supergraph::Passed Given = Supergraph::passed(F, Parameter);
+      const auto *Next = dyn_cast_or_null<VarDecl>(named(Given.Argument));
+      if (!Next || !Given.To->Caller)
+        return V;
+      Known.insert(ast::stripCopies(Given.Argument));
+      Aliases.insert(Next);
+      V = Next;
+      F = Given.To->Caller;
+    }
+    return V;
+  }
+
+  /// The next iteration of L finds what this one has stored.
+  bool survives(const Loop &L) {
+    const Stmt *Statement = Entry.loopStatement(L);
+    if (!Statement)
+      return false;
+    Aliases.insert(Target);
+    if (const auto *Member =
+            dyn_cast<MemberExpr>(ast::strip(Assignment->getArg(0))))
+      return Same.isInvariant(Member->getBase(), TargetFrame, L);
+    const Frame *In = nullptr;
+    const VarDecl *V = variableOfTarget(In);
+    if (!V)
+      return false;
+    if (V->hasGlobalStorage())
+      return true;
+    const Frame *Owner = Supergraph::owner(In, V);
+    return Owner && !Entry.beginsIn(Owner, L) &&
+           !Statement->getSourceRange().fullyContains(V->getSourceRange());
+  }
+
+  bool goesThroughModules(const Loop &L) const {
+    const auto *Range =
+        dyn_cast_or_null<CXXForRangeStmt>(Entry.loopStatement(L));
+    return Range && Range->getLoopVariable() &&
+           torch::isModule(torch::pointee(Range->getLoopVariable()->getType()));
+  }
+
+  /// Code of L does something with the tensor besides letting it grow.
+  bool isUsedIn(const Loop &L) {
+    for (flow::Digraph::Node N : L.Body.set_bits()) {
+      const Segment &S = Entry.segment(N);
+      if (Entry.eventAt(N) || Entry.point(N).IsEnd ||
+          S.Of != Segment::Elements || !S.Block)
+        continue;
+      for (unsigned I = S.Begin; I < S.End; ++I)
+        if (const auto Element = (*S.Block)[I].getAs<CFGStmt>())
+          if (isUse(S.In, Element->getStmt()))
+            return true;
+    }
+    return false;
+  }
+
+  bool isUse(const Frame *F, const Stmt *S) {
+    // Members that another file has the code of may read this one.
+    if (const auto *Call = dyn_cast<CXXMemberCallExpr>(S);
+        Call && isa<FieldDecl>(Target))
+      return isa<CXXThisExpr>(ast::strip(Call->getImplicitObjectArgument())) &&
+             Call->getMethodDecl() &&
+             !torch::isLibTorch(Call->getMethodDecl()) &&
+             !Entry.code().functions().definition(Call->getMethodDecl());
+    const auto *E = dyn_cast<Expr>(S);
+    if (!E || !isa<DeclRefExpr, MemberExpr>(E) || !Aliases.count(named(E)) ||
+        Known.count(E))
+      return false;
+    return !isQuestion(F, E) && !isBeginning(F, E);
+  }
+
+  /// r.defined(), r.size(0)
+  static bool isQuestion(const Frame *F, const Expr *E) {
+    const Stmt *Parent = F->Flow ? F->Flow->parent(E) : nullptr;
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(Parent))
+      Parent = F->Flow->parent(Parent);
+    const auto *Member = dyn_cast_or_null<MemberExpr>(Parent);
+    return Member && torch::saysProperty(
+                         dyn_cast<CXXMethodDecl>(Member->getMemberDecl()));
+  }
+
+  /// if (first) r = x; else r = torch::cat({r, x});
+  bool isBeginning(const Frame *F, const Expr *E) const {
+    if (F != TargetFrame || !F->Flow)
+      return false;
+    const auto *Assign =
+        dyn_cast_or_null<CXXOperatorCallExpr>(F->Flow->parent(E));
+    if (!Assign || Assign->getOperator() != OO_Equal ||
+        ast::strip(Assign->getArg(0)) != E)
+      return false;
+    for (const Stmt *S = F->Flow->parent(Assign); S; S = F->Flow->parent(S))
+      if (const auto *If = dyn_cast<IfStmt>(S))
+        return If->getElse() && F->Flow->isInside(Assignment, If) &&
+               F->Flow->isInside(Assign, If->getThen()) !=
+                   F->Flow->isInside(Assignment, If->getThen());
+    return false;
+  }
+
+  const Execution &Entry;
+  Invariance &Same;
+  const CallAt &At;
+  const CXXOperatorCallExpr *Assignment = nullptr;
+  const ValueDecl *Target = nullptr;
+  const Frame *TargetFrame = nullptr;
+  const Expr *Operand = nullptr;
+  /// What names the tensor, and where that lets it grow.
+  std::set<const ValueDecl *> Aliases;
+  std::set<const Expr *> Known;
+};
+
+} // namespace
+
+std::vector<CatInLoop> findCatInLoop(Program &Program) {
+  std::vector<CatInLoop> Result;
+  for (const Execution *Entry : Program.executionsBesideTests()) {
+    Invariance Same(*Entry);
+    for (const CallAt &At : callsOf(*Entry)) {
+      const torch::Operation *Op = torch::classify(At.Call).Op;
+      if (Op && torch::isConcatenation(*Op))
+        if (auto Found = GrowthQuery(*Entry, Same, At).run())
+          Result.push_back(*Found);
+    }
+  }
+  return Result;
+}
+
+} // namespace torchtidy::model

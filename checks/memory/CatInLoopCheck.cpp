@@ -1,0 +1,32 @@
+// Finds tensors that grow in a loop by being concatenated with themselves.
+#include "memory/CatInLoopCheck.h"
+#include "memory/CatInLoop.h"
+#include "report/Report.h"
+
+namespace torchtidy::checks {
+
+using namespace model;
+
+static Finding describe(const Program &Program, const CatInLoop &Found) {
+  Finding Result;
+  Result.Location = Found.Cat->getBeginLoc();
+  Result.Range = Found.Cat->getSourceRange();
+  Result.Kind = FindingKind::CatInLoop;
+  const std::string Call = calleeText(Program, Found.Cat);
+  Result.Message =
+      "'" + Call + "' copies all that '" +
+      plainName(Program.context(), Found.Operand) +
+      "' has collected in every iteration: the bytes copied grow with the "
+      "square of the iterations; collect in a 'std::vector<torch::Tensor>' and "
+      "call '" +
+      Call + "' once after the loop";
+  addLoop(Result, *Found.Entry, Found.In, Found.Around);
+  Result.IterationSite = Found.Cat->getBeginLoc();
+  return Result;
+}
+
+std::vector<Finding> CatInLoopCheck::analyze(Program &Program) {
+  return findingsOf(Program, findCatInLoop, describe);
+}
+
+} // namespace torchtidy::checks

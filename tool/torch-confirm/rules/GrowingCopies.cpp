@@ -1,0 +1,117 @@
+// growing-copies: an operation that joins tensors is given a larger one each
+// time, and copies it.
+#include "rules/Rule.h"
+#include <algorithm>
+
+namespace torchtidy::confirm {
+namespace {
+
+constexpr uint64_t FewestIterations = 20;
+/// More than the first kinds of arguments that a site keeps: see Site::Shapes.
+constexpr size_t KindsKept = 4;
+
+bool joins(const Site &S) {
+  static const char *const Names[] = {
+      "aten::cat",    "aten::concat",    "aten::concatenate",
+      "aten::stack",  "aten::hstack",    "aten::vstack",
+      "aten::dstack", "aten::row_stack", "aten::column_stack"};
+  return std::any_of(std::begin(Names), std::end(Names),
+                     [&](const char *Name) { return S.Operation == Name; });
+}
+
+/// Of all tensors of "Float[32,3], Float[1,3]".
+uint64_t elementsOf(const std::string &Text) {
+  uint64_t Sum = 0, Product = 1, Number = 0;
+  bool IsInside = false, HasDigits = false;
+  for (const char C : Text) {
+    if (C == '[') {
+      IsInside = true;
+      Product = 1;
+    } else if (IsInside && C >= '0' && C <= '9') {
+      Number = Number * 10 + uint64_t(C - '0');
+      HasDigits = true;
+    } else if (IsInside && (C == ',' || C == ']')) {
+      Product *= HasDigits ? Number : 1;
+      Number = 0;
+      HasDigits = false;
+      if (C == ']') {
+        Sum += Product;
+        IsInside = false;
+      }
+    }
+  }
+  return Sum;
+}
+
+/// Each of the first kinds of arguments is larger than the one before, and most
+/// hits have others still.
+bool grows(const Site &S) {
+  for (size_t I = 1; I < S.Shapes.size(); ++I)
+    if (elementsOf(S.Shapes[I].Text) <= elementsOf(S.Shapes[I - 1].Text))
+      return false;
+  return S.Shapes.size() == KindsKept && S.OtherShapes * 2 >= S.Hits;
+}
+
+class GrowingCopies : public Rule {
+public:
+  std::string evidence() const override { return "growing-copies"; }
+  std::vector<std::string> needs() const override {
+    return {"operations", "cpu-memory"};
+  }
+
+  Verdict judge(const Places &Where) const override {
+    Verdict V;
+    V.Rule = "sizes of what the line joins";
+    V.Iterations = Where.iterations();
+    V.Unit = "bytes per iteration";
+    if (Where.Statement.empty()) {
+      V.Result = Outcome::NotReached;
+      V.Sentence =
+          "no operation of this line was seen, though " + Where.reachedText();
+      return V;
+    }
+    const Site *Join = nullptr;
+    for (const Site *S : sitesOf(Where.Statement))
+      if (joins(*S) && (!Join || S->Hits > Join->Hits))
+        Join = S;
+    const std::string During = countText(double(V.Iterations), "iteration");
+    if (!Join) {
+      V.Result = Outcome::Refuted;
+      V.Sentence =
+          "none of the operations of this line joins tensors, " + During;
+      return V;
+    }
+    const double Bytes =
+        double(Join->AllocatedBytes + Join->CudaAllocatedBytes);
+    V.Number = Bytes / double(std::max<uint64_t>(Join->Hits, 1));
+    if (Join->Hits < FewestIterations) {
+      V.Result = Outcome::NotMeasurable;
+      V.Sentence = "too few iterations: " + numberText(double(Join->Hits));
+      return V;
+    }
+    if (grows(*Join)) {
+      V.Result = Outcome::Confirmed;
+      V.Sentence = "each time a larger tensor is copied, " +
+                   bytesText(*V.Number) + " on average, " + During;
+      V.Cost = CostKind::Copies;
+      V.CostAmount = Bytes;
+      V.CostText = bytesText(Bytes) + " copied in this run";
+      return V;
+    }
+    const bool IsBounded = !Join->Shapes.empty() && Join->OtherShapes == 0;
+    V.Result = IsBounded ? Outcome::Refuted : Outcome::NotMeasurable;
+    V.Sentence = IsBounded
+                     ? "what is joined comes in " +
+                           countText(double(Join->Shapes.size()), "size") +
+                           " only, " + During
+                     : "what is joined has many sizes, and they do not only "
+                       "grow, " +
+                           During;
+    return V;
+  }
+};
+
+const RegisterRule<GrowingCopies> Register;
+
+} // namespace
+} // namespace torchtidy::confirm
