@@ -102,11 +102,19 @@ static Denotation visitNew(Machine &M, const CXXNewExpr *New) {
 static llvm::SmallVector<const Expr *, 4>
 visibleParts(const RecoveryExpr *Unknown) {
   llvm::SmallVector<const Expr *, 4> Result;
-  for (const Expr *Part : const_cast<RecoveryExpr *>(Unknown)->subExpressions())
+  auto Add = [&](const Expr *Part) {
     if (Part && !Part->getType().isNull() &&
         !Part->getType()->isDependentType() &&
         !Part->getType()->isPlaceholderType())
       Result.push_back(Part);
+  };
+  for (Expr *Part : const_cast<RecoveryExpr *>(Unknown)->subExpressions())
+    // Unknown x(a, b)
+    if (auto *Arguments = dyn_cast_or_null<ParenListExpr>(Part))
+      for (const Stmt *Argument : Arguments->children())
+        Add(dyn_cast_or_null<Expr>(Argument));
+    else
+      Add(Part);
   return Result;
 }
 

@@ -285,6 +285,27 @@ TEST(Copies, UnknownKindWithoutADeviceIsNotMeasurable) {
       << "where the kind changes nothing, nothing is said of it";
 }
 
+TEST(WidenedCopies, BytesToTheDeviceAgainstThoseBefore) {
+  MadeRecording Run;
+  Run.Run.CudaDevice = "NVIDIA H200";
+  const auto Judged = [&] {
+    return judgeOne(finding("copied-bytes-per-iteration", 12), Run.Run);
+  };
+  Run.site("aten::mm", {at(12)}, 10);
+  EXPECT_EQ(Judged().Result, Outcome::NotMeasurable) << "nothing is moved";
+  Run.site("aten::to", {at(12)}, 10).Copies = {
+      {"cpu", "cuda", false, false, 10, 10 * 4096}};
+  EXPECT_EQ(Judged().Result, Outcome::NotMeasurable) << "converted elsewhere";
+  Run.site("aten::to", {at(12)}, 10).Copies = {
+      {"cpu", "cpu", true, false, 10, 10 * 1024}};
+  const Verdict V = Judged();
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(*V.Number, 4096);
+  Run.site("aten::to", {at(12)}, 10).Copies = {
+      {"cpu", "cpu", true, false, 10, 10 * 8192}};
+  EXPECT_EQ(Judged().Result, Outcome::Refuted) << "it was made narrower";
+}
+
 TEST(Copies, OnTheDevice) {
   MadeRecording Run;
   Run.Run.CudaDevice = "NVIDIA H200";

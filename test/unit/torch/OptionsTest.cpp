@@ -13,7 +13,7 @@ using namespace torchtidy::test;
 
 using Names = std::vector<std::string>;
 
-TEST(DeviceNames, NamedDevices) {
+TEST(DeviceOptions, NamedDevices) {
   const struct {
     const char *Text;
     std::optional<DeviceKind> Kind;
@@ -43,7 +43,7 @@ TEST(DeviceNames, NamedDevices) {
   }
 }
 
-TEST(DeviceNames, Functions) {
+TEST(DeviceOptions, Functions) {
   const Calls All("extern torch::Device d; extern torch::TensorOptions o;",
                   {"torch::cuda::is_available()", "torch::cuda::device_count()",
                    "torch::ones({1})", "d == d", "d != d", "d.type()",
@@ -60,7 +60,7 @@ TEST(DeviceNames, Functions) {
   EXPECT_FALSE(keepsDeviceIndex(nullptr));
 }
 
-TEST(DeviceNames, TypesThatNameDevices) {
+TEST(DeviceOptions, TypesThatNameDevices) {
   const Variables Declared(R"cpp(
 enum class DeviceType { CUDA };
 extern torch::Device device; extern torch::DeviceType type;
@@ -78,7 +78,7 @@ extern DeviceType mine; extern int number; extern torch::Tensor tensor;
   EXPECT_FALSE(isDeviceType(Declared.type("mine")));
 }
 
-TEST(DeviceNames, Questions) {
+TEST(DeviceOptions, Questions) {
   const Calls All("int use(torch::Device);",
                   {"use(torch::kCUDA)", "use(torch::kMPS)",
                    "use(c10::DeviceType::CUDA)", "use(torch::kCPU)"});
@@ -94,7 +94,7 @@ TEST(DeviceNames, Questions) {
   EXPECT_EQ(Question("use(torch::kCPU)"), "");
 }
 
-TEST(DeviceNames, TypesOfScalars) {
+TEST(DeviceOptions, TypesOfScalars) {
   EXPECT_EQ(typeOfScalar("Float"), "float");
   EXPECT_EQ(typeOfScalar("Half"), "c10::Half");
   EXPECT_EQ(typeOfScalar("QInt8"), "");

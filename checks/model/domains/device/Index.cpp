@@ -47,7 +47,8 @@ void describeMade(llvm::ArrayRef<const Expr *> Arguments, Value &Result) {
 
 Known<DeviceIndex> indexOfReturned(const CallExpr *Call, const Value &Joined) {
   const FunctionDecl *Callee = Call->getDirectCallee();
-  const bool IsKnown = !Joined.Index.isEmpty() || !Joined.OnDevice.isEmpty();
+  const bool IsKnown = !Joined.Index.isEmpty() || (!Joined.OnDevice.isEmpty() &&
+                                                   !Joined.OnDevice.isOpen());
   // Code that cannot be seen; a guard's device.
   if (!IsKnown && (!Callee || !torch::isLibTorch(Callee) ||
                    torch::isDevice(Call->getType())))

@@ -104,7 +104,7 @@ TEST_F(DeviceIndices, OfFactories) {
   Entry W = entry("places");
   for (const char *Name : {"type only", "options of a type"})
     EXPECT_EQ(W.observed(Name).OnDevice.get(), Device::CPU) << Name;
-  for (const char *Name :
-       {"given", "given with a type", "elsewhere", "meta", "like"})
+  for (const char *Name : {"given", "given with a type", "elsewhere", "like"})
     EXPECT_EQ(W.observed(Name).OnDevice.get(), std::nullopt) << Name;
+  EXPECT_EQ(W.observed("meta").OnDevice.get(), Device::Other);
 }
