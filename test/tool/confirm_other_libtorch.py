@@ -79,8 +79,9 @@ def build(work: Path, root: Path) -> str:
                f"-Wl,-rpath-link,{libraries}", "-Wl,--allow-shlib-undefined")
     if done.returncode != 0:
         sys.exit(f"error: the program does not build:\n{done.stderr[-3000:]}")
-    # Debian has some of them beside the others.
-    folders = sorted({str(file.parent) for file in root.glob("usr/lib/**/*.so*")})
+    # Debian has some of them beside the others, and some in /lib.
+    folders = sorted({str(file.parent) for where in ("usr/lib", "lib")
+                      for file in root.glob(f"{where}/**/*.so*")})
     return os.pathsep.join(folders)
 
 
