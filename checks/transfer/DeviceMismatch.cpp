@@ -1,6 +1,7 @@
 #include "transfer/DeviceMismatch.h"
 #include "ast/Expressions.h"
 #include "queries/DeviceBranches.h"
+#include "queries/LoopInvariance.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -111,6 +112,15 @@ static const ValueDecl *nameable(const ValueDecl *Device,
   return Device ? passedAs(In, Device) : nullptr;
 }
 
+/// A variable that keeps its tensor in the innermost loop.
+static bool isSameInLoop(const Execution &Entry, const MeetEvent &Meeting) {
+  const auto Around = Entry.loopsAround(Meeting.Point);
+  const Expr *Tensor =
+      Meeting.OnCpu ? ast::stripCopies(Meeting.OnCpu) : nullptr;
+  return !Around.empty() && isa_and_nonnull<DeclRefExpr, MemberExpr>(Tensor) &&
+         Invariance(Entry).isInvariant(Tensor, Meeting.In, *Around.back());
+}
+
 std::vector<DeviceMismatch> deviceMismatches(Program &Program) {
   std::vector<DeviceMismatch> Result;
   std::optional<DeviceBranches> Branches;
@@ -133,6 +143,7 @@ std::vector<DeviceMismatch> deviceMismatches(Program &Program) {
       DeviceMismatch Found;
       Found.Entry = Entry.get();
       Found.Meeting = Outer;
+      Found.IsSameInLoop = isSameInLoop(*Entry, *Outer);
       if (const std::optional<PlaceId> From =
               Outer->OfElsewhere.DeviceFrom.get()) {
         Found.Device = declarationAt(Entry->places(), *From);

@@ -17,6 +17,9 @@ struct DeviceMismatch {
   /// A name for it that can be written at the meeting: the variable, a
   /// parameter that it is passed as, a member. Null where there is none.
   const clang::ValueDecl *Nameable = nullptr;
+  /// A loop around the meeting uses the same tensor in each iteration: it is to
+  /// be moved before the loop, and not in it.
+  bool IsSameInLoop = false;
 };
 
 /// A tensor is on the CPU on all paths that lead there, and what it meets is

@@ -40,7 +40,7 @@ static std::string moduleText(const Program &Program,
 /// What to append to the tensor, where that can be written.
 static std::string moveText(const DeviceMismatch &Found) {
   const clang::Expr *Tensor = ast::stripCopies(Found.Meeting->OnCpu);
-  if (!torch::isTensor(Tensor->getType()))
+  if (!torch::isTensor(Tensor->getType()) || Found.IsSameInLoop)
     return "";
   if (Found.Nameable)
     return ".to(" + Found.Nameable->getNameAsString() + ")";
@@ -79,10 +79,12 @@ static void describeTensor(const Program &Program, const DeviceMismatch &Found,
           ? moduleText(Program, Found) + " was moved to "
           : quoted(Program, Meeting.Elsewhere, "the other tensor") + " is on ";
   const std::string Move = moveText(Found);
-  Result.Message =
-      quoted(Program, Meeting.OnCpu, "this tensor") + " is on the CPU, and " +
-      Other + deviceText(Found) + ": " + throwsText(Found) +
-      (Move.empty() ? "move it there before" : "append '" + Move + "'");
+  Result.Message = quoted(Program, Meeting.OnCpu, "this tensor") +
+                   " is on the CPU, and " + Other + deviceText(Found) + ": " +
+                   throwsText(Found) +
+                   (!Move.empty()        ? "append '" + Move + "'"
+                    : Found.IsSameInLoop ? "move it there before the loop"
+                                         : "move it there before");
   if (!Move.empty())
     Result.Fixes =
         appendCall(Program.context(), ast::stripCopies(Meeting.OnCpu), Move);

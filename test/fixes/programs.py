@@ -63,8 +63,11 @@ def of_folder(folder: Path) -> Program:
 def scenario(source: Path) -> Program:
     """As test/scenarios/CMakeLists.txt compiles it."""
     support = TEST / "scenarios" / "support"
+    sources = [support / "measure.cpp"]
+    if '#include "pretend.h"' in source.read_text():
+        sources.append(support / "pretend.cpp")
     return Program(f"scenarios/{source.parent.name}", source.parent, [source.name],
-                   ["-DNDEBUG", f"-I{support}"], [support / "measure.cpp"])
+                   ["-DNDEBUG", f"-I{support}"], sources)
 
 
 def scenarios() -> list[Program]:
