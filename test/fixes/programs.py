@@ -129,7 +129,10 @@ class Compiler:
         text = config.read_text() if config.exists() else ""
         # LibTorch of the old ABI; the new one is what compilers take by themselves.
         abi = re.search(r"_GLIBCXX_USE_CXX11_ABI=0", text)
-        self.flags = ["-O0", "-w", *([f"-D{abi[0]}"] if abi else []), *self.includes()]
+        # LibTorch is built by GCC, which mangles templates with enable_if as Clang did till 17.
+        mangling = ["-fclang-abi-compat=17"] if self.clang else []
+        self.flags = ["-O0", "-w", *mangling, *([f"-D{abi[0]}"] if abi else []),
+                      *self.includes()]
 
     def includes(self) -> list[str]:
         inside = self.libtorch / "include"
