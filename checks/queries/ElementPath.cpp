@@ -123,7 +123,7 @@ ElementPath elementPath(const Execution &Entry, const Frame *In, const Expr *E,
   return Way(Entry, Changes, Within).from({In, E});
 }
 
-const CallExpr *madeByOperation(const Frame *In, const Expr *E) {
+const CallExpr *madeByOperation(const Expr *E) {
   for (unsigned Hop = 0; E && Hop < 16; ++Hop) {
     E = ast::stripCopies(E);
     if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {

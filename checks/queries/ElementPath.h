@@ -36,7 +36,7 @@ ElementPath elementPath(const Execution &Entry, const Frame *In,
 
 /// The operation that makes what E holds in other tensors, through variables,
 /// std::get and what keeps its elements; null where it is not known.
-const clang::CallExpr *madeByOperation(const Frame *In, const clang::Expr *E);
+const clang::CallExpr *madeByOperation(const clang::Expr *E);
 
 } // namespace torchtidy::model
 

@@ -154,7 +154,7 @@ private:
 
   /// Of topk: that many are few, unless more is known.
   bool isPicked(Written Tensor) const {
-    const CallExpr *Made = madeByOperation(Tensor.In, Tensor.E);
+    const CallExpr *Made = madeByOperation(Tensor.E);
     const Expr *Number = Made ? torch::howManyPicked(Made) : nullptr;
     return Number && knownNumber(Entry, Number, Tensor.In).value_or(0) <
                          static_cast<int64_t>(Few);

@@ -15,8 +15,7 @@ static const MemberExpr *memberOf(const CXXMemberCallExpr *Call) {
 }
 
 /// x.cpu().size(0) becomes x.size(0), and auto c = x.cpu() auto c = x.
-static std::vector<FixItHint> dropTransfer(const Program &Program,
-                                           const MetadataTransfer &Found) {
+static std::vector<FixItHint> dropTransfer(const MetadataTransfer &Found) {
   const MemberExpr *To = memberOf(Found.Call);
   const SourceLocation Begin = To ? To->getOperatorLoc() : SourceLocation();
   if (Begin.isInvalid() || !Begin.isFileID() ||
@@ -61,7 +60,7 @@ static Finding describe(const Program &Program, const MetadataTransfer &Found) {
   const auto Around = Found.Entry->loopsAround(Found.Transfer->Point);
   if (!Around.empty())
     addLoop(Result, *Found.Entry, Found.Transfer->In, Around.back());
-  Result.Fixes = dropTransfer(Program, Found);
+  Result.Fixes = dropTransfer(Found);
   Result.IterationSite = Found.Call->getBeginLoc();
   return Result;
 }
