@@ -282,6 +282,10 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
 
   tooling::ClangTool Tool(Database, Source,
                           std::make_shared<PCHContainerOperations>(), FS);
+  // Clang goes on with the name that it guesses: a variable of an unknown type
+  // Nest becomes one of another type that is spelled like it.
+  Tool.appendArgumentsAdjuster(tooling::getInsertArgumentAdjuster(
+      "-fno-spell-checking", tooling::ArgumentInsertPosition::BEGIN));
   Tool.appendArgumentsAdjuster(configuredArguments(*Context));
   for (const std::string &Macro : Macros)
     Tool.appendArgumentsAdjuster(tooling::getInsertArgumentAdjuster(
