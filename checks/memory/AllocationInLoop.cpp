@@ -17,9 +17,6 @@ namespace torchtidy::model {
 
 using flow::Loop;
 
-/// Under this number of elements the allocation cannot be told from the
-/// overhead of the calls around it: docs/checks/torch-allocation-in-loop.md.
-static constexpr uint64_t Small = 4096;
 /// A loop of fewer steps does not make the work around it cheap.
 static constexpr uint64_t Few = 16;
 
@@ -191,7 +188,7 @@ private:
   /// So that what it saves cannot be told from the calls around it.
   bool isSmall() const {
     const std::optional<uint64_t> Elements = knownElements(Entry, Allocate);
-    return Elements && *Elements < Small;
+    return Elements && *Elements < SmallElements;
   }
 
   /// A loop of many steps inside the iteration works with the tensor: what is

@@ -42,13 +42,49 @@ std::optional<unsigned> knownRank(const AllocateEvent &Allocate) {
   return std::nullopt;
 }
 
+/// Of {1, {2, 3}}: three. Nothing where a container, or a list of them, is in
+/// it.
+static std::optional<uint64_t> listedElements(const Expr *Content) {
+  uint64_t Elements = 0;
+  llvm::SmallVector<const Expr *, 16> Work = {Content};
+  while (!Work.empty()) {
+    const Expr *E = ast::strip(Work.pop_back_val());
+    if (E->getType()->isArithmeticType())
+      ++Elements;
+    else if (const auto *List = dyn_cast<InitListExpr>(E))
+      Work.append(List->inits().begin(), List->inits().end());
+    else if (const auto *Array = dyn_cast<CXXStdInitializerListExpr>(E))
+      Work.push_back(Array->getSubExpr());
+    else if (const auto *Made = dyn_cast<CXXConstructExpr>(E);
+             Made && Made->getNumArgs() > 0)
+      Work.push_back(Made->getArg(0));
+    else
+      return std::nullopt;
+  }
+  return Elements;
+}
+
+bool isKnownSmall(const Execution &Entry, const Value &V) {
+  bool Found = false;
+  for (const AllocateEvent &Allocate : Entry.events<AllocateEvent>())
+    if (V.uses(Allocate.Memory)) {
+      const std::optional<uint64_t> Elements = knownElements(Entry, Allocate);
+      if (!Elements || *Elements >= SmallElements)
+        return false;
+      Found = true;
+    }
+  return Found;
+}
+
 std::optional<uint64_t> knownElements(const Execution &Entry,
                                       const AllocateEvent &Allocate) {
+  const auto *Call = dyn_cast<CallExpr>(Allocate.Site);
+  const torch::Operation *Factory = Call ? torch::classify(Call).Op : nullptr;
+  if (Factory && torch::listsContent(*Factory) && Call->getNumArgs() > 0)
+    return listedElements(Call->getArg(0));
   const Expr *Shape = shapeOf(Allocate);
   if (!Shape)
     return std::nullopt;
-  const torch::Operation *Factory =
-      torch::classify(cast<CallExpr>(Allocate.Site)).Op;
   const ASTContext &Context = Entry.code().context();
   constexpr uint64_t Most = uint64_t(1) << 40;
   uint64_t Elements = 1;

@@ -6,10 +6,16 @@
 
 namespace torchtidy::model {
 
+/// To allocate, move or convert fewer cannot be told from the overhead of the
+/// calls around it: docs/checks/torch-allocation-in-loop.md.
+constexpr uint64_t SmallElements = 4096;
+
 /// Of what a factory makes. Nothing where a number is not known: it is no
 /// constant, nor a variable that keeps the constant which it is declared with.
 std::optional<uint64_t> knownElements(const Execution &Entry,
                                       const AllocateEvent &Allocate);
+/// V is memory of factories that make fewer than SmallElements, each of them.
+bool isKnownSmall(const Execution &Entry, const Value &V);
 /// How many dimensions it has, where a list says the shape.
 std::optional<unsigned> knownRank(const AllocateEvent &Allocate);
 

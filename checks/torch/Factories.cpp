@@ -30,6 +30,8 @@ bool isMadeFromData(const Operation &Factory) {
       .Default(false);
 }
 
+bool listsContent(const Operation &Factory) { return Factory.Name == "tensor"; }
+
 bool isUninitialized(StringRef Factory) {
   return Factory.starts_with("empty") || Factory.starts_with("new_empty");
 }
@@ -42,11 +44,14 @@ static bool isNumber(const Expr *Argument) {
 std::optional<unsigned> shapeArgument(const Operation &Factory,
                                       llvm::ArrayRef<const Expr *> Arguments) {
   const StringRef Name = Factory.Name;
-  if (Name == "range" ||
+  if (Name == "range" || Name == "tensor" || Name == "scalar_tensor" ||
+      Name == "from_file" ||
       (Name == "arange" && Arguments.size() > 1 && isNumber(Arguments[1])))
     return std::nullopt;
-  // The number of steps is the third argument.
-  const unsigned Result = Name == "linspace" || Name == "logspace" ? 2 : 0;
+  // The number of steps is the third argument; the memory comes before.
+  const unsigned Result = Name == "linspace" || Name == "logspace" ? 2
+                          : Name == "from_blob"                    ? 1
+                                                                   : 0;
   if (Result >= Arguments.size())
     return std::nullopt;
   return Result;

@@ -23,11 +23,14 @@ defaultScalar(const Operation &Factory,
 /// tensor, from_blob, from_file, scalar_tensor.
 bool isMadeFromData(const Operation &Factory);
 
+/// Its first argument holds the elements: torch::tensor({1, 2}).
+bool listsContent(const Operation &Factory);
+
 /// empty, empty_like, new_empty: the memory is there to be written.
 bool isUninitialized(llvm::StringRef Factory);
 
 /// The argument whose numbers, multiplied, are the number of elements. Nothing
-/// where no argument is: range, arange from one number to another.
+/// where no argument is: range, arange from one number to another, tensor.
 std::optional<unsigned>
 shapeArgument(const Operation &Factory,
               llvm::ArrayRef<const clang::Expr *> Arguments);

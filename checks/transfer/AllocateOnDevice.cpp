@@ -15,10 +15,6 @@ namespace op = torchtidy::torch::operation;
 
 namespace torchtidy::model {
 
-/// What is made and moved once costs some microseconds. 4096 numbers cost no
-/// more than one.
-static constexpr uint64_t SmallElements = 4096;
-
 static const torch::Operation *factoryOf(const CallExpr *Call) {
   const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
   return Op && (Op->has(op::Factory) || Op->has(op::LikeFactory)) &&

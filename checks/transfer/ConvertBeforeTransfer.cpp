@@ -1,6 +1,7 @@
 #include "transfer/ConvertBeforeTransfer.h"
 #include "ast/Expressions.h"
 #include "queries/DeviceUse.h"
+#include "queries/Sizes.h"
 #include "queries/Transfers.h"
 #include "torch/Scalars.h"
 
@@ -40,7 +41,8 @@ static std::optional<WideTransfer> judge(const Execution &Entry,
     return std::nullopt;
   Result.Narrow = sizeOf(Result.Convert->Input);
   Result.Wide = sizeOf(Result.Convert->Result);
-  if (Result.Narrow == 0 || Result.Wide <= Result.Narrow)
+  if (Result.Narrow == 0 || Result.Wide <= Result.Narrow ||
+      isKnownSmall(Entry, Result.Convert->Input))
     return std::nullopt;
   return Result;
 }

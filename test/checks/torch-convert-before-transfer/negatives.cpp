@@ -12,29 +12,29 @@ Tensor narrowing(torch::Device device) {
   return d.to(torch::kFloat).to(device);
 }
 Tensor same(float *data, torch::Device device) {
-  auto f = torch::from_blob(data, {4, 4});
+  auto f = torch::from_blob(data, {64, 64});
   auto l = torch::zeros({64}, torch::kLong);
   return f.to(torch::kFloat32).to(device) + f.to(torch::kInt).to(device) + l.to(torch::kDouble).to(device);
 }
 Tensor unknown(Tensor x, torch::Dtype dtype, unsigned char *data, torch::Device device) {
-  auto bytes = torch::from_blob(data, {4, 4}, torch::kByte);
+  auto bytes = torch::from_blob(data, {64, 64}, torch::kByte);
   return x.to(torch::kFloat).to(device) + bytes.to(dtype).to(device);
 }
 Tensor between(unsigned char *data, torch::Device device) {
-  auto bytes = torch::from_blob(data, {4, 4}, torch::kByte);
+  auto bytes = torch::from_blob(data, {64, 64}, torch::kByte);
   return bytes.to(torch::kFloat).div(255).to(device);
 }
 Tensor first(unsigned char *data, torch::Device device) {
-  auto bytes = torch::from_blob(data, {4, 4}, torch::kByte);
+  auto bytes = torch::from_blob(data, {64, 64}, torch::kByte);
   return bytes.to(device).to(torch::kFloat) + bytes.to(torch::kFloat).to(torch::kCPU);
 }
 Tensor alsoUsed(unsigned char *data, torch::Device device) {
-  auto wide = torch::from_blob(data, {4, 4}, torch::kByte).to(torch::kFloat);
+  auto wide = torch::from_blob(data, {64, 64}, torch::kByte).to(torch::kFloat);
   use(wide);
   return wide.to(device);
 }
 Tensor normalized(unsigned char *data, torch::Device device) {
-  auto wide = torch::from_blob(data, {4, 4}, torch::kByte).to(torch::kFloat);
+  auto wide = torch::from_blob(data, {64, 64}, torch::kByte).to(torch::kFloat);
   wide.div_(255);
   wide = wide.to(device);
   return wide;
@@ -44,8 +44,19 @@ Tensor onDevice(torch::Device device) {
   return there.to(torch::kFloat).to(device);
 }
 Tensor branch(unsigned char *data, torch::Device device, bool gpu) {
-  auto wide = torch::from_blob(data, {4, 4}, torch::kByte).to(torch::kFloat);
+  auto wide = torch::from_blob(data, {64, 64}, torch::kByte).to(torch::kFloat);
   if (gpu)
     wide = wide.to(device);
   return wide;
+}
+// A few numbers: a wider copy costs no more.
+Tensor number(int id, torch::Device device) {
+  return torch::tensor({id}, torch::kInt).to(torch::kLong).to(device);
+}
+Tensor rows(int a, int b, torch::Device device) {
+  auto t = torch::tensor({{a, 5000}, {b, 5000}}, torch::kInt);
+  return t.to(torch::kLong).to(device);
+}
+Tensor four(unsigned char *data, torch::Device device) {
+  return torch::from_blob(data, {2, 2}, torch::kByte).to(torch::kFloat).to(device);
 }

@@ -19,14 +19,14 @@ Tensor half(Tensor x) {
   // CHECK-FIXES: return h.cuda().toType(torch::kFloat);
 }
 Tensor variable(unsigned char *data, torch::Device device) {
-  auto bytes = torch::from_blob(data, {4, 4}, torch::kByte);
+  auto bytes = torch::from_blob(data, {64, 64}, torch::kByte);
   auto wide = bytes.to(torch::kDouble);
   auto there = wide.to(device);
   // CHECK-MESSAGES: :[[@LINE-1]]:21: warning: this tensor is converted to a wider type on the host and moved then: 8 times as many bytes
   return there / 255;
 }
 Tensor sameName(unsigned char *data, torch::Device device) {
-  auto input = torch::from_blob(data, {4, 4}, torch::kByte).to(torch::kFloat);
+  auto input = torch::from_blob(data, {64, 64}, torch::kByte).to(torch::kFloat);
   input = input.to(device);
   // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: this tensor is converted
   return input.div(255);

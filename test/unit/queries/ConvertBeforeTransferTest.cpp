@@ -18,16 +18,19 @@ struct ConvertBeforeTransferTest : ModelTest<ConvertBeforeTransferTest> {
 const char ConvertBeforeTransferTest::Code[] = R"cpp(
 using torch::Tensor;
 Tensor direct(unsigned char *p, torch::Device device) {
-  return torch::from_blob(p, {4}, torch::kByte).to(torch::kFloat).to(device);
+  return torch::from_blob(p, {4, 1024}, torch::kByte).to(torch::kFloat).to(device);
 }
 Tensor variable(unsigned char *p) {
-  auto wide = torch::from_blob(p, {4}, torch::kByte).to(torch::kDouble);
+  auto wide = torch::from_blob(p, {4, 1024}, torch::kByte).to(torch::kDouble);
   wide = wide.cuda();
   return wide;
 }
 // Quiet.
 Tensor narrower(torch::Device device) {
-  return torch::zeros({4}, torch::kDouble).to(torch::kFloat).to(device);
+  return torch::zeros({4, 1024}, torch::kDouble).to(torch::kFloat).to(device);
+}
+Tensor small(unsigned char *p, torch::Device device) {
+  return torch::from_blob(p, {4, 1023}, torch::kByte).to(torch::kFloat).to(device);
 }
 Tensor unknown(Tensor x, torch::Device device) {
   return x.to(torch::kFloat).to(device);
@@ -53,6 +56,6 @@ TEST_F(ConvertBeforeTransferTest, ByVariable) {
 }
 
 TEST_F(ConvertBeforeTransferTest, Quiet) {
-  for (const char *Root : {"narrower", "unknown"})
+  for (const char *Root : {"narrower", "small", "unknown"})
     EXPECT_TRUE(ask(Root).empty()) << Root;
 }
