@@ -1,6 +1,7 @@
 #include "torch/Measurement.h"
 #include "ast/Names.h"
 #include "torch/Types.h"
+#include "torch/Waiting.h"
 #include "clang/AST/DeclCXX.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -17,23 +18,25 @@ static bool isOfBenchmark(const FunctionDecl *Callee) {
   return false;
 }
 
-bool isMeasurement(const FunctionDecl *Callee) {
+bool readsClock(const FunctionDecl *Callee) {
   const StringRef Name = ast::nameOf(Callee);
-  if (isOfBenchmark(Callee))
-    return true;
-  if (isa<CXXMethodDecl>(Callee)) {
-    if (isStd(Callee))
-      return Name == "now";
-    return isLibTorch(Callee) && (Name == "synchronize" || Name == "record");
-  }
-  if (isLibTorch(Callee))
-    return Name.starts_with("synchronize") || Name == "getTime";
+  if (isa_and_nonnull<CXXMethodDecl>(Callee))
+    return isStd(Callee) && Name == "now";
+  if (Name.empty() || isLibTorch(Callee))
+    return Name == "getTime";
   return llvm::StringSwitch<bool>(Name)
       .Cases("clock", "clock_gettime", "gettimeofday", "omp_get_wtime", true)
-      .Cases("__rdtsc", "QueryPerformanceCounter", true)
-      .Cases("cudaDeviceSynchronize", "cudaStreamSynchronize",
-             "cudaEventRecord", "cudaEventSynchronize", true)
+      .Cases("__rdtsc", "QueryPerformanceCounter", "getTickCount", true)
       .Default(false);
+}
+
+bool isMeasurement(const FunctionDecl *Callee) {
+  if (isOfBenchmark(Callee) || readsClock(Callee) || isSynchronisation(Callee))
+    return true;
+  const StringRef Name = ast::nameOf(Callee);
+  if (isa<CXXMethodDecl>(Callee))
+    return isLibTorch(Callee) && Name == "record";
+  return Name == "cudaEventRecord";
 }
 
 } // namespace torchtidy::torch

@@ -8,6 +8,10 @@
 
 namespace torchtidy::torch {
 
+/// Tells the time: system_clock::now, gettimeofday, omp_get_wtime. Null is
+/// answered by no.
+bool readsClock(const clang::FunctionDecl *Callee);
+
 bool isMeasurement(const clang::FunctionDecl *Callee);
 
 } // namespace torchtidy::torch

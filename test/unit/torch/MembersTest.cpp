@@ -437,4 +437,8 @@ TEST(Measurement, Clocks) {
                    "gettimeofday(tv, nullptr)", "cudaDeviceSynchronize()",
                    "omp_get_wtime()", "state.KeepRunning()",
                    "torch::cuda::synchronize()", "event.synchronize()"}));
+  EXPECT_EQ(All.those(readsClock),
+            (Names{"std::chrono::steady_clock::now()", "clock()",
+                   "gettimeofday(tv, nullptr)", "omp_get_wtime()"}));
+  EXPECT_FALSE(readsClock(nullptr));
 }
