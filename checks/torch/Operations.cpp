@@ -125,6 +125,8 @@ bool replacesContent(const Operation &Op) {
              .Default(false);
 }
 
+bool copiesInto(const Operation &Op) { return Op.Name == "copy_"; }
+
 bool isZeroing(const Operation &Op) { return Op.Name == "zero_"; }
 
 bool isAccumulating(const Operation &Op) {

@@ -113,6 +113,8 @@ bool isIndexing(const Operation &Op);
 
 /// What was there is replaced, not computed with: zero_, fill_, copy_.
 bool replacesContent(const Operation &Op);
+/// copy_: the content of another tensor, which may be on another device.
+bool copiesInto(const Operation &Op);
 /// zero_.
 bool isZeroing(const Operation &Op);
 /// The result is added to what is there: add_, sub_. += is add_.

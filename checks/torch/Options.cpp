@@ -158,6 +158,15 @@ bool isNonBlockingFlag(const ParmVarDecl *Parameter) {
   return ast::nameOf(Parameter) == "non_blocking";
 }
 
+const Expr *nonBlockingArgument(const CallExpr *Call) {
+  const FunctionDecl *Callee = Call->getDirectCallee();
+  for (unsigned I = 0;
+       Callee && I < Callee->getNumParams() && I < Call->getNumArgs(); ++I)
+    if (isNonBlockingFlag(Callee->getParamDecl(I)))
+      return Call->getArg(I);
+  return nullptr;
+}
+
 bool isStrides(const ParmVarDecl *Parameter) {
   return ast::nameOf(Parameter) == "strides";
 }

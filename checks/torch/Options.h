@@ -58,6 +58,9 @@ bool saysNoScalar(clang::QualType Type);
 bool saysDeviceOption(const clang::FunctionDecl *F);
 /// A parameter of to(), copy_() and their like: the host does not wait.
 bool isNonBlockingFlag(const clang::ParmVarDecl *Parameter);
+/// What a call gives for that flag, which may be a default; null where it has
+/// none.
+const clang::Expr *nonBlockingArgument(const clang::CallExpr *Call);
 /// LibTorch's ScalarType, the enumeration, and caffe2::TypeMeta.
 bool isScalarType(clang::QualType Type);
 bool isTypeMeta(clang::QualType Type);

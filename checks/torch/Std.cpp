@@ -133,6 +133,20 @@ bool accessesElement(const FunctionDecl *Method) {
       .Default(false);
 }
 
+bool waitsForThread(const FunctionDecl *F) {
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(F);
+  if (!Method)
+    return false;
+  const StringRef Class = ast::nameOf(Method->getParent());
+  const StringRef Name = ast::nameOf(Method);
+  const bool IsShared = Class.contains("future") || Class == "latch" ||
+                        Class.starts_with("condition_variable") ||
+                        Class.ends_with("thread") || Class.contains("sema") ||
+                        Class == "barrier";
+  return IsShared && (Name == "get" || Name == "join" || Name == "acquire" ||
+                      Name.contains("wait"));
+}
+
 bool callsOnce(const FunctionDecl *F) { return ast::nameOf(F) == "call_once"; }
 
 bool replacesElements(const FunctionDecl *Method) {

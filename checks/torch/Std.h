@@ -118,6 +118,10 @@ bool onlyAccesses(const clang::FunctionDecl *F);
 /// [], -> and *.)
 bool accessesElement(const clang::FunctionDecl *Method);
 
+/// Another thread may have to do something first: get and wait of a future,
+/// join, wait of a condition variable.
+bool waitsForThread(const clang::FunctionDecl *F);
+
 /// call_once.
 bool callsOnce(const clang::FunctionDecl *F);
 

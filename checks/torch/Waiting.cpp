@@ -32,6 +32,17 @@ bool isSynchronisation(const FunctionDecl *F) {
              .Default(false);
 }
 
+bool asksWhetherDone(const FunctionDecl *F) {
+  const StringRef Name = ast::nameOf(F);
+  if (isLibTorch(F))
+    return Name == "query" && isa<CXXMethodDecl>(F);
+  return !isa_and_nonnull<CXXMethodDecl>(F) &&
+         llvm::StringSwitch<bool>(Name)
+             .Cases("cudaEventQuery", "cudaStreamQuery", true)
+             .Cases("hipEventQuery", "hipStreamQuery", true)
+             .Default(false);
+}
+
 /// Functions that are no operations of the table.
 static Wait waitOfOther(const FunctionDecl *F) {
   const StringRef Name = ast::nameOf(F);
@@ -54,12 +65,8 @@ static bool isSpelledFalse(const Expr *E) {
 
 /// Its flag may say that nobody has to wait.
 static bool mayBeNonBlocking(const CallExpr *Call) {
-  const FunctionDecl *Callee = Call->getDirectCallee();
-  for (unsigned I = 0; I < Callee->getNumParams() && I < Call->getNumArgs();
-       ++I)
-    if (isNonBlockingFlag(Callee->getParamDecl(I)))
-      return !isSpelledFalse(Call->getArg(I));
-  return false;
+  const Expr *Flag = nonBlockingArgument(Call);
+  return Flag && !isa<CXXDefaultArgExpr>(Flag) && !isSpelledFalse(Flag);
 }
 
 static bool hasTensor(llvm::ArrayRef<const Expr *> Arguments) {
@@ -68,7 +75,7 @@ static bool hasTensor(llvm::ArrayRef<const Expr *> Arguments) {
 }
 
 static Wait waitOfOperation(const CallExpr *Call, const Operation &Op) {
-  if (isTransfer(Op) || Op.Name == "copy_" || Op.Name == "type_as")
+  if (isTransfer(Op) || copiesInto(Op) || Op.Name == "type_as")
     return mayBeNonBlocking(Call) ? Wait::None : Wait::Copy;
   const auto Arguments = ast::argumentsOf(Call);
   // t[i] of a tensor i reads it with item().

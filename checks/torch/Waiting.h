@@ -14,6 +14,9 @@ namespace torchtidy::torch {
 /// stream or an event, c10::cuda::device_synchronize, cudaDeviceSynchronize.
 bool isSynchronisation(const clang::FunctionDecl *F);
 
+/// query() of an event or a stream: who asks until the answer is yes has waited.
+bool asksWhetherDone(const clang::FunctionDecl *F);
+
 /// What the host waits for.
 enum class Wait : uint8_t {
   /// It does not: the operation is only enqueued. (Or it is not known to.)

@@ -186,6 +186,9 @@ private:
       part("left", cast<CompareEvent>(E).Left);
       part("right", cast<CompareEvent>(E).Right);
       break;
+    case Event::ReadUnwaited:
+      part("memory", cast<ReadUnwaitedEvent>(E).Memory);
+      break;
     case Event::Grad:
     case Event::Inspect:
     case Event::Release:

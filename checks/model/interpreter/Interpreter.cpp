@@ -74,6 +74,7 @@ bool Interpreter::join(State &Into, const State &From) {
   Changed |= insert(Into.GivenUp, From.GivenUp);
   Changed |= insert(Into.Reserved, From.Reserved);
   Changed |= insert(Into.Temporaries, From.Temporaries);
+  Changed |= Into.Copies.join(From.Copies);
   // Each path has evaluated its own parts of the statement.
   for (const auto &[Key, D] : From.Denotations) {
     auto [It, Inserted] = Into.Denotations.try_emplace(Key, D);

@@ -1,5 +1,6 @@
 #include "model/semantics/Calls.h"
 #include "model/domains/attributes/Transfer.h"
+#include "model/domains/device/Copies.h"
 #include "model/domains/device/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/Assignment.h"
@@ -197,6 +198,7 @@ static Denotation denoted(Machine &M, const CallSite &Site) {
   const std::optional<Denotation> Returned = expanded(M, Callees);
   if (M.isRecording() && Callees.empty())
     loans::touchOperands(M, Site.Call, Site.Kind, Site.Object, Site.Arguments);
+  device::meetCopies(M, Site.Call, Site.Kind, !Callees.empty());
   switch (Site.Kind.Kind) {
   case Api::ModuleForward:
     return modules::forward(M, Site, Returned, handedToUnseen(M, Callees));

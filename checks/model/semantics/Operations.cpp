@@ -1,5 +1,6 @@
 #include "model/semantics/Operations.h"
 #include "model/domains/Transfers.h"
+#include "model/domains/device/Copies.h"
 #include "model/domains/history/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/Autograd.h"
@@ -143,6 +144,7 @@ Denotation call(Machine &M, const CallSite &Site) {
   const OperationCall Call = operands(M, Site);
   Value Computed = resultOf(M, Call);
   devices::meet(M, Op, Site.Call, Call.Operands);
+  device::startCopy(M, Call, Computed);
   if (Op.Writes == op::Self && !Call.Operands.empty())
     return writeSelf(M, Call, std::move(Computed));
   if (Op.Writes == op::Out && !Site.Arguments.empty())

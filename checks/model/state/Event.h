@@ -46,8 +46,9 @@ struct Event {
     Fill,
     DefaultDType,
     Compare,
+    ReadUnwaited,
   };
-  static constexpr unsigned Kinds = Compare + 1;
+  static constexpr unsigned Kinds = ReadUnwaited + 1;
 
   const Kind Is;
   const Frame *In = nullptr;
@@ -377,6 +378,15 @@ struct DefaultDTypeEvent : EventOf<Event::DefaultDType> {
 struct CompareEvent : EventOf<Event::Compare> {
   using EventOf::EventOf;
   Value Left, Right;
+};
+
+/// The host reads memory that a device may still be writing: a copy that nobody
+/// has waited for, on any path.
+struct ReadUnwaitedEvent : EventOf<Event::ReadUnwaited> {
+  using EventOf::EventOf;
+  AllocationSet Memory;
+  /// A pointer or accessor to it is handed out, which may be read later.
+  bool IsPointer = false;
 };
 
 using EventPtr = std::unique_ptr<Event>;

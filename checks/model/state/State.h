@@ -23,6 +23,21 @@ struct Denotation {
   }
 };
 
+/// Tensors on the host that a device writes while the host goes on.
+struct UnwaitedCopies {
+  /// Their memory; and what of it may have been written completely, because the
+  /// host has waited on some path.
+  AllocationSet Started, Finished;
+
+  bool join(const UnwaitedCopies &Other) {
+    const bool Changed = insert(Started, Other.Started);
+    return insert(Finished, Other.Finished) || Changed;
+  }
+  bool operator==(const UnwaitedCopies &Other) const {
+    return Started == Other.Started && Finished == Other.Finished;
+  }
+};
+
 struct State {
   std::map<PlaceId, Value> Places;
   uint8_t GradMode = 0;
@@ -35,6 +50,7 @@ struct State {
   PlaceSet Reserved;
   /// Objects that an expression has made and that end with it.
   PlaceSet Temporaries;
+  UnwaitedCopies Copies;
 
   const Value *find(PlaceId P) const {
     auto It = Places.find(P);
@@ -44,7 +60,8 @@ struct State {
   bool operator==(const State &Other) const {
     return Places == Other.Places && GradMode == Other.GradMode &&
            Denotations == Other.Denotations && GivenUp == Other.GivenUp &&
-           Reserved == Other.Reserved && Temporaries == Other.Temporaries;
+           Reserved == Other.Reserved && Temporaries == Other.Temporaries &&
+           Copies == Other.Copies;
   }
 };
 

@@ -1,11 +1,16 @@
 #include "pretend.h"
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/core/CachingHostAllocator.h>
+#include <ATen/detail/PrivateUse1HooksInterface.h>
+#include <c10/core/DeviceType.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/library.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 namespace pretend {
 namespace {
@@ -38,6 +43,30 @@ struct Memory final : c10::Allocator {
     std::memcpy(to, from, bytes);
   }
 } memory;
+
+// Of the host, for copies that nobody waits for.
+struct PinnedMemory final : at::HostAllocator {
+  c10::DataPtr allocate(size_t bytes) override {
+    void *data = std::calloc(bytes, 1);
+    return {data, data, &std::free, c10::DeviceType::CPU};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &std::free; }
+  void copy_data(void *to, const void *from, size_t bytes) const override {
+    std::memcpy(to, from, bytes);
+  }
+  bool record_event(void *, void *, c10::Stream) override { return true; }
+  void empty_cache() override {}
+  at::HostStats get_stats() override { return {}; }
+  void reset_accumulated_stats() override {}
+  void reset_peak_stats() override {}
+} pinned_memory;
+
+struct Hooks final : at::PrivateUse1HooksInterface {
+  bool isBuilt() const override { return true; }
+  bool isAvailable() const override { return true; }
+  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
+  c10::Allocator *getPinnedMemoryAllocator() const override { return &pinned_memory; }
+} hooks;
 
 const c10::DispatchKeySet keys(c10::DispatchKey::PrivateUse1);
 
@@ -79,9 +108,7 @@ template <class From> void convert_from(const at::Tensor &from, const at::Tensor
   }
 }
 
-at::Tensor copy_from(const at::Tensor &from, const at::Tensor &to, bool) {
-  TORCH_CHECK(from.is_contiguous() && to.is_contiguous() && from.numel() == to.numel(),
-              "the pretended device copies whole tensors");
+void copy_now(const at::Tensor &from, const at::Tensor &to) {
   switch (from.scalar_type()) {
   case c10::kByte:
     convert_from<uint8_t>(from, to);
@@ -95,6 +122,20 @@ at::Tensor copy_from(const at::Tensor &from, const at::Tensor &to, bool) {
   default:
     convert_from<float>(from, to);
   }
+}
+
+// Copies to the host that the device has not made yet: from, to.
+std::vector<std::pair<at::Tensor, at::Tensor>> later;
+
+at::Tensor copy_from(const at::Tensor &from, const at::Tensor &to, bool non_blocking) {
+  TORCH_CHECK(from.is_contiguous() && to.is_contiguous() && from.numel() == to.numel(),
+              "the pretended device copies whole tensors");
+  if (non_blocking && to.is_cpu()) {
+    later.emplace_back(from, to);
+    return to;
+  }
+  synchronize();
+  copy_now(from, to);
   return to;
 }
 
@@ -107,6 +148,20 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_copy_from", copy_from);
 }
 
-torch::Device accelerator() { return only; }
+torch::Device accelerator() {
+  static const bool isRegistered = [] {
+    c10::register_privateuse1_backend("pretended");
+    at::RegisterPrivateUse1HooksInterface(&hooks);
+    at::setHostAllocator(type, &pinned_memory);
+    return true;
+  }();
+  (void)isRegistered;
+  return only;
+}
+
+void synchronize() {
+  for (const auto &[from, to] : std::exchange(later, {}))
+    copy_now(from, to);
+}
 
 } // namespace pretend

@@ -2,6 +2,9 @@
 // tells a device from the CPU and needs none to be seen: a tensor on it has a device with an
 // index, and what goes to it is a copy that the probe counts. It can be filled with zeros,
 // and copied to, from and on, as bytes, int64_t, float and double; nothing else.
+// As CUDA does, it makes copies to the host that nobody has to wait for (non_blocking) later:
+// before the next copy of another kind, or when it is synchronized. Until then pinned memory
+// that is new holds zeros.
 #ifndef TORCH_TIDY_SCENARIOS_PRETEND_H
 #define TORCH_TIDY_SCENARIOS_PRETEND_H
 
@@ -11,6 +14,9 @@ namespace pretend {
 
 // To be called first: without that the device may not be there.
 torch::Device accelerator();
+
+// What torch::cuda::synchronize() is for CUDA.
+void synchronize();
 
 } // namespace pretend
 

@@ -52,15 +52,6 @@ static void describeTransfer(TransferEvent &E, const CallExpr *Call,
   }
 }
 
-static bool isNonBlocking(const CallExpr *Call) {
-  const FunctionDecl *Callee = Call->getDirectCallee();
-  for (unsigned I = 0;
-       Callee && I < Call->getNumArgs() && I < Callee->getNumParams(); ++I)
-    if (torch::isNonBlockingFlag(Callee->getParamDecl(I)))
-      return boolAt(Call->getArg(I), false) == true;
-  return false;
-}
-
 /// What holds a tensor that the call made before, and what has a graph that may
 /// have saved one.
 static void findOlder(Machine &M, AllocateEvent &E) {
@@ -107,7 +98,8 @@ static void emitTransfer(Machine &M, const OperationCall &Call, Value &Result) {
     E.Input = Call.self();
     E.Result = Result;
     describeTransfer(E, Call.Call, *Call.Op);
-    E.IsNonBlocking = isNonBlocking(Call.Call);
+    E.IsNonBlocking =
+        boolAt(torch::nonBlockingArgument(Call.Call), false) == true;
   });
 }
 

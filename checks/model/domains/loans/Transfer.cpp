@@ -7,6 +7,7 @@
 #include "torch/Members.h"
 #include "torch/Options.h"
 #include "torch/Ownership.h"
+#include "torch/Reading.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 
@@ -333,30 +334,11 @@ void touch(Machine &M, const Expr *Site, const Value &V) {
 /// What reads the data of tensors that it is given.
 void touchOperands(Machine &M, const CallExpr *Call, const torch::Call &Kind,
                    const Expr *Object, llvm::ArrayRef<const Expr *> Arguments) {
-  bool ReadsObject = false, ReadsArguments = true;
-  switch (Kind.Kind) {
-  case Api::Operation:
-    // Views read nothing, nor does size().
-    ReadsArguments = ReadsObject =
-        Kind.Op->View != torch::Tri::Yes &&
-        !(Kind.Op->Returns == torch::operation::Scalar &&
-          Kind.Op->Sync == torch::Tri::No);
-    break;
-  case Api::ModuleForward:
-  case Api::Foreign:
-    break;
-  case Api::Library:
-    // Not its size, its device or whether it is defined.
-    ReadsObject = torch::givesReadAccess(Call->getDirectCallee());
-    ReadsArguments = !Object;
-    break;
-  default:
-    return;
-  }
-  if (Object && ReadsObject && torch::mayHoldTensor(Object->getType()))
+  const torch::DataReads Reads = torch::dataReads(Call, Kind);
+  if (Object && Reads.OfObject && torch::mayHoldTensor(Object->getType()))
     touch(M, Call, M.deepValue(Object));
   for (const Expr *Argument : Arguments)
-    if (ReadsArguments && !isa<CXXDefaultArgExpr>(Argument) &&
+    if (Reads.OfArguments && !isa<CXXDefaultArgExpr>(Argument) &&
         torch::mayHoldTensor(Argument->getType()))
       touch(M, Call, M.deepValue(Argument));
 }
