@@ -1,7 +1,8 @@
 // An accelerator that is none: the device PrivateUse1 with the memory of the host. For what
 // tells a device from the CPU and needs none to be seen: a tensor on it has a device with an
 // index, and what goes to it is a copy that the probe counts. It can be filled with zeros,
-// and copied to, from and on, as bytes, int64_t, float and double; nothing else.
+// and copied to, from and on, as bytes, int64_t, float and double; nothing else. Memory that
+// is freed is kept for the next tensor of that size, until the cache is emptied.
 #ifndef TORCH_TIDY_SCENARIOS_PRETEND_H
 #define TORCH_TIDY_SCENARIOS_PRETEND_H
 
@@ -11,6 +12,9 @@ namespace pretend {
 
 // To be called first: without that the device may not be there.
 torch::Device accelerator();
+
+// How often memory had to come from the system so far, because the cache had none.
+int64_t memory_requests();
 
 } // namespace pretend
 
