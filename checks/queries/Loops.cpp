@@ -35,7 +35,8 @@ bool isOuterLoop(const Execution &Entry, const Loop &L) {
 }
 
 bool isUnconditional(const Execution &Entry, const Stmt *S, const Frame *F,
-                     const Loop &L) {
+                     const Loop &L,
+                     llvm::function_ref<bool(const Expr *)> Passes) {
   const Stmt *Statement = Entry.loopStatement(L);
   for (; F; S = F->Site, F = F->Caller) {
     if (!F->Flow || !S)
@@ -45,7 +46,8 @@ bool isUnconditional(const Execution &Entry, const Stmt *S, const Frame *F,
       if (Parent == Statement)
         return true;
       if (const auto *If = dyn_cast<IfStmt>(Parent))
-        if (Child != If->getCond() && Child != If->getInit())
+        if (Child != If->getCond() && Child != If->getInit() &&
+            !(Passes && Passes(If->getCond())))
           return false;
       if (const auto *Choice = dyn_cast<AbstractConditionalOperator>(Parent))
         if (Child != Choice->getCond())

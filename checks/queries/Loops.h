@@ -5,6 +5,7 @@
 #define TORCHTIDY_QUERIES_LOOPS_H
 
 #include "model/execution/Execution.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace torchtidy::model {
 
@@ -13,9 +14,12 @@ namespace torchtidy::model {
 bool isOuterLoop(const Execution &Entry, const flow::Loop &L);
 
 /// The statement runs in every iteration of L: no branch inside the loop
-/// decides about it.
-bool isUnconditional(const Execution &Entry, const clang::Stmt *S,
-                     const Frame *F, const flow::Loop &L);
+/// decides about it, but for an if whose condition Passes: one that comes out
+/// the same in every iteration, for instance.
+bool isUnconditional(
+    const Execution &Entry, const clang::Stmt *S, const Frame *F,
+    const flow::Loop &L,
+    llvm::function_ref<bool(const clang::Expr *)> Passes = nullptr);
 
 /// E is written with variables of a scope around the loop statement only, so
 /// that it can be moved there.

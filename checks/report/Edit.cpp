@@ -70,6 +70,25 @@ static SourceLocation aboveMarker(const SourceManager &SM,
                                                         Text.size());
 }
 
+/// Takes out a statement that is written from Begin to End. The line goes with
+/// it, unless something else is on it.
+static FixItHint removal(const SourceManager &SM, SourceLocation Begin,
+                         SourceLocation End) {
+  const StringRef Buffer = SM.getBufferData(SM.getFileID(Begin));
+  const unsigned Start =
+      SM.getFileOffset(Begin) - indentation(SM, Begin).size();
+  const size_t Rest = Buffer.find_first_not_of(" \t", SM.getFileOffset(End));
+  const bool IsAlone = Rest != StringRef::npos && Buffer[Rest] == '\n' &&
+                       Start != 0 && Buffer[Start - 1] == '\n';
+  if (!IsAlone)
+    return FixItHint::CreateRemoval(CharSourceRange::getCharRange(Begin, End));
+  // With the newline before it: behind a removal Clang takes one more blank,
+  // which would be of the next line's indentation.
+  const SourceLocation First = SM.getLocForStartOfFile(SM.getFileID(Begin));
+  return FixItHint::CreateRemoval(CharSourceRange::getCharRange(
+      First.getLocWithOffset(Start - 1), First.getLocWithOffset(Rest)));
+}
+
 std::vector<FixItHint> insertAfter(const ASTContext &Context,
                                    const flow::ControlFlow &Flow, const Stmt *S,
                                    StringRef Code) {
@@ -222,23 +241,26 @@ std::vector<FixItHint> moveBeforeLoop(const ASTContext &Context,
     Result.push_back(FixItHint::CreateReplacement(Written, Instead));
     return Result;
   }
-  // The line goes with the statement, unless something else is on it.
-  const StringRef Buffer = SM.getBufferData(SM.getFileID(Above));
-  const unsigned Start =
-      SM.getFileOffset(Above) - indentation(SM, Above).size();
-  const size_t Rest = Buffer.find_first_not_of(" \t", SM.getFileOffset(After));
-  const bool IsAlone = Rest != StringRef::npos && Buffer[Rest] == '\n' &&
-                       Start != 0 && Buffer[Start - 1] == '\n';
-  if (!IsAlone) {
-    Result.push_back(FixItHint::CreateRemoval(Written));
-    return Result;
-  }
-  // With the newline before it: behind a removal Clang takes one more blank,
-  // which would be of the next line's indentation.
-  const SourceLocation First = SM.getLocForStartOfFile(SM.getFileID(Above));
-  Result.push_back(FixItHint::CreateRemoval(CharSourceRange::getCharRange(
-      First.getLocWithOffset(Start - 1), First.getLocWithOffset(Rest))));
+  Result.push_back(removal(SM, Above, After));
   return Result;
+}
+
+std::vector<FixItHint> removeStatement(const ASTContext &Context,
+                                       const flow::ControlFlow &Flow,
+                                       const Expr *E) {
+  const SourceManager &SM = Context.getSourceManager();
+  // Around it may be what ends its temporaries.
+  const auto *Whole = dyn_cast_or_null<Expr>(Flow.statement(E));
+  if (!Whole || Whole->IgnoreImplicit() != E || !isWritten(E->getBeginLoc()) ||
+      !isWritten(E->getEndLoc()) ||
+      !isa_and_nonnull<CompoundStmt>(Flow.parent(Whole)))
+    return {};
+  const SourceLocation End = Lexer::findLocationAfterToken(
+      E->getEndLoc(), tok::semi, SM, Context.getLangOpts(), false);
+  if (!isWritten(End))
+    return {};
+  return {removal(SM, aboveMarker(SM, E->getBeginLoc()),
+                  afterTrailingComments(Context, End))};
 }
 
 std::vector<FixItHint> appendCall(const ASTContext &Context, const Expr *E,

@@ -46,6 +46,13 @@ std::vector<clang::FixItHint> moveBeforeLoop(const clang::ASTContext &Context,
                                              const clang::Stmt *Loop,
                                              llvm::StringRef Instead);
 
+/// Takes out the statement that E is, with its line and the comments behind it.
+/// Nothing where E is a part of another statement, or all that a branch or a
+/// loop consists of without a block.
+std::vector<clang::FixItHint> removeStatement(const clang::ASTContext &Context,
+                                              const flow::ControlFlow &Flow,
+                                              const clang::Expr *E);
+
 /// Appends a member call (".detach()") to a tensor, in parentheses where they
 /// are needed. Nothing for what only has a tensor in it.
 std::vector<clang::FixItHint> appendCall(const clang::ASTContext &Context,

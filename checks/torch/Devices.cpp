@@ -43,4 +43,24 @@ bool asksForDevice(const clang::FunctionDecl *F) {
              .Default(false);
 }
 
+bool emptiesCache(const clang::FunctionDecl *F) {
+  return F && isLibTorch(F) &&
+         llvm::StringSwitch<bool>(ast::nameOf(F))
+             .Cases("emptyCache", "empty_cache", true)
+             .Case("CachingHostAllocator_emptyCache", true)
+             .Default(false);
+}
+
+bool asksForMemory(const clang::FunctionDecl *F) {
+  if (!F)
+    return false;
+  const llvm::StringRef Name = ast::nameOf(F);
+  if (!isLibTorch(F))
+    return Name == "cudaMemGetInfo";
+  return llvm::StringSwitch<bool>(Name)
+      .Cases("getDeviceStats", "getMemoryInfo", "snapshot", true)
+      .Cases("resetPeakStats", "resetAccumulatedStats", true)
+      .Default(false);
+}
+
 } // namespace torchtidy::torch

@@ -1,5 +1,7 @@
-// What asks which devices there are, or on which one something is. Source:
-// torch/cuda.h, ATen/Context.h, c10/core/Device.h, ATen/core/TensorBase.h.
+// What asks which devices there are, or on which one something is, and what it
+// does with the memory of one. Source: torch/cuda.h, ATen/Context.h,
+// c10/core/Device.h, ATen/core/TensorBase.h, ATen/DeviceAccelerator.h,
+// c10/core/CachingDeviceAllocator.h, c10/cuda/CUDACachingAllocator.h.
 #ifndef TORCHTIDY_TORCH_DEVICES_H
 #define TORCHTIDY_TORCH_DEVICES_H
 
@@ -22,6 +24,13 @@ bool isLossOfOneDevice(const clang::CXXRecordDecl *Module);
 /// torch::cuda::is_available, device_count; is_cuda, is_cpu of a tensor or of a
 /// device. Null is answered by no.
 bool asksForDevice(const clang::FunctionDecl *F);
+/// An allocator gives the memory that it keeps for later back to the driver:
+/// emptyCache of c10::cuda::CUDACachingAllocator and at::accelerator,
+/// empty_cache of a host allocator.
+bool emptiesCache(const clang::FunctionDecl *F);
+/// How much memory of a device is in use: getDeviceStats, resetPeakStats,
+/// getMemoryInfo, cudaMemGetInfo.
+bool asksForMemory(const clang::FunctionDecl *F);
 
 } // namespace torchtidy::torch
 

@@ -38,7 +38,7 @@ void print(const Tensor &x, torch::Device device) {
 std::vector<float> values(const Tensor &x) {
   Tensor host = x.to(torch::kCPU, torch::kFloat, true);
   // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'to' returns before
-  // CHECK-MESSAGES: :[[@LINE+2]]:28: note: the memory is handed out here
+  // CHECK-MESSAGES: :[[@LINE+2]]:29: note: the memory is handed out here
   // CHECK-FIXES: Tensor host = x.to(torch::kCPU, torch::kFloat, false);
   const float *begin = host.data_ptr<float>();
   return std::vector<float>(begin, begin + host.numel());

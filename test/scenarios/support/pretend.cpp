@@ -3,12 +3,16 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/CachingHostAllocator.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/DeviceType.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -33,16 +37,65 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 };
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
 
-struct Memory final : c10::Allocator {
+// Keeps what is freed for the next tensor of that size, as the allocator of CUDA does: only
+// what it does not have comes from the system.
+struct Memory final : c10::DeviceAllocator {
   c10::DataPtr allocate(size_t bytes) override {
-    void *data = std::malloc(bytes);
-    return {data, data, &std::free, only};
+    const size_t size = std::max<size_t>(bytes, 1);
+    const std::lock_guard<std::mutex> lock(mutex);
+    std::vector<void *> &kept = cache[size];
+    void *data = nullptr;
+    if (kept.empty()) {
+      data = std::malloc(size);
+      sizes[data] = size;
+      ++requests;
+    } else {
+      data = kept.back();
+      kept.pop_back();
+    }
+    return {data, data, &Memory::keep, only};
   }
-  c10::DeleterFnPtr raw_deleter() const override { return &std::free; }
+  c10::DeleterFnPtr raw_deleter() const override { return &Memory::keep; }
   void copy_data(void *to, const void *from, size_t bytes) const override {
     std::memcpy(to, from, bytes);
   }
-} memory;
+
+  bool initialized() override { return true; }
+  void emptyCache(c10::MempoolId_t) override {
+    const std::lock_guard<std::mutex> lock(mutex);
+    for (auto &[size, kept] : cache)
+      for (void *data : kept) {
+        sizes.erase(data);
+        std::free(data);
+      }
+    cache.clear();
+  }
+  void recordStream(const c10::DataPtr &, c10::Stream) override {}
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex) override {
+    return {};
+  }
+  void resetAccumulatedStats(c10::DeviceIndex) override {}
+  void resetPeakStats(c10::DeviceIndex) override {}
+
+  static void keep(void *data);
+
+  std::mutex mutex;
+  std::map<size_t, std::vector<void *>> cache;
+  std::map<void *, size_t> sizes;
+  int64_t requests = 0;
+};
+
+// Tensors that a static variable holds may be freed after it would be gone.
+Memory &memory() {
+  static Memory &only = *new Memory;
+  return only;
+}
+
+void Memory::keep(void *data) {
+  Memory &all = memory();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.cache[all.sizes[data]].push_back(data);
+}
 
 // Of the host, for copies that nobody waits for.
 struct PinnedMemory final : at::HostAllocator {
@@ -73,13 +126,13 @@ const c10::DispatchKeySet keys(c10::DispatchKey::PrivateUse1);
 at::Tensor empty(c10::IntArrayRef sizes, std::optional<c10::ScalarType> dtype,
                  std::optional<c10::Layout>, std::optional<c10::Device>, std::optional<bool>,
                  std::optional<c10::MemoryFormat> format) {
-  return at::detail::empty_generic(sizes, &memory, keys, dtype.value_or(c10::kFloat), format);
+  return at::detail::empty_generic(sizes, &memory(), keys, dtype.value_or(c10::kFloat), format);
 }
 
 at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides,
                          std::optional<c10::ScalarType> dtype, std::optional<c10::Layout>,
                          std::optional<c10::Device>, std::optional<bool>) {
-  return at::detail::empty_strided_generic(sizes, strides, &memory, keys,
+  return at::detail::empty_strided_generic(sizes, strides, &memory(), keys,
                                            dtype.value_or(c10::kFloat));
 }
 
@@ -153,6 +206,7 @@ torch::Device accelerator() {
     c10::register_privateuse1_backend("pretended");
     at::RegisterPrivateUse1HooksInterface(&hooks);
     at::setHostAllocator(type, &pinned_memory);
+    c10::SetAllocator(type, &memory());
     return true;
   }();
   (void)isRegistered;
@@ -162,6 +216,11 @@ torch::Device accelerator() {
 void synchronize() {
   for (const auto &[from, to] : std::exchange(later, {}))
     copy_now(from, to);
+}
+
+int64_t memory_requests() {
+  const std::lock_guard<std::mutex> lock(memory().mutex);
+  return memory().requests;
 }
 
 } // namespace pretend

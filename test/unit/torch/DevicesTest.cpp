@@ -1,6 +1,7 @@
 // What may say where a tensor is, and which classes put tensors somewhere.
 #include "torch/Devices.h"
 #include "torch/Data.h"
+#include "torch/Functions.h"
 #include "torch/Operations.h"
 #include "torch/Types.h"
 #include "torch/Variables.h"
@@ -77,4 +78,25 @@ TEST(DeviceOperations, ThatNeedOneDevice) {
     EXPECT_FALSE(torch::needsOneDevice(*Find(Name))) << Name;
   EXPECT_TRUE(torch::takesHostNumber(*Find("add")));
   EXPECT_FALSE(torch::takesHostNumber(*Find("mm")));
+}
+
+TEST(DeviceMemory, CachesAndStatistics) {
+  const Calls Read("#include <ATen/DeviceAccelerator.h>\n"
+                   "#include <ATen/core/CachingHostAllocator.h>\n"
+                   "struct Store { void emptyCache(); } store;\n"
+                   "void emptyCache();\n",
+                   {"at::accelerator::emptyCache()",
+                    "at::getDeviceAllocator(torch::kCUDA)->emptyCache()",
+                    "at::getHostAllocator(torch::kCUDA)->empty_cache()",
+                    "store.emptyCache()", "emptyCache()",
+                    "at::accelerator::getDeviceStats(0)",
+                    "torch::cuda::is_available()"});
+  ASSERT_TRUE(Read.isRead());
+  EXPECT_EQ(Read.those(torch::emptiesCache),
+            (std::vector<std::string>{
+                "at::accelerator::emptyCache()",
+                "at::getDeviceAllocator(torch::kCUDA)->emptyCache()",
+                "at::getHostAllocator(torch::kCUDA)->empty_cache()"}));
+  EXPECT_EQ(Read.those(torch::asksForMemory),
+            (std::vector<std::string>{"at::accelerator::getDeviceStats(0)"}));
 }
