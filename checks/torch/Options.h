@@ -58,6 +58,8 @@ bool saysNoScalar(clang::QualType Type);
 bool saysDeviceOption(const clang::FunctionDecl *F);
 /// A parameter of to(), copy_() and their like: the host does not wait.
 bool isNonBlockingFlag(const clang::ParmVarDecl *Parameter);
+/// pinned_memory, as a function or of TensorOptions.
+bool saysPinnedMemory(const clang::FunctionDecl *F);
 /// LibTorch's ScalarType, the enumeration, and caffe2::TypeMeta.
 bool isScalarType(clang::QualType Type);
 bool isTypeMeta(clang::QualType Type);

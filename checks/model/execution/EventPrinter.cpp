@@ -60,6 +60,7 @@ private:
     part("decided by", V.DecidedBy);
     part("memory", V.Memory);
     part(V.placement());
+    part("host copies", V.HostCopies);
   }
   void part(const Placement &Where) {
     if (!Where.saysDevice())
@@ -185,6 +186,9 @@ private:
     case Event::Compare:
       part("left", cast<CompareEvent>(E).Left);
       part("right", cast<CompareEvent>(E).Right);
+      break;
+    case Event::HostRead:
+      part("copies", cast<HostReadEvent>(E).Copies);
       break;
     case Event::Grad:
     case Event::Inspect:

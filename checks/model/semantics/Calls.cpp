@@ -7,6 +7,7 @@
 #include "model/semantics/Construction.h"
 #include "model/semantics/Foreign.h"
 #include "model/semantics/GradMode.h"
+#include "model/semantics/HostReads.h"
 #include "model/semantics/Library.h"
 #include "model/semantics/Modules.h"
 #include "model/semantics/Operations.h"
@@ -109,6 +110,9 @@ static void finish(Machine &M, const Expr *E, Denotation D) {
       Call && D.Objects.empty() && torch::maySayDevice(E->getType()) &&
       !isDeviceOfTensor(Call))
     D.Own.Index = device::indexOfReturned(Call, D.Own);
+  if (const auto *Call = dyn_cast<CallExpr>(E);
+      Call && torch::isTensorOptions(E->getType()))
+    device::describePinning(Call, D.Own);
   M.remember(E, std::move(D));
 }
 
@@ -195,8 +199,10 @@ static Value handedToUnseen(Machine &M, Activations Callees) {
 static Denotation denoted(Machine &M, const CallSite &Site) {
   const Activations Callees = M.graph().expansions(M.frame(), Site.Call);
   const std::optional<Denotation> Returned = expanded(M, Callees);
-  if (M.isRecording() && Callees.empty())
+  if (M.isRecording() && Callees.empty()) {
     loans::touchOperands(M, Site.Call, Site.Kind, Site.Object, Site.Arguments);
+    emitHostReads(M, Site);
+  }
   switch (Site.Kind.Kind) {
   case Api::ModuleForward:
     return modules::forward(M, Site, Returned, handedToUnseen(M, Callees));

@@ -62,6 +62,8 @@ llvm::StringRef Event::name(Kind K) {
     return "default-dtype";
   case Compare:
     return "compare";
+  case HostRead:
+    return "host-read";
   }
   llvm_unreachable("not a kind of event");
 }

@@ -46,8 +46,9 @@ struct Event {
     Fill,
     DefaultDType,
     Compare,
+    HostRead,
   };
-  static constexpr unsigned Kinds = Compare + 1;
+  static constexpr unsigned Kinds = HostRead + 1;
 
   const Kind Is;
   const Frame *In = nullptr;
@@ -377,6 +378,14 @@ struct DefaultDTypeEvent : EventOf<Event::DefaultDType> {
 struct CompareEvent : EventOf<Event::Compare> {
   using EventOf::EventOf;
   Value Left, Right;
+};
+
+/// What was copied from a device to the host is wanted there: its numbers are
+/// read, or something keeps it that others see.
+struct HostReadEvent : EventOf<Event::HostRead> {
+  using EventOf::EventOf;
+  /// Of these copies (TransferEvent::Memory).
+  AllocationSet Copies;
 };
 
 using EventPtr = std::unique_ptr<Event>;

@@ -1,11 +1,14 @@
 #include "pretend.h"
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/detail/PrivateUse1HooksInterface.h>
+#include <ATen/ops/as_strided_native.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/library.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 namespace pretend {
 namespace {
@@ -41,6 +44,35 @@ struct Memory final : c10::Allocator {
 
 const c10::DispatchKeySet keys(c10::DispatchKey::PrivateUse1);
 
+// Memory of the host that is said to be pinned.
+struct Pinned final : c10::Allocator {
+  static std::set<const void *> &all() {
+    static std::set<const void *> pinned;
+    return pinned;
+  }
+  static void release(void *data) {
+    all().erase(data);
+    std::free(data);
+  }
+  c10::DataPtr allocate(size_t bytes) override {
+    void *data = std::malloc(bytes);
+    all().insert(data);
+    return {data, data, &release, c10::Device(c10::kCPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
+  void copy_data(void *to, const void *from, size_t bytes) const override {
+    std::memcpy(to, from, bytes);
+  }
+} pinned;
+
+struct Hooks final : at::PrivateUse1HooksInterface {
+  bool isBuilt() const override { return true; }
+  bool isAvailable() const override { return true; }
+  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
+  bool isPinnedPtr(const void *data) const override { return Pinned::all().count(data) != 0; }
+  c10::Allocator *getPinnedMemoryAllocator() const override { return &pinned; }
+} hooks;
+
 at::Tensor empty(c10::IntArrayRef sizes, std::optional<c10::ScalarType> dtype,
                  std::optional<c10::Layout>, std::optional<c10::Device>, std::optional<bool>,
                  std::optional<c10::MemoryFormat> format) {
@@ -52,6 +84,11 @@ at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides,
                          std::optional<c10::Device>, std::optional<bool>) {
   return at::detail::empty_strided_generic(sizes, strides, &memory, keys,
                                            dtype.value_or(c10::kFloat));
+}
+
+at::Tensor as_strided(const at::Tensor &self, c10::IntArrayRef sizes, c10::IntArrayRef strides,
+                      std::optional<int64_t> offset) {
+  return at::native::as_strided_tensorimpl(self, sizes, strides, offset);
 }
 
 at::Tensor &zero_(at::Tensor &self) {
@@ -103,10 +140,17 @@ at::Tensor copy_from(const at::Tensor &from, const at::Tensor &to, bool) {
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", empty);
   m.impl("empty_strided", empty_strided);
+  m.impl("as_strided", as_strided);
   m.impl("zero_", zero_);
   m.impl("_copy_from", copy_from);
 }
 
 torch::Device accelerator() { return only; }
+
+torch::Device accelerator_that_pins() {
+  c10::register_privateuse1_backend("pretend");
+  at::RegisterPrivateUse1HooksInterface(&hooks);
+  return only;
+}
 
 } // namespace pretend
