@@ -1,14 +1,12 @@
 #include "pretend.h"
 
 #include <ATen/EmptyTensor.h>
-#include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <ATen/ops/as_strided_native.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/library.h>
 
 #include <cstdlib>
 #include <cstring>
-#include <set>
 
 namespace pretend {
 namespace {
@@ -43,35 +41,6 @@ struct Memory final : c10::Allocator {
 } memory;
 
 const c10::DispatchKeySet keys(c10::DispatchKey::PrivateUse1);
-
-// Memory of the host that is said to be pinned.
-struct Pinned final : c10::Allocator {
-  static std::set<const void *> &all() {
-    static std::set<const void *> pinned;
-    return pinned;
-  }
-  static void release(void *data) {
-    all().erase(data);
-    std::free(data);
-  }
-  c10::DataPtr allocate(size_t bytes) override {
-    void *data = std::malloc(bytes);
-    all().insert(data);
-    return {data, data, &release, c10::Device(c10::kCPU)};
-  }
-  c10::DeleterFnPtr raw_deleter() const override { return &release; }
-  void copy_data(void *to, const void *from, size_t bytes) const override {
-    std::memcpy(to, from, bytes);
-  }
-} pinned;
-
-struct Hooks final : at::PrivateUse1HooksInterface {
-  bool isBuilt() const override { return true; }
-  bool isAvailable() const override { return true; }
-  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
-  bool isPinnedPtr(const void *data) const override { return Pinned::all().count(data) != 0; }
-  c10::Allocator *getPinnedMemoryAllocator() const override { return &pinned; }
-} hooks;
 
 at::Tensor empty(c10::IntArrayRef sizes, std::optional<c10::ScalarType> dtype,
                  std::optional<c10::Layout>, std::optional<c10::Device>, std::optional<bool>,
@@ -146,11 +115,5 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 
 torch::Device accelerator() { return only; }
-
-torch::Device accelerator_that_pins() {
-  c10::register_privateuse1_backend("pretend");
-  at::RegisterPrivateUse1HooksInterface(&hooks);
-  return only;
-}
 
 } // namespace pretend

@@ -11,8 +11,6 @@ namespace pretend {
 
 // To be called first: without that the device may not be there.
 torch::Device accelerator();
-// The same, with memory of the host that is said to be pinned (pin_memory).
-torch::Device accelerator_that_pins();
 
 } // namespace pretend
 

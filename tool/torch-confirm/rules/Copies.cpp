@@ -42,9 +42,6 @@ public:
         continue;
       MayCopy = true;
       for (const CopyCount &Copy : S->Copies) {
-        if (Copy.Pinned &&
-            Where.Finding.Kind == FindingKind::TransferPageable)
-          continue;
         Number += double(Copy.Count);
         Bytes += double(Copy.Bytes);
         ByKind[kindOf(Copy)] += double(Copy.Count);
