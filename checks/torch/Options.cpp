@@ -141,11 +141,15 @@ bool saysRequiresGrad(const FunctionDecl *F) {
   return ast::nameOf(F) == "requires_grad";
 }
 
+bool saysPinnedMemory(const FunctionDecl *F) {
+  return ast::nameOf(F) == "pinned_memory";
+}
+
 bool saysOtherOption(const FunctionDecl *F) {
-  return saysRequiresGrad(F) ||
+  return saysRequiresGrad(F) || saysPinnedMemory(F) ||
          llvm::StringSwitch<bool>(ast::nameOf(F))
              .Cases("device", "device_index", "layout", true)
-             .Cases("pinned_memory", "memory_format", true)
+             .Case("memory_format", true)
              .Default(false);
 }
 

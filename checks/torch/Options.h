@@ -61,6 +61,8 @@ bool isNonBlockingFlag(const clang::ParmVarDecl *Parameter);
 /// What a call gives for that flag, which may be a default; null where it has
 /// none.
 const clang::Expr *nonBlockingArgument(const clang::CallExpr *Call);
+/// pinned_memory, as a function or of TensorOptions.
+bool saysPinnedMemory(const clang::FunctionDecl *F);
 /// LibTorch's ScalarType, the enumeration, and caffe2::TypeMeta.
 bool isScalarType(clang::QualType Type);
 bool isTypeMeta(clang::QualType Type);

@@ -14,7 +14,8 @@ namespace torchtidy::torch {
 /// stream or an event, c10::cuda::device_synchronize, cudaDeviceSynchronize.
 bool isSynchronisation(const clang::FunctionDecl *F);
 
-/// query() of an event or a stream: who asks until the answer is yes has waited.
+/// query() of an event or a stream: who asks until the answer is yes has
+/// waited.
 bool asksWhetherDone(const clang::FunctionDecl *F);
 
 /// What the host waits for.

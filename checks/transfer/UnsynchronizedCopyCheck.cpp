@@ -32,11 +32,10 @@ static Finding describe(const Program &Program,
       "the host reads it without waiting: what it gets may be old or half "
       "written; leave non_blocking out, or call torch::cuda::synchronize() "
       "before the reading";
-  addNote(Result,
-          {Found.Read->Site->getExprLoc(),
-           Found.Read->IsPointer ? "the memory is handed out here"
-                                 : "it is read here",
-           NoteRole::Read});
+  addNote(Result, {Found.Read->Site->getExprLoc(),
+                   Found.Read->IsPointer ? "the memory is handed out here"
+                                         : "it is read here",
+                   NoteRole::Read});
   Result.Fixes = waitThere(Found.Copies);
   Result.IterationSite = Found.Copies->getBeginLoc();
   return Result;

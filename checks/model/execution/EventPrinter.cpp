@@ -60,6 +60,7 @@ private:
     part("decided by", V.DecidedBy);
     part("memory", V.Memory);
     part(V.placement());
+    part("host copies", V.HostCopies);
   }
   void part(const Placement &Where) {
     if (!Where.saysDevice())
@@ -188,6 +189,9 @@ private:
       break;
     case Event::ReadUnwaited:
       part("memory", cast<ReadUnwaitedEvent>(E).Memory);
+      break;
+    case Event::HostRead:
+      part("copies", cast<HostReadEvent>(E).Copies);
       break;
     case Event::Grad:
     case Event::Inspect:

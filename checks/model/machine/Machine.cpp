@@ -12,6 +12,25 @@ bool Machine::isGradient(const PlaceSet &Set) const {
   });
 }
 
+/// Others may see what is stored at P: a member, what a parameter leads to.
+static bool isSeenOutside(Machine &M, PlaceId P) {
+  const PlaceTable &Places = M.places();
+  const PlaceId RootPlace = Places.rootOf(P);
+  const Root Kind = Places.rootKind(RootPlace);
+  if (Kind == Root::Background)
+    return true;
+  if (Kind == Root::Local && P == RootPlace &&
+      !Places.variable(P)->getType()->isReferenceType())
+    return false;
+  return M.isFromOutside(P);
+}
+
+void Machine::emitHostRead(const Expr *Site, const Value &V) {
+  if (!V.HostCopies.empty())
+    emit<HostReadEvent>(Site,
+                        [&](HostReadEvent &E) { E.Copies = V.HostCopies; });
+}
+
 void Machine::emitStore(const Expr *Site, const PlaceSet &To, Value &V,
                         StoreKind How, const Expr *Operand,
                         const Expr *Target) {
@@ -21,6 +40,8 @@ void Machine::emitStore(const Expr *Site, const PlaceSet &To, Value &V,
     E.Operand = Operand;
     E.Target = Target;
   };
+  if (llvm::any_of(To, [&](PlaceId P) { return isSeenOutside(*this, P); }))
+    emitHostRead(Site, V);
   if (!V.mayHaveHistory()) {
     // What was there is let go; nothing with a history takes its place.
     if (How != StoreKind::Append && How != StoreKind::InPlace)

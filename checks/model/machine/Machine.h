@@ -76,6 +76,8 @@ public:
   void emitStore(const clang::Expr *Site, const PlaceSet &To, Value &V,
                  StoreKind How, const clang::Expr *Operand,
                  const clang::Expr *Target = nullptr);
+  /// That the host wants V, which may be a copy from a device.
+  void emitHostRead(const clang::Expr *Site, const Value &V);
   /// That the data of what Target denotes is written.
   void emitWrite(const clang::Expr *Site, const clang::Expr *Target,
                  const Value &Written = Value(), bool IsPointer = false);

@@ -8,6 +8,7 @@
 #include "model/semantics/Construction.h"
 #include "model/semantics/Foreign.h"
 #include "model/semantics/GradMode.h"
+#include "model/semantics/HostReads.h"
 #include "model/semantics/Library.h"
 #include "model/semantics/Modules.h"
 #include "model/semantics/Operations.h"
@@ -110,6 +111,9 @@ static void finish(Machine &M, const Expr *E, Denotation D) {
       Call && D.Objects.empty() && torch::maySayDevice(E->getType()) &&
       !isDeviceOfTensor(Call))
     D.Own.Index = device::indexOfReturned(Call, D.Own);
+  if (const auto *Call = dyn_cast<CallExpr>(E);
+      Call && torch::isTensorOptions(E->getType()))
+    device::describePinning(Call, D.Own);
   M.remember(E, std::move(D));
 }
 
@@ -196,8 +200,10 @@ static Value handedToUnseen(Machine &M, Activations Callees) {
 static Denotation denoted(Machine &M, const CallSite &Site) {
   const Activations Callees = M.graph().expansions(M.frame(), Site.Call);
   const std::optional<Denotation> Returned = expanded(M, Callees);
-  if (M.isRecording() && Callees.empty())
+  if (M.isRecording() && Callees.empty()) {
     loans::touchOperands(M, Site.Call, Site.Kind, Site.Object, Site.Arguments);
+    emitHostReads(M, Site);
+  }
   device::meetCopies(M, Site.Call, Site.Kind, !Callees.empty());
   switch (Site.Kind.Kind) {
   case Api::ModuleForward:

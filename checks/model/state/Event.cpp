@@ -64,6 +64,8 @@ llvm::StringRef Event::name(Kind K) {
     return "compare";
   case ReadUnwaited:
     return "read-unwaited";
+  case HostRead:
+    return "host-read";
   }
   llvm_unreachable("not a kind of event");
 }

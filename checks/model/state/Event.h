@@ -47,8 +47,9 @@ struct Event {
     DefaultDType,
     Compare,
     ReadUnwaited,
+    HostRead,
   };
-  static constexpr unsigned Kinds = ReadUnwaited + 1;
+  static constexpr unsigned Kinds = HostRead + 1;
 
   const Kind Is;
   const Frame *In = nullptr;
@@ -387,6 +388,14 @@ struct ReadUnwaitedEvent : EventOf<Event::ReadUnwaited> {
   AllocationSet Memory;
   /// A pointer or accessor to it is handed out, which may be read later.
   bool IsPointer = false;
+};
+
+/// What was copied from a device to the host is wanted there: its numbers are
+/// read, or something keeps it that others see.
+struct HostReadEvent : EventOf<Event::HostRead> {
+  using EventOf::EventOf;
+  /// Of these copies (TransferEvent::Memory).
+  AllocationSet Copies;
 };
 
 using EventPtr = std::unique_ptr<Event>;

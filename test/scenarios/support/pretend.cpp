@@ -3,6 +3,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/CachingHostAllocator.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
+#include <ATen/ops/as_strided_native.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/DeviceType.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
@@ -136,6 +137,11 @@ at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides,
                                            dtype.value_or(c10::kFloat));
 }
 
+at::Tensor as_strided(const at::Tensor &self, c10::IntArrayRef sizes, c10::IntArrayRef strides,
+                      std::optional<int64_t> offset) {
+  return at::native::as_strided_tensorimpl(self, sizes, strides, offset);
+}
+
 at::Tensor &zero_(at::Tensor &self) {
   std::memset(self.mutable_data_ptr(), 0, self.nbytes());
   return self;
@@ -197,6 +203,7 @@ at::Tensor copy_from(const at::Tensor &from, const at::Tensor &to, bool non_bloc
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", empty);
   m.impl("empty_strided", empty_strided);
+  m.impl("as_strided", as_strided);
   m.impl("zero_", zero_);
   m.impl("_copy_from", copy_from);
 }

@@ -1,8 +1,8 @@
 // An accelerator that is none: the device PrivateUse1 with the memory of the host. For what
 // tells a device from the CPU and needs none to be seen: a tensor on it has a device with an
 // index, and what goes to it is a copy that the probe counts. It can be filled with zeros,
-// and copied to, from and on, as bytes, int64_t, float and double; nothing else. Memory that
-// is freed is kept for the next tensor of that size, until the cache is emptied.
+// sliced, and copied to, from and on, as bytes, int64_t, float and double; nothing else. Memory
+// that is freed is kept for the next tensor of that size, until the cache is emptied.
 // As CUDA does, it makes copies to the host that nobody has to wait for (non_blocking) later:
 // before the next copy of another kind, or when it is synchronized. Until then pinned memory
 // that is new holds zeros.

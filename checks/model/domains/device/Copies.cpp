@@ -25,7 +25,7 @@ static AllocationSet written(Machine &M, const OperationCall &Call,
   const Value &To = Call.Values[0], &From = Call.Values[1];
   const bool IsPinned = To.isOnCpu() && To.Host == hostmemory::Pinned;
   return IsPinned && !From.isOnCpu() && To.Memory.size() == 1 ? To.Memory
-                                                             : AllocationSet();
+                                                              : AllocationSet();
 }
 
 void startCopy(Machine &M, const OperationCall &Call, const Value &Result) {
@@ -50,9 +50,8 @@ static AllocationSet unfinished(Machine &M, const Value &V) {
 }
 
 /// The operands of which the host reads the data.
-static llvm::SmallVector<const Expr *, 4> readOnHost(Machine &M,
-                                                     const CallExpr *Call,
-                                                     const torch::Call &Kind) {
+static llvm::SmallVector<const Expr *, 4>
+readOnHost(Machine &M, const CallExpr *Call, const torch::Call &Kind) {
   llvm::SmallVector<const Expr *, 4> Result;
   const Expr *Object = ast::objectOf(Call);
   torch::DataReads Reads = torch::dataReads(Call, Kind);

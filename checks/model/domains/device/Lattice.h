@@ -71,6 +71,17 @@ namespace rank {
 enum : uint8_t { Some = 1, Unknown = 2 };
 }
 
+/// What has become of a copy to the host since, as far as it is there.
+namespace sincecopy {
+enum : uint8_t {
+  /// Operations have computed something else of it.
+  Computed = 1,
+  /// It is mixed with what is no such copy: on another path, by an operation
+  /// that a device would not do as well.
+  Mixed = 2,
+};
+}
+
 struct Placement {
   Devices OnDevice;
   /// The variable of type torch::Device that said where it is.
@@ -79,6 +90,11 @@ struct Placement {
   Known<DeviceIndex> Index;
   uint8_t Host = 0;
   uint8_t Rank = 0;
+  /// Bits of sincecopy.
+  uint8_t SinceCopy = 0;
+  /// The copies from a device to the host that it was computed from, there and
+  /// by operations on tensors alone.
+  AllocationSet HostCopies;
 
   bool saysDevice() const {
     return !OnDevice.isEmpty() || !DeviceFrom.isEmpty();
@@ -110,10 +126,18 @@ struct Placement {
   }
 
   bool join(const Placement &Other) {
-    bool Changed = joinBits(Host, Other.Host);
+    bool Changed = joinCopies(Other);
+    Changed |= joinBits(Host, Other.Host);
     Changed |= Index.join(Other.Index);
     Changed |= joinBits(Rank, Other.Rank);
     return joinDevice(Other) || Changed;
+  }
+  bool joinCopies(const Placement &Other) {
+    bool Changed = joinBits(SinceCopy, Other.SinceCopy);
+    if (saysDevice() && Other.saysDevice() &&
+        HostCopies.empty() != Other.HostCopies.empty())
+      Changed |= joinBits(SinceCopy, uint8_t(sincecopy::Mixed));
+    return insert(HostCopies, Other.HostCopies) || Changed;
   }
   bool joinDevice(const Placement &Other) {
     if (!Other.saysDevice())
@@ -131,7 +155,8 @@ struct Placement {
   }
   bool operator==(const Placement &Same) const {
     return OnDevice == Same.OnDevice && DeviceFrom == Same.DeviceFrom &&
-           Index == Same.Index && Host == Same.Host && Rank == Same.Rank;
+           Index == Same.Index && Host == Same.Host && Rank == Same.Rank &&
+           SinceCopy == Same.SinceCopy && HostCopies == Same.HostCopies;
   }
 };
 

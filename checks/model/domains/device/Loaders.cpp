@@ -5,6 +5,7 @@
 #include "model/machine/Machine.h"
 #include "torch/Api.h"
 #include "torch/Data.h"
+#include "torch/Operations.h"
 #include "torch/Options.h"
 #include "torch/Types.h"
 #include <functional>
@@ -48,6 +49,8 @@ public:
       return !Of || torch::isLibTorch(Of) || torch::isStd(Of) || holds(Of);
     });
   }
+  /// Some of it may be in pinned memory.
+  bool mayPin() const { return Pins; }
 
 private:
   bool holdsFor(const FunctionDecl *F) {
@@ -82,6 +85,9 @@ private:
 
   bool leadsElsewhere(const CallExpr *Call) {
     const torch::Call Kind = torch::classify(Call);
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    Pins |= (Kind.Op && torch::pinsMemory(*Kind.Op)) ||
+            (Callee && torch::saysPinnedMemory(Callee));
     if (Kind.Op && torch::transferOf(*Kind.Op) == torch::Transfer::Cuda)
       return true;
     // A network, or a file, may have its tensors anywhere.
@@ -93,18 +99,23 @@ private:
   }
 
   Code &User;
+  bool Pins = false;
   std::set<const FunctionDecl *> Seen;
 };
 
 } // namespace
 
 /// Everything that the loader's data goes through stays on the CPU.
-static bool isOnHost(Machine &M, QualType Dataset) {
+static bool isOnHost(Machine &M, QualType Dataset, bool &MayPin) {
   const CXXRecordDecl *Class = torch::recordOf(Dataset);
   if (!Class)
     return false;
-  if (!torch::isLibTorch(Class))
-    return HostOnly(M.program()).holds(Class);
+  if (!torch::isLibTorch(Class)) {
+    HostOnly Users(M.program());
+    const bool Holds = Users.holds(Class);
+    MayPin |= Users.mayPin();
+    return Holds;
+  }
   switch (torch::dataOrigin(Class)) {
   case torch::DataOrigin::Host:
     return true;
@@ -120,7 +131,7 @@ static bool isOnHost(Machine &M, QualType Dataset) {
   for (unsigned I = 0; I < Arguments.size() && I < 2; ++I)
     if (Arguments[I].getKind() == TemplateArgument::Type &&
         torch::recordOf(Arguments[I].getAsType()) &&
-        !isOnHost(M, Arguments[I].getAsType()))
+        !isOnHost(M, Arguments[I].getAsType(), MayPin))
       return false;
   return true;
 }
@@ -131,10 +142,12 @@ void placeBatches(Machine &M, const FunctionDecl *Begin,
   if (Dataset.isNull())
     return;
   Value Batch = Value::withHistory(history::None);
-  Batch.setDevice(isOnHost(M, Dataset) ? Placement::on(Device::CPU)
-                                       : Placement::unknown());
+  bool MayPin = false;
+  Batch.setDevice(isOnHost(M, Dataset, MayPin) ? Placement::on(Device::CPU)
+                                               : Placement::unknown());
   Batch.Rank = Batch.isOnCpu() ? rank::Some : rank::Unknown;
-  Batch.Host = Batch.isOnCpu() ? hostmemory::Pageable : hostmemory::Unknown;
+  Batch.Host =
+      Batch.isOnCpu() && !MayPin ? hostmemory::Pageable : hostmemory::Unknown;
   for (PlaceId P : Batches)
     M.state().Places[P] = Batch;
 }

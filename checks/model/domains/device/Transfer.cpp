@@ -144,6 +144,18 @@ void complete(const Expr *E, Value &Made) {
     Made.OnDevice = Devices::unknown();
 }
 
+void describePinning(const CallExpr *Call, Value &Options) {
+  const FunctionDecl *Callee = Call->getDirectCallee();
+  if (!Callee || !torch::saysPinnedMemory(Callee))
+    return;
+  const auto Arguments = ast::argumentsOf(Call);
+  const std::optional<bool> Asked =
+      boolAt(Arguments.empty() ? nullptr : Arguments.front(), true);
+  Options.Host = !Asked   ? hostmemory::Unknown
+                 : *Asked ? hostmemory::Pinned
+                          : hostmemory::Pageable;
+}
+
 namespace {
 
 /// Where the tensors among the operands are (Same), and where the others ask
@@ -205,6 +217,30 @@ static bool getsDimensions(const OperationCall &Call) {
          llvm::any_of(ast::argumentsOf(Call.Call), isList);
 }
 
+/// Which copies to the host the result was computed from.
+static void describeCopies(Machine &M, const OperationCall &Call,
+                           Value &Result) {
+  if (!Result.isOnCpu() || Call.isFactory())
+    return;
+  const Operation &Op = *Call.Op;
+  if (Op.has(op::ChangesDevice) && !Call.Values.empty() &&
+      !Call.self().isOnCpu()) {
+    Result.HostCopies = {M.names().allocation(M.frame(), Call.Call)};
+    return;
+  }
+  for (const Value &V : Call.Values) {
+    insert(Result.HostCopies, V.HostCopies);
+    Result.SinceCopy |= V.SinceCopy;
+  }
+  if (Result.HostCopies.empty())
+    Result.SinceCopy = 0;
+  else if (Op.Sync == Tri::Yes || Op.has(op::Random))
+    Result.SinceCopy |= sincecopy::Mixed;
+  else if (!torch::isTransfer(Op) && !torch::isDetach(Op) &&
+           !torch::makesContiguous(Op) && !torch::pinsMemory(Op))
+    Result.SinceCopy |= sincecopy::Computed;
+}
+
 static void describeFactory(const OperationCall &Call, const Operands &Of,
                             Value &Result) {
   // Options that say nothing of it are for the CPU.
@@ -239,7 +275,7 @@ static void describeTransfer(const OperationCall &Call, const Operands &Of,
   Result.Rank = Of.Rank;
 }
 
-void operation(Machine & /*M*/, const OperationCall &Call, Value &Result) {
+static void place(const OperationCall &Call, Value &Result) {
   const Operation &Op = *Call.Op;
   const bool Moves =
       Call.isFactory() || Op.has(op::ChangesDevice) || Op.has(op::ChangesDtype);
@@ -249,8 +285,9 @@ void operation(Machine & /*M*/, const OperationCall &Call, Value &Result) {
   if (Moves) {
     describeTransfer(Call, Of, Result);
     if (Call.isFactory())
-      Result.Host =
-          Result.isOnCpu() ? hostmemory::Pageable : hostmemory::Unknown;
+      Result.Host = Of.Said.Host       ? Of.Said.Host
+                    : Result.isOnCpu() ? hostmemory::Pageable
+                                       : hostmemory::Unknown;
     return;
   }
   Result.setDevice(Of.Same.result());
@@ -267,6 +304,11 @@ void operation(Machine & /*M*/, const OperationCall &Call, Value &Result) {
     Result.Host = Result.isOnCpu() ? hostmemory::Pageable : hostmemory::Unknown;
 }
 
+void operation(Machine &M, const OperationCall &Call, Value &Result) {
+  place(Call, Result);
+  describeCopies(M, Call, Result);
+}
+
 void call(Machine & /*M*/, const LibraryCall &Call, Value &Result) {
   Together Of;
   bool IsSaid = false;
@@ -277,9 +319,18 @@ void call(Machine & /*M*/, const LibraryCall &Call, Value &Result) {
       continue;
     Of.add(V);
     IsSaid = true;
+    if (!Call.IsForward) {
+      insert(Result.HostCopies, V.HostCopies);
+      Result.SinceCopy |= V.SinceCopy;
+    }
   }
   if (IsSaid)
     Result.setDevice(Of.result());
+  if (!Result.isOnCpu())
+    Result.HostCopies.clear();
+  // What a function of LibTorch does is an operation like others.
+  Result.SinceCopy =
+      Result.HostCopies.empty() ? 0 : Result.SinceCopy | sincecopy::Computed;
 }
 
 } // namespace torchtidy::model::device

@@ -29,6 +29,8 @@ void describeDeviceOf(const Value &Tensor, Value &Result);
 /// What a call or a construction E makes that says where: a torch::Device of
 /// which nothing is known is some device all the same.
 void complete(const clang::Expr *E, Value &Made);
+/// Whether the options that Call returns ask for pinned memory.
+void describePinning(const clang::CallExpr *Call, Value &Options);
 
 // Whether devices have an index: Index.cpp.
 
