@@ -1,5 +1,6 @@
 """Applies the edits of findings, and tells where a place is afterwards."""
 
+import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -160,9 +161,22 @@ def alike(before: str, after: str) -> bool:
     return 2 * (tokens & words).total() > words.total()
 
 
+def taken_out(before: str, after: str) -> set[str]:
+    """Code of lines that are gone, and nothing stands in their place."""
+    old = before.split("\n")
+    matcher = difflib.SequenceMatcher(None, old, after.split("\n"), autojunk=False)
+    gone: set[str] = set()
+    for kind, begin, end, _, _ in matcher.get_opcodes():
+        if kind == "delete":
+            gone.update(split_comment(line)[0] for line in old[begin:end])
+    return gone - {split_comment(line)[0] for line in after.split("\n")}
+
+
 def strayed_comments(before: str, after: str) -> list[str]:
-    """What became of the comments that are no longer with their statement."""
+    """What became of the comments that are no longer with their statement. Those of a
+    statement that was taken out go with it."""
     left = commented(after)
+    gone = taken_out(before, after)
     strayed = []
     for comment, code in commented(before):
         same = [pair for pair in left if pair[0] == comment]
@@ -171,7 +185,7 @@ def strayed_comments(before: str, after: str) -> list[str]:
             left.remove(near[0])
         elif same:
             strayed.append(f"'{comment}' was with '{code}', and is with '{same[0][1]}'")
-        else:
+        elif code not in gone:
             strayed.append(f"'{comment}' of '{code}' is gone")
     return strayed
 

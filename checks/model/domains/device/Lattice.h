@@ -80,7 +80,7 @@ enum : uint8_t {
   /// that a device would not do as well.
   Mixed = 2,
 };
-}
+} // namespace sincecopy
 
 struct Placement {
   Devices OnDevice;

@@ -12,7 +12,6 @@
 #include "clang/AST/ExprCXX.h"
 
 using namespace clang;
-using torchtidy::torch::Api;
 using torchtidy::torch::TypeKind;
 
 namespace torchtidy::model::loans {
