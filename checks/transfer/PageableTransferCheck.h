@@ -1,0 +1,18 @@
+#ifndef TORCHTIDY_TRANSFER_PAGEABLETRANSFERCHECK_H
+#define TORCHTIDY_TRANSFER_PAGEABLETRANSFERCHECK_H
+
+#include "TorchCheck.h"
+
+namespace torchtidy::checks {
+
+class PageableTransferCheck : public TorchCheck {
+public:
+  using TorchCheck::TorchCheck;
+
+protected:
+  std::vector<model::Finding> analyze(model::Program &Program) override;
+};
+
+} // namespace torchtidy::checks
+
+#endif
