@@ -16,6 +16,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/TargetSelect.h"
+#include <csignal>
 
 using namespace clang::tidy;
 using namespace llvm;
@@ -213,6 +214,10 @@ int main(int Argc, const char **Argv) {
   InitLLVM Init(Argc, Argv);
   setBugReportMsg("torch-tidy crashed: please report it with the trace below "
                   "and the source file.\n");
+#ifdef SIGXFSZ
+  // A file that grows too large is an error of the write, and no crash.
+  std::signal(SIGXFSZ, SIG_IGN);
+#endif
   auto Line = torchtidy::tool::parseCommandLine(Argc, Argv);
   if (!Line)
     return 1;

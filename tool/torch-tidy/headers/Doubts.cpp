@@ -37,8 +37,9 @@ public:
       return;
     Owner.Entered = HashLoc;
     for (const auto &[Name, Before] : Changed)
-      if (!isSame(Before, PP.getMacroInfo(Name)) &&
-          (Before || occurs(Name->getName())))
+      if (const MacroInfo *Now = PP.getMacroInfo(Name);
+          !isSame(Before, Now) &&
+          (Before || occurs(Name->getName(), Now->isFunctionLike())))
         Owner.doubt("the headers before LibTorch's change '" + Name->getName() +
                     "', a name of LibTorch's headers");
   }
@@ -50,7 +51,8 @@ public:
         Old ? const_cast<MacroDirective *>(Old)->getDefinition()
             : MacroDirective::DefInfo();
     changes(Name, "defines",
-            Before && !Before.isUndefined() ? Before.getMacroInfo() : nullptr);
+            Before && !Before.isUndefined() ? Before.getMacroInfo() : nullptr,
+            New->getMacroInfo()->isFunctionLike());
   }
   void MacroUndefined(const Token &Name, const MacroDefinition &Before,
                       const MacroDirective *) override {
@@ -110,7 +112,8 @@ private:
            !SM.isWrittenInCommandLineFile(Loc) && !SM.isInSystemHeader(Loc);
   }
 
-  void changes(const Token &Name, StringRef How, const MacroInfo *Before) {
+  void changes(const Token &Name, StringRef How, const MacroInfo *Before,
+               bool IsFunctionLike = false) {
     const SourceLocation Loc = Name.getLocation();
     if (Missing.empty() || SM.isWrittenInBuiltinFile(Loc) ||
         SM.isWrittenInCommandLineFile(Loc))
@@ -119,7 +122,7 @@ private:
     if (!Identifier || !Identifier->isFromAST())
       return;
     if (isUsers(Loc)) {
-      if (Before || occurs(Identifier->getName()))
+      if (Before || occurs(Identifier->getName(), IsFunctionLike))
         Owner.doubt(How + " '" + Identifier->getName() +
                     "', a name of LibTorch's headers, before them");
       return;
@@ -132,26 +135,33 @@ private:
 
   /// Whether a name that is no macro in the precompiled header stands in it all
   /// the same. It knows more names than that: those of Clang's builtins.
-  bool occurs(StringRef Name) const {
+  /// IsCalled: a macro with parameters means nothing to a name without a
+  /// parenthesis behind it, as glibc's sigmask(..) to a parameter of that name.
+  bool occurs(StringRef Name, bool IsCalled) const {
     return llvm::any_of(Owner.Inputs, [&](const std::string &Path) {
       ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
           PP.getFileManager().getVirtualFileSystem().getBufferForFile(Path);
-      return !Text || isToken(Name, **Text);
+      return !Text || isToken(Name, IsCalled, **Text);
     });
   }
 
   /// In a comment or a string it means nothing.
-  static bool isToken(StringRef Name, const MemoryBuffer &Text) {
+  static bool isToken(StringRef Name, bool IsCalled, const MemoryBuffer &Text) {
     if (!Text.getBuffer().contains(Name))
       return false;
     LangOptions Language;
     Language.CPlusPlus = Language.CPlusPlus11 = Language.LineComment = true;
     Lexer Raw(SourceLocation(), Language, Text.getBufferStart(),
               Text.getBufferStart(), Text.getBufferEnd());
+    bool IsNamed = false;
     for (bool IsLast = false; !IsLast;) {
       Token Next;
       IsLast = Raw.LexFromRawLexer(Next);
-      if (Next.is(tok::raw_identifier) && Next.getRawIdentifier() == Name)
+      if (IsNamed && Next.is(tok::l_paren))
+        return true;
+      IsNamed =
+          Next.is(tok::raw_identifier) && Next.getRawIdentifier() == Name;
+      if (IsNamed && !IsCalled)
         return true;
     }
     return false;

@@ -28,6 +28,10 @@ public:
       : Search(Search), FS(FS) {}
 
   EntryHeaders run(ArrayRef<std::string> Before, StringRef Source) {
+    if (ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
+            FS.getBufferForFile(Source);
+        Text && declaresModule((*Text)->getBuffer()))
+      return {};
     for (const std::string &Name : Before) {
       if (isOfLibTorch(Name)) {
         Found.LibTorch = {"<" + Name + ">"};

@@ -1,24 +1,23 @@
 #include "HeaderCache.h"
 #include "BuildId.h"
+#include "CacheFolder.h"
+#include "Inputs.h"
 #include "PrecompiledHeader.h"
 #include "clang/Basic/Version.h"
 #include "clang/Lex/HeaderSearchOptions.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SHA256.h"
-#include "llvm/Support/Signals.h"
-#include "llvm/Support/xxhash.h"
 #include <chrono>
-#include <sys/file.h>
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <set>
+#include <unistd.h>
 
 using namespace clang;
 using namespace llvm;
@@ -27,107 +26,26 @@ namespace torchtidy::tool {
 namespace {
 
 /// Another number makes the entries of all earlier versions unreachable.
-constexpr unsigned Format = 4;
+constexpr unsigned Format = 5;
 
-std::string inFolder(StringRef Folder, StringRef Name) {
-  SmallString<256> Result(Folder);
-  sys::path::append(Result, Name);
-  return std::string(Result);
-}
+/// For another process that makes the entry: it takes some 10 seconds of an idle
+/// machine.
+constexpr std::chrono::seconds Patience{120};
 
-/// Writes the file as a whole, or not at all.
-std::error_code writeWhole(StringRef Path, StringRef Text) {
-  const std::string Part =
-      (Path + "." + utostr(sys::Process::getProcessId()) + ".part").str();
-  std::error_code Failure;
-  // Ctrl-C leaves nothing behind.
-  sys::RemoveFileOnSignal(Part);
-  auto Forget = make_scope_exit([&] { sys::DontRemoveFileOnSignal(Part); });
-  {
-    raw_fd_ostream Out(Part, Failure);
-    if (Failure)
-      return Failure;
-    Out << Text;
-    Out.close();
-    Failure = Out.error();
-    Out.clear_error();
+/// Of an entry's description. LLVM's parser calls itself for each level, and
+/// would end with the stack.
+bool isShallow(StringRef Json) {
+  constexpr unsigned MaxDepth = 16;
+  unsigned Depth = 0;
+  for (const char C : Json) {
+    if (C == '[' || C == '{')
+      ++Depth;
+    else if ((C == ']' || C == '}') && Depth)
+      --Depth;
+    if (Depth > MaxDepth)
+      return false;
   }
-  if (!Failure)
-    Failure = sys::fs::rename(Part, Path);
-  if (Failure)
-    sys::fs::remove(Part);
-  return Failure;
-}
-
-/// The kernel lets go of it when its holder ends, however it ends.
-class Lock {
-public:
-  explicit Lock(StringRef Path) {
-    if (sys::fs::openFileForReadWrite(Path, Descriptor, sys::fs::CD_OpenAlways,
-                                      sys::fs::OF_None))
-      Descriptor = -1;
-    else if (flock(Descriptor, LOCK_EX) != 0)
-      release();
-  }
-  ~Lock() { release(); }
-  Lock(const Lock &) = delete;
-  Lock &operator=(const Lock &) = delete;
-  explicit operator bool() const { return Descriptor >= 0; }
-
-private:
-  void release() {
-    if (Descriptor >= 0)
-      sys::Process::SafelyCloseFileDescriptor(Descriptor);
-    Descriptor = -1;
-  }
-  int Descriptor = -1;
-};
-
-std::string hashText(uint64_t Hash) { return utohexstr(Hash, /*Lower=*/true); }
-
-ErrorOr<std::unique_ptr<MemoryBuffer>> map(StringRef Path) {
-  return MemoryBuffer::getFile(Path, /*IsText=*/false,
-                               /*RequiresNullTerminator=*/false);
-}
-
-int64_t timeOf(const sys::fs::file_status &Status) {
-  return Status.getLastModificationTime().time_since_epoch().count();
-}
-
-std::string hashOfFile(StringRef Path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> Content = map(Path);
-  return Content ? hashText(xxh3_64bits((*Content)->getBuffer())) : "";
-}
-
-/// Any write to the file changes it, whatever is done to its times afterwards;
-/// so does a copy of it.
-std::string stampOf(const std::string &Path) {
-  struct stat Status;
-  if (::stat(Path.c_str(), &Status))
-    return {};
-  return formatv("{0}:{1}:{2}.{3}", Status.st_size, Status.st_ino,
-                 Status.st_ctim.tv_sec, Status.st_ctim.tv_nsec);
-}
-
-/// What will tell whether the file has changed: path, size, time, hash.
-json::Value describe(StringRef Path) {
-  sys::fs::file_status Status;
-  sys::fs::status(Path, Status);
-  return json::Array{Path, int64_t(Status.getSize()), timeOf(Status),
-                     hashOfFile(Path)};
-}
-
-bool isUnchanged(const json::Value &Described) {
-  const json::Array *Parts = Described.getAsArray();
-  if (!Parts || Parts->size() != 4)
-    return false;
-  const StringRef Path = (*Parts)[0].getAsString().value_or("");
-  sys::fs::file_status Status;
-  if (sys::fs::status(Path, Status) ||
-      (*Parts)[1].getAsInteger() != int64_t(Status.getSize()))
-    return false;
-  return (*Parts)[2].getAsInteger() == timeOf(Status) ||
-         (*Parts)[3].getAsString() == hashOfFile(Path);
+  return true;
 }
 
 } // namespace
@@ -192,12 +110,36 @@ std::string HeaderCache::key(const CompilerInvocation &Command,
   return toHex(ArrayRef(Hash.final()).take_front(16), /*LowerCase=*/true);
 }
 
+/// Used last: a cache that cannot be written cannot forget either.
+static void markUsed(StringRef Folder) {
+  const std::string Path = inFolder(Folder, "used");
+  const int Descriptor = ::open(
+      Path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+      0666);
+  if (Descriptor < 0)
+    return;
+  sys::fs::setLastAccessAndModificationTime(Descriptor,
+                                            std::chrono::system_clock::now());
+  sys::Process::SafelyCloseFileDescriptor(Descriptor);
+}
+
+/// Clang trusts what it reads. Most of it is never read: hashing all of it each
+/// time would take longer than all else here.
+static bool isIntact(const std::string &Header, StringRef Stamp,
+                     StringRef Hash) {
+  const std::string Now = stampOf(Header);
+  return !Now.empty() && (Now == Stamp || hashOfFile(Header) == Hash);
+}
+
 std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
-      map(inFolder(Folder, "entry.json"));
-  if (!Text)
+  const std::string Index = inFolder(Folder, "entry.json");
+  const std::string Shared = sys::path::parent_path(Folder).str();
+  if (!isTrusted(Folder.str(), Shared) || !isTrusted(Index, Shared))
     return std::nullopt;
-  Expected<json::Value> Parsed = json::parse((*Text)->getBuffer());
+  const std::unique_ptr<MemoryBuffer> Text = readFile(Index);
+  if (!Text || !isShallow(Text->getBuffer()))
+    return std::nullopt;
+  Expected<json::Value> Parsed = json::parse(Text->getBuffer());
   if (!Parsed) {
     consumeError(Parsed.takeError());
     return std::nullopt;
@@ -205,125 +147,155 @@ std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
   const json::Object *Root = Parsed->getAsObject();
   const json::Array *Files = Root ? Root->getArray("files") : nullptr;
   const json::Array *Inputs = Root ? Root->getArray("inputs") : nullptr;
+  const json::Value *Lookups = Root ? Root->get("lookups") : nullptr;
   const std::optional<StringRef> Hash =
       Root ? Root->getString("hash") : std::nullopt;
   const std::optional<StringRef> Name =
       Root ? Root->getString("pch") : std::nullopt;
-  if (!Files || !Inputs || !Hash || !Name || sys::path::has_parent_path(*Name))
+  if (!Files || !Inputs || !Lookups || !Hash || !Name ||
+      sys::path::has_parent_path(*Name) ||
+      // An entry says what it is one for: nobody has put it under another name.
+      Root->getString("key") != sys::path::filename(Folder))
     return std::nullopt;
   Entry Result;
   Result.Hash = Hash->str();
   // Without a name it is only known that there is none.
   if (!Name->empty()) {
     Result.Path = inFolder(Folder, *Name);
-    // Clang trusts what it reads. Most of it is never read: hashing all of it
-    // would take longer than all else here.
-    const std::string Stamp = stampOf(Result.Path);
-    if (Stamp.empty() || (Stamp != Root->getString("stamp").value_or("") &&
-                          hashOfFile(Result.Path) != *Hash))
+    if (!isTrusted(Result.Path, Shared) ||
+        !isIntact(Result.Path, Root->getString("stamp").value_or(""), *Hash))
       return std::nullopt;
   }
   for (const json::Value &Include : *Files)
     Result.Files.push_back(Include.getAsString().value_or("").str());
   for (const json::Value &Input : *Inputs) {
-    if (!isUnchanged(Input))
+    if (!isUnchangedFile(Input))
       return std::nullopt;
     Result.Inputs.push_back(
         Input.getAsArray()->front().getAsString().value_or("").str());
   }
-  // Used last: a cache that cannot be written cannot forget either.
-  int Descriptor;
-  if (!sys::fs::openFileForWrite(inFolder(Folder, "used"), Descriptor,
-                                 sys::fs::CD_OpenAlways, sys::fs::OF_None)) {
-    sys::fs::setLastAccessAndModificationTime(Descriptor,
-                                              std::chrono::system_clock::now());
-    sys::Process::SafelyCloseFileDescriptor(Descriptor);
-  }
+  if (!areUnchangedLookups(*Lookups))
+    return std::nullopt;
+  for (StringRef Part : llvm::split(Root->getString("asked").value_or(""), '/'))
+    if (!Part.empty())
+      Result.Asked.push_back(Part.str());
+  markUsed(Folder);
   return Result;
+}
+
+/// What a process that was killed has left, and what is not good any more.
+static void removeFiles(StringRef Folder) {
+  std::error_code Ignored;
+  std::vector<std::string> Left;
+  for (sys::fs::directory_iterator It(Folder, Ignored,
+                                      /*follow_symlinks=*/false),
+       End;
+       It != End && !Ignored; It.increment(Ignored))
+    Left.push_back(It->path());
+  for (const std::string &Path : Left)
+    if (sys::path::filename(Path) != "lock")
+      ::unlink(Path.c_str());
+}
+
+/// The first parts of the names that were asked for: "ATen", "cuda.h".
+static std::string firstParts(const HeaderLookups &Lookups) {
+  std::set<StringRef> Result;
+  for (const std::string &Name : Lookups.Names)
+    Result.insert(*sys::path::begin(Name));
+  return llvm::join(Result, "/");
+}
+
+/// The description of what was made, and of all that it was made of.
+static json::Value describeEntry(const PrecompiledHeaderResult &Made,
+                                 ArrayRef<std::string> Includes,
+                                 ArrayRef<std::string> Inputs) {
+  json::Array Described;
+  for (const std::string &Input : Inputs)
+    Described.push_back(describeFile(Input));
+  return json::Object{{"includes", json::Array(Includes)},
+                      {"files", json::Array(Made.Entries)},
+                      {"unfit", Made.Failure},
+                      {"asked", firstParts(Made.Lookups)},
+                      {"lookups", describeLookups(Made.Lookups)},
+                      {"inputs", std::move(Described)}};
+}
+
+/// Of what was made in this folder, the files that lie elsewhere and not in the
+/// base.
+static std::vector<std::string>
+ownInputs(const PrecompiledHeaderResult &Made, StringRef Folder,
+          const HeaderCache::Entry *Base) {
+  std::vector<std::string> Result;
+  for (const std::string &Input : Made.Inputs)
+    if (sys::path::parent_path(Input) != Folder &&
+        (!Base ||
+         (Input != Base->Path && !is_contained(Base->Inputs, Input))))
+      Result.push_back(Input);
+  return Result;
+}
+
+bool HeaderCache::write(const std::string &Path, StringRef Text) {
+  const std::error_code Failure = writeWhole(Path, Text);
+  if (Failure)
+    trouble("cannot write '" + Path + "': " + Failure.message());
+  return !Failure;
 }
 
 std::optional<HeaderCache::Entry>
 HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
                   ArrayRef<std::string> Includes, Bodies Which,
                   IntrusiveRefCntPtr<vfs::FileSystem> FS, const Entry *Base) {
-  // What a process that was killed has left.
-  std::error_code Ignored;
-  std::vector<std::string> Left;
-  for (sys::fs::directory_iterator It(Folder, Ignored), End;
-       It != End && !Ignored; It.increment(Ignored))
-    Left.push_back(It->path());
-  for (const std::string &Path : Left)
-    if (!StringRef(Path).ends_with("lock"))
-      sys::fs::remove(Path);
-
+  removeFiles(Folder);
   std::string Text;
   for (const std::string &Include : Includes)
     Text += "#include " + Include + "\n";
   if (Base)
     Text += "#include \"end.h\"\n";
   const std::string Header = inFolder(Folder, "header.h");
-  if (std::error_code Failure = writeWhole(Header, Text)) {
-    trouble("cannot write '" + Header + "': " + Failure.message());
-    return std::nullopt;
-  }
   const std::string End = inFolder(Folder, "end.h");
-  if (Base)
-    if (std::error_code Failure = writeWhole(End, "")) {
-      trouble("cannot write '" + End + "': " + Failure.message());
-      return std::nullopt;
-    }
-  // Another name each time: who has read the last entry may still load it.
-  std::string Name = "header-" + utostr(sys::Process::getProcessId()) + ".pch";
+  if ((Base && !write(End, "")) || !write(Header, Text))
+    return std::nullopt;
   const PrecompiledHeaderResult Made =
       Base ? precompile(Command, Header, Which, FS, Base->Path, End,
                         Base->Inputs)
            : precompile(Command, Header, Which, FS);
-  if (!Made.Failure.empty()) {
-    if (!Base) {
-      trouble(Made.Failure);
-      return std::nullopt;
-    }
-    // Not to be tried again before something changes.
-    Name.clear();
-  }
-  const StringRef Content(Made.Content.data(), Made.Content.size());
-  const std::string Output = inFolder(Folder, Name);
-  if (!Name.empty())
-    if (std::error_code Failure = writeWhole(Output, Content)) {
-      trouble("cannot write '" + Output + "': " + Failure.message());
-      return std::nullopt;
-    }
-  json::Array Files;
-  for (const std::string &File : Made.Entries)
-    Files.push_back(File);
-  json::Array Inputs;
-  for (const std::string &Input : Made.Inputs)
-    if (!Base || (Input != Base->Path && !is_contained(Base->Inputs, Input)))
-      Inputs.push_back(describe(Input));
-  json::Array Written;
-  for (const std::string &Include : Includes)
-    Written.push_back(Include);
-  json::Value Root =
-      json::Object{{"pch", Name},
-                   {"hash", hashText(xxh3_64bits(Content))},
-                   {"stamp", Name.empty() ? "" : stampOf(Output)},
-                   {"includes", std::move(Written)},
-                   {"files", std::move(Files)},
-                   {"unfit", Made.Failure},
-                   {"inputs", std::move(Inputs)}};
-  std::string Json;
-  raw_string_ostream(Json) << Root << '\n';
-  const std::string Index = inFolder(Folder, "entry.json");
-  if (std::error_code Failure = writeWhole(Index, Json)) {
-    if (!Name.empty())
-      sys::fs::remove(Output);
-    trouble("cannot write '" + Index + "': " + Failure.message());
+  if (!Made.Failure.empty() && !Base) {
+    trouble(Made.Failure);
     return std::nullopt;
   }
+  const std::vector<std::string> Inputs = ownInputs(Made, Folder, Base);
+  // The parse may have seen a part of it as it was before.
+  for (const std::string &Input : Inputs)
+    if (isWrittenSince(Input, Header)) {
+      trouble("'" + Input + "' was changed while it was precompiled");
+      return std::nullopt;
+    }
+  // Another name each time: who has read the last entry may still load it. None
+  // where it is of no use: not to be tried again before something changes.
+  std::string Name;
+  const StringRef Content(Made.Content.data(), Made.Content.size());
+  if (Made.Failure.empty())
+    Name = "header-" + utostr(sys::Process::getProcessId()) + ".pch";
+  const std::string Output = inFolder(Folder, Name);
+  if (!Name.empty() && !write(Output, Content))
+    return std::nullopt;
+  json::Value Described = describeEntry(Made, Includes, Inputs);
+  json::Object &Root = *Described.getAsObject();
+  Root["key"] = sys::path::filename(Folder);
+  Root["pch"] = Name;
+  Root["hash"] = hashOfText(Content);
+  Root["stamp"] = Name.empty() ? "" : stampOf(Output);
+  std::string Json;
+  raw_string_ostream(Json) << Described << '\n';
+  if (!write(inFolder(Folder, "entry.json"), Json)) {
+    if (!Name.empty())
+      sys::fs::remove(Output);
+    return std::nullopt;
+  }
+  SmallVector<StringRef, 2> Kept = {Folder};
   if (Base)
-    evict({Folder, sys::path::parent_path(Base->Path)});
-  else
-    evict(Folder);
+    Kept.push_back(sys::path::parent_path(Base->Path));
+  evictEntries(sys::path::parent_path(Folder), Kept, Settings.MaxBytes);
   return read(Folder);
 }
 
@@ -338,15 +310,33 @@ HeaderCache::makeOnce(StringRef Folder, const CompilerInvocation &Command,
     trouble("cannot make the folder '" + Folder + "': " + Failure.message());
     return std::nullopt;
   }
-  Lock Mine(inFolder(Folder, "lock"));
-  if (!Mine) {
-    trouble("cannot lock '" + Folder + "'");
+  if (!isTrusted(Folder.str(), sys::path::parent_path(Folder).str())) {
+    trouble("'" + Folder +
+            "' is a link, belongs to another user, or can be written by "
+            "everybody; remove it, or name another folder with --cache-dir");
+    return std::nullopt;
+  }
+  const EntryLock Mine(inFolder(Folder, "lock"), Patience);
+  if (!Mine.failure().empty()) {
+    trouble(Mine.failure());
     return std::nullopt;
   }
   // Somebody else may have made it meanwhile.
   if (std::optional<Entry> Found = read(Folder))
     return Found;
   return make(Folder, Command, Includes, Which, std::move(FS), Base);
+}
+
+bool HeaderCache::isHidden(const Entry &Found, const CompilerInvocation &Command,
+                           vfs::FileSystem &FS) {
+  for (const std::string &Folder : foldersBeside(Command, FS))
+    for (StringRef Name : Found.Asked)
+      if (const std::string Path = inFolder(Folder, Name); FS.exists(Path)) {
+        trouble("LibTorch's headers ask for '" + Name + "', which '" + Folder +
+                "' has");
+        return true;
+      }
+  return false;
 }
 
 std::optional<HeaderCache::Entry>
@@ -357,7 +347,11 @@ HeaderCache::get(const CompilerInvocation &Command,
     return std::nullopt;
   const std::string Folder = inFolder(inFolder(Settings.Folder, "headers"),
                                       key(Command, Includes, Which, *FS));
-  return makeOnce(Folder, Command, Includes, Which, std::move(FS), nullptr);
+  std::optional<Entry> Found =
+      makeOnce(Folder, Command, Includes, Which, FS, nullptr);
+  if (Found && isHidden(*Found, Command, *FS))
+    return std::nullopt;
+  return Found;
 }
 
 HeaderCache::Entry HeaderCache::goOn(Entry Base,
@@ -369,9 +363,10 @@ HeaderCache::Entry HeaderCache::goOn(Entry Base,
   const std::string Folder =
       inFolder(inFolder(Settings.Folder, "headers"),
                key(Command, Includes, Bodies::Skipped, *FS, &Base));
-  std::optional<Entry> Extended = makeOnce(
-      Folder, Command, Includes, Bodies::Skipped, std::move(FS), &Base);
-  if (!Extended || Extended->Path.empty()) {
+  std::optional<Entry> Extended =
+      makeOnce(Folder, Command, Includes, Bodies::Skipped, FS, &Base);
+  if (!Extended || Extended->Path.empty() ||
+      isHidden(*Extended, Command, *FS)) {
     // The base is as good as before: nothing to tell.
     Trouble.clear();
     return Base;
@@ -404,42 +399,6 @@ HeaderCache::Entry HeaderCache::extend(Entry Base,
   // In whatever order a source has them.
   llvm::sort(More);
   return goOn(std::move(Base), Command, More, std::move(FS));
-}
-
-void HeaderCache::evict(ArrayRef<StringRef> Kept) const {
-  struct Old {
-    std::string Folder;
-    uint64_t Bytes = 0;
-    sys::TimePoint<> Used;
-  };
-  std::vector<Old> All;
-  uint64_t Total = 0;
-  std::error_code Ignored;
-  const StringRef Parent = sys::path::parent_path(Kept.front());
-  for (sys::fs::directory_iterator It(Parent, Ignored), End;
-       It != End && !Ignored; It.increment(Ignored)) {
-    Old Each;
-    Each.Folder = It->path();
-    std::error_code Inner;
-    for (sys::fs::directory_iterator File(Each.Folder, Inner);
-         File != End && !Inner; File.increment(Inner)) {
-      sys::fs::file_status Status;
-      if (sys::fs::status(File->path(), Status))
-        continue;
-      Each.Bytes += Status.getSize();
-      Each.Used = std::max(Each.Used, Status.getLastModificationTime());
-    }
-    Total += Each.Bytes;
-    if (!is_contained(Kept, StringRef(Each.Folder)))
-      All.push_back(std::move(Each));
-  }
-  llvm::sort(All, [](const Old &A, const Old &B) { return A.Used < B.Used; });
-  for (const Old &Each : All) {
-    if (Total <= Settings.MaxBytes)
-      break;
-    sys::fs::remove_directories(Each.Folder);
-    Total -= Each.Bytes;
-  }
 }
 
 } // namespace torchtidy::tool

@@ -31,9 +31,10 @@ std::string defaultCacheFolder();
 /// An entry is a folder, named by a hash of all that can change its meaning:
 /// the compile command but for what is a source file's own, the includes, the
 /// program. It holds header.h, the precompiled header, and, written last,
-/// entry.json with the hash of that and what is known of all files that went
-/// into it: a file with another size, or another time and another content,
-/// makes the entry stale.
+/// entry.json with the hash of that, what is known of all files that went into
+/// it, and what was looked for where: another content, or a header that would be
+/// found now and was not, makes the entry stale (Inputs.h). Only entries of
+/// users that are trusted are read (CacheFolder.h).
 class HeaderCache {
 public:
   /// Reads the program, so that processes which are forked later need not.
@@ -48,10 +49,13 @@ public:
     std::vector<std::string> Files;
     /// All files that it was made of.
     std::vector<std::string> Inputs;
+    /// The first parts of all names that it asks for ("ATen"), found or not.
+    std::vector<std::string> Asked;
   };
 
   /// The entry for a source file's command and its includes, made when it is
-  /// not there. Where another process is making it, waits for that.
+  /// not there. Where another process is making it, waits for that, two minutes
+  /// at most.
   std::optional<Entry> get(const clang::CompilerInvocation &Command,
                            llvm::ArrayRef<std::string> Includes,
                            llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS,
@@ -90,7 +94,12 @@ private:
                             llvm::ArrayRef<std::string> Includes, Bodies Which,
                             llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS,
                             const Entry *Base);
-  void evict(llvm::ArrayRef<llvm::StringRef> Kept) const;
+  /// False, and the trouble told, where it fails.
+  bool write(const std::string &Path, llvm::StringRef Text);
+  /// A folder of the command's that the entry knows nothing of has what it asks
+  /// for.
+  bool isHidden(const Entry &Found, const clang::CompilerInvocation &Command,
+                llvm::vfs::FileSystem &FS);
   void trouble(const llvm::Twine &What) {
     if (Trouble.empty() && !IsTold)
       Trouble = What.str();

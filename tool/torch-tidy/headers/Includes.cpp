@@ -44,6 +44,19 @@ bool includesByMacro(StringRef Text) {
   return Directive.match(Text);
 }
 
+bool declaresModule(StringRef Text) {
+  if (!Text.contains("module"))
+    return false;
+  SmallVector<scan::Token, 128> Tokens;
+  SmallVector<scan::Directive, 32> Directives;
+  if (scanSourceForDependencyDirectives(Text, Tokens, Directives))
+    return false;
+  return llvm::any_of(Directives, [](const scan::Directive &D) {
+    return D.Kind == scan::cxx_module_decl ||
+           D.Kind == scan::cxx_export_module_decl;
+  });
+}
+
 std::vector<Include> includesOf(StringRef Text) {
   SmallVector<scan::Token, 128> Tokens;
   SmallVector<scan::Directive, 32> Directives;

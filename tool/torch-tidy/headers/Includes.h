@@ -27,6 +27,9 @@ std::vector<Include> includesOf(llvm::StringRef Text);
 /// There is one whose name is a macro: it may be anything.
 bool includesByMacro(llvm::StringRef Text);
 
+/// It is a unit of a C++20 module, which nothing may stand before.
+bool declaresModule(llvm::StringRef Text);
+
 /// The header that this error of Clang is about, "'x.h' file not found", or an
 /// empty string.
 llvm::StringRef missingHeader(llvm::StringRef Message);

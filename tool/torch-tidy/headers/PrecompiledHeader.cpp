@@ -57,36 +57,58 @@ private:
   const SourceManager *SM = nullptr;
 };
 
-/// Notes which files the includes of the header itself are.
-class EntryFiles : public PPCallbacks {
+/// Notes which files the includes of the header itself are, and what is asked
+/// for in all.
+class IncludeNotes : public PPCallbacks {
 public:
-  EntryFiles(const SourceManager &SM, std::vector<std::string> &Files)
-      : SM(SM), Files(Files) {}
+  IncludeNotes(const SourceManager &SM, PrecompiledHeaderResult &Result)
+      : SM(SM), Result(Result) {}
 
-  void InclusionDirective(SourceLocation HashLoc, const Token &, StringRef,
-                          bool, CharSourceRange, OptionalFileEntryRef File,
-                          StringRef, StringRef, const clang::Module *, bool,
+  void InclusionDirective(SourceLocation HashLoc, const Token &, StringRef Name,
+                          bool IsAngled, CharSourceRange,
+                          OptionalFileEntryRef File, StringRef, StringRef,
+                          const clang::Module *, bool,
                           SrcMgr::CharacteristicKind) override {
+    asks(HashLoc, Name, IsAngled);
     if (File && SM.isInMainFile(HashLoc))
-      Files.push_back(File->getName().str());
+      Result.Entries.push_back(File->getName().str());
+  }
+
+  void HasInclude(SourceLocation Loc, StringRef Name, bool IsAngled,
+                  OptionalFileEntryRef,
+                  SrcMgr::CharacteristicKind) override {
+    asks(Loc, Name, IsAngled);
   }
 
 private:
+  void asks(SourceLocation Loc, StringRef Name, bool IsAngled) {
+    if (sys::path::is_absolute(Name))
+      return;
+    Result.Lookups.Names.insert(Name.str());
+    if (!IsAngled)
+      Result.Lookups.Beside.emplace(
+          sys::path::parent_path(SM.getFilename(SM.getExpansionLoc(Loc))),
+          Name.str());
+  }
+
   const SourceManager &SM;
-  std::vector<std::string> &Files;
+  PrecompiledHeaderResult &Result;
 };
 
 class PrecompileAction : public GeneratePCHAction {
 public:
   /// Doubtful: null where there is no base.
-  PrecompileAction(std::vector<std::string> &Entries,
+  PrecompileAction(PrecompiledHeaderResult &Result,
                    std::shared_ptr<PCHBuffer> Buffer, Doubts *Doubtful)
-      : Entries(Entries), Buffer(std::move(Buffer)), Doubtful(Doubtful) {}
+      : Result(Result), Buffer(std::move(Buffer)), Doubtful(Doubtful) {}
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &Compiler,
                                                  StringRef File) override {
     Compiler.getPreprocessor().addPPCallbacks(
-        std::make_unique<EntryFiles>(Compiler.getSourceManager(), Entries));
+        std::make_unique<IncludeNotes>(Compiler.getSourceManager(), Result));
+    for (const HeaderSearchOptions::Entry &Folder :
+         Compiler.getHeaderSearchOpts().UserEntries)
+      Result.Lookups.Folders.push_back(Folder.Path);
     std::vector<std::unique_ptr<ASTConsumer>> Consumers;
     Consumers.push_back(std::make_unique<PCHGenerator>(
         Compiler.getPreprocessor(), Compiler.getModuleCache(),
@@ -107,7 +129,7 @@ public:
   }
 
 private:
-  std::vector<std::string> &Entries;
+  PrecompiledHeaderResult &Result;
   std::shared_ptr<PCHBuffer> Buffer;
   Doubts *Doubtful;
 };
@@ -204,6 +226,21 @@ sharedPart(const CompilerInvocation &Command, vfs::FileSystem &FS) {
   return Shared;
 }
 
+std::vector<std::string> foldersBeside(const CompilerInvocation &Command,
+                                       vfs::FileSystem &FS) {
+  HeaderSearchOptions Search = Command.getHeaderSearchOpts();
+  dropUserFolders(Search, FS);
+  StringSet<> Shared;
+  for (const HeaderSearchOptions::Entry &Each : Search.UserEntries)
+    Shared.insert(Each.Path);
+  std::vector<std::string> Result;
+  for (const HeaderSearchOptions::Entry &Each :
+       Command.getHeaderSearchOpts().UserEntries)
+    if (!Shared.contains(Each.Path))
+      Result.push_back(Each.Path);
+  return Result;
+}
+
 PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
                                    StringRef Header, Bodies Which,
                                    IntrusiveRefCntPtr<vfs::FileSystem> FS,
@@ -231,7 +268,7 @@ PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
   auto Inputs = std::make_shared<AllFiles>();
   Compiler.addDependencyCollector(Inputs);
   auto Buffer = std::make_shared<PCHBuffer>();
-  PrecompileAction Action(Result.Entries, Buffer,
+  PrecompileAction Action(Result, Buffer,
                           Base.empty() ? nullptr : &Doubtful);
   if (Compiler.ExecuteAction(Action) && Errors.Text.empty() &&
       Buffer->IsComplete)

@@ -4,7 +4,9 @@
 
 #include "clang/Frontend/CompilerInvocation.h"
 #include "llvm/Support/VirtualFileSystem.h"
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace torchtidy::tool {
@@ -17,6 +19,11 @@ namespace torchtidy::tool {
 std::shared_ptr<clang::CompilerInvocation>
 sharedPart(const clang::CompilerInvocation &Command, llvm::vfs::FileSystem &FS);
 
+/// The folders of Command that are no part of that.
+std::vector<std::string>
+foldersBeside(const clang::CompilerInvocation &Command,
+              llvm::vfs::FileSystem &FS);
+
 /// Sets the options that a source which uses such a header must have in common
 /// with it.
 void useSharedOptions(clang::CompilerInvocation &Command);
@@ -28,6 +35,15 @@ enum class Bodies {
   Kept
 };
 
+/// What headers were asked for, and where they were looked for.
+struct HeaderLookups {
+  std::vector<std::string> Folders;
+  /// As they are written in #include and __has_include, found or not.
+  std::set<std::string> Names;
+  /// Those in quotes, with the folder of the file that asks.
+  std::set<std::pair<std::string, std::string>> Beside;
+};
+
 struct PrecompiledHeaderResult {
   /// Why there is none; empty when it was made.
   std::string Failure;
@@ -35,6 +51,7 @@ struct PrecompiledHeaderResult {
   std::vector<std::string> Entries;
   /// All files that were read.
   std::vector<std::string> Inputs;
+  HeaderLookups Lookups;
   /// What to write to a file. LLVM's own way of writing it ends the program
   /// where the disk is full.
   llvm::SmallVector<char, 0> Content;

@@ -1,0 +1,232 @@
+#include "headers/CacheFolder.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace llvm;
+
+namespace torchtidy::tool {
+
+std::string inFolder(StringRef Folder, StringRef Name) {
+  SmallString<256> Result(Folder);
+  sys::path::append(Result, Name);
+  return std::string(Result);
+}
+
+std::error_code writeWhole(StringRef Path, StringRef Text) {
+  const std::string Part =
+      (Path + "." + utostr(sys::Process::getProcessId()) + ".part").str();
+  std::error_code Failure;
+  // Ctrl-C leaves nothing behind.
+  sys::RemoveFileOnSignal(Part);
+  auto Forget = make_scope_exit([&] { sys::DontRemoveFileOnSignal(Part); });
+  {
+    raw_fd_ostream Out(Part, Failure);
+    if (Failure)
+      return Failure;
+    Out << Text;
+    Out.close();
+    Failure = Out.error();
+    Out.clear_error();
+  }
+  if (!Failure)
+    Failure = sys::fs::rename(Part, Path);
+  if (Failure)
+    sys::fs::remove(Part);
+  return Failure;
+}
+
+std::unique_ptr<MemoryBuffer> readFile(const std::string &Path) {
+  // Without O_NONBLOCK, opening a pipe waits for who writes into it.
+  const int Descriptor =
+      ::open(Path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (Descriptor < 0)
+    return nullptr;
+  auto Close = make_scope_exit([&] { ::close(Descriptor); });
+  struct stat Status;
+  if (::fstat(Descriptor, &Status) || !S_ISREG(Status.st_mode))
+    return nullptr;
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Content = MemoryBuffer::getOpenFile(
+      sys::fs::convertFDToNativeFile(Descriptor), Path, Status.st_size,
+      /*RequiresNullTerminator=*/false);
+  return Content ? std::move(*Content) : nullptr;
+}
+
+bool isTrusted(const std::string &Path, const std::string &Shared) {
+  struct stat Status, Parent;
+  if (::lstat(Path.c_str(), &Status) || ::stat(Shared.c_str(), &Parent))
+    return false;
+  if (!S_ISREG(Status.st_mode) && !S_ISDIR(Status.st_mode))
+    return false;
+  if (Status.st_mode & S_IWOTH)
+    return false;
+  if (Status.st_uid == ::geteuid() || Status.st_uid == 0)
+    return true;
+  return Status.st_uid == Parent.st_uid &&
+         !(Parent.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/// The process that has written its number into a lock; 0 where none has.
+static pid_t holderOf(int Descriptor) {
+  char Text[16] = {};
+  pid_t Holder = 0;
+  if (::pread(Descriptor, Text, sizeof(Text) - 1, 0) > 0 &&
+      StringRef(Text).trim().getAsInteger(10, Holder))
+    return 0;
+  return Holder;
+}
+
+/// By Ctrl-Z or SIGSTOP. Where the system does not tell: no.
+static bool isStopped(pid_t Process) {
+  if (Process <= 0)
+    return false;
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
+      MemoryBuffer::getFileAsStream("/proc/" + Twine(Process) + "/stat");
+  if (!Text)
+    return false;
+  // The name stands in parentheses, and may hold some itself.
+  const StringRef State =
+      (*Text)->getBuffer().rsplit(')').second.ltrim().take_front();
+  return State == "T" || State == "t";
+}
+
+EntryLock::EntryLock(const std::string &Path, std::chrono::seconds Patience) {
+  Descriptor = ::open(Path.c_str(),
+                      O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                      0666);
+  struct stat Status;
+  if (Descriptor < 0 || ::fstat(Descriptor, &Status) ||
+      !S_ISREG(Status.st_mode)) {
+    Failure = "cannot lock '" + Path + "'";
+    if (Descriptor < 0)
+      Failure += std::string(": ") + std::strerror(errno);
+    return;
+  }
+  const auto Until = std::chrono::steady_clock::now() + Patience;
+  while (::flock(Descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      Failure = "cannot lock '" + Path + "': " + std::strerror(errno);
+      return;
+    }
+    const pid_t Holder = holderOf(Descriptor);
+    const std::string Who =
+        Holder ? "process " + itostr(Holder) : std::string("another process");
+    if (isStopped(Holder)) {
+      Failure = Who + ", which is making '" + Path + "', is stopped";
+      return;
+    }
+    if (std::chrono::steady_clock::now() > Until) {
+      Failure = Who + " holds '" + Path + "' for longer than " +
+                itostr(Patience.count()) + " s";
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  const std::string Mine = itostr(::getpid());
+  if (::ftruncate(Descriptor, 0) ||
+      ::pwrite(Descriptor, Mine.data(), Mine.size(), 0) < 0) {
+    // A full disk: it is held all the same, and nobody is told by whom.
+  }
+}
+
+EntryLock::~EntryLock() {
+  if (Descriptor >= 0)
+    sys::Process::SafelyCloseFileDescriptor(Descriptor);
+}
+
+namespace {
+
+/// What a folder looks like that may be an entry.
+struct Candidate {
+  std::string Folder;
+  std::vector<std::string> Files;
+  uint64_t Bytes = 0;
+  sys::TimePoint<> Used;
+};
+
+} // namespace
+
+static bool isNameOfEntry(StringRef Name) {
+  return Name.size() == 32 && llvm::all_of(Name, [](char C) {
+    return isDigit(C) || (C >= 'a' && C <= 'f');
+  });
+}
+
+static bool isFileOfEntry(StringRef Name) {
+  return is_contained({"lock", "used", "header.h", "end.h", "entry.json"},
+                      Name) ||
+         (Name.starts_with("header-") && Name.ends_with(".pch")) ||
+         Name.ends_with(".part");
+}
+
+/// Nothing where something in it is none of an entry's files.
+static std::optional<Candidate> candidate(StringRef Folder) {
+  struct stat Status;
+  if (!isNameOfEntry(sys::path::filename(Folder)) ||
+      ::lstat(Folder.str().c_str(), &Status) || !S_ISDIR(Status.st_mode) ||
+      Status.st_uid != ::geteuid())
+    return std::nullopt;
+  Candidate Result;
+  Result.Folder = Folder.str();
+  std::error_code Failure;
+  for (sys::fs::directory_iterator It(Folder, Failure,
+                                      /*follow_symlinks=*/false),
+       End;
+       It != End && !Failure; It.increment(Failure)) {
+    if (!isFileOfEntry(sys::path::filename(It->path())) ||
+        ::lstat(It->path().c_str(), &Status) || !S_ISREG(Status.st_mode))
+      return std::nullopt;
+    Result.Files.push_back(It->path());
+    Result.Bytes += Status.st_size;
+    Result.Used = std::max(
+        Result.Used, sys::toTimePoint(Status.st_mtim.tv_sec,
+                                      uint32_t(Status.st_mtim.tv_nsec)));
+  }
+  return Failure ? std::nullopt : std::optional(std::move(Result));
+}
+
+void evictEntries(StringRef Folder, ArrayRef<StringRef> Kept,
+                  uint64_t MaxBytes) {
+  std::vector<Candidate> Old;
+  uint64_t Total = 0;
+  std::error_code Failure;
+  for (sys::fs::directory_iterator It(Folder, Failure,
+                                      /*follow_symlinks=*/false),
+       End;
+       It != End && !Failure; It.increment(Failure)) {
+    std::optional<Candidate> Each = candidate(It->path());
+    if (!Each)
+      continue;
+    Total += Each->Bytes;
+    if (!is_contained(Kept, StringRef(Each->Folder)))
+      Old.push_back(std::move(*Each));
+  }
+  llvm::sort(Old, [](const Candidate &A, const Candidate &B) {
+    return A.Used < B.Used;
+  });
+  for (const Candidate &Each : Old) {
+    if (Total <= MaxBytes)
+      break;
+    for (const std::string &File : Each.Files)
+      ::unlink(File.c_str());
+    // Only an empty one goes.
+    ::rmdir(Each.Folder.c_str());
+    Total -= Each.Bytes;
+  }
+}
+
+} // namespace torchtidy::tool

@@ -1,0 +1,60 @@
+// The folder of the cache of headers, in which others write too: who may have
+// made what lies there, who is at work there now, and what may be removed.
+#ifndef TORCHTIDY_TOOL_HEADERS_CACHEFOLDER_H
+#define TORCHTIDY_TOOL_HEADERS_CACHEFOLDER_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <system_error>
+
+namespace torchtidy::tool {
+
+std::string inFolder(llvm::StringRef Folder, llvm::StringRef Name);
+
+/// Writes the file as a whole, or not at all.
+std::error_code writeWhole(llvm::StringRef Path, llvm::StringRef Text);
+
+/// The content of a file; null for what is none (a pipe would never end) and
+/// where it cannot be read.
+std::unique_ptr<llvm::MemoryBuffer> readFile(const std::string &Path);
+
+/// Whether what lies at Path is to be believed: a file or folder, no link, that
+/// this user, root, or the owner of Shared has made, and that not everybody can
+/// write. Shared is the folder of all entries: who names a folder that somebody
+/// else owns, and only that one can write, trusts its owner.
+bool isTrusted(const std::string &Path, const std::string &Shared);
+
+/// Held as long as the object lives. The kernel lets go of it when its holder
+/// ends, however it ends.
+class EntryLock {
+public:
+  /// Waits for another holder, but not for longer than Patience, and not for
+  /// one that is stopped.
+  EntryLock(const std::string &Path, std::chrono::seconds Patience);
+  ~EntryLock();
+  EntryLock(const EntryLock &) = delete;
+  EntryLock &operator=(const EntryLock &) = delete;
+
+  /// Why it is not held, and by whom it is; empty where it is held.
+  const std::string &failure() const { return Failure; }
+
+private:
+  int Descriptor = -1;
+  std::string Failure;
+};
+
+/// Removes the entries of Folder that were not used for longest, until all
+/// together take no more than MaxBytes. Kept stay. What does not look like an
+/// entry in each respect (its name, its files, its owner) is somebody else's and
+/// stays as well.
+void evictEntries(llvm::StringRef Folder, llvm::ArrayRef<llvm::StringRef> Kept,
+                  uint64_t MaxBytes);
+
+} // namespace torchtidy::tool
+
+#endif
