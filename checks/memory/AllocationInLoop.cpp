@@ -154,8 +154,16 @@ private:
     for (const EscapeEvent &Escape : Entry.events<EscapeEvent>())
       if (Escape.Given.uses(Allocate.Memory))
         return true;
+    // A module that is made in the loop may keep it as its own.
+    for (const RegisterEvent &Register : Entry.events<RegisterEvent>())
+      if (Register.Before.uses(Allocate.Memory))
+        return true;
     unsigned Kept = 0;
-    for (PlaceId P : Allocate.Holders) {
+    PlaceSet Holders = Allocate.Holders;
+    // An object that this iteration has made and put away for later is another
+    // one when the factory is called again.
+    insert(Holders, Entry.holdersAtEnd(Allocate.Memory));
+    for (PlaceId P : Holders) {
       std::optional<bool> Outlives = Entry.outlives(P, L);
       if (!Outlives || !*Outlives)
         continue;

@@ -129,14 +129,23 @@ private:
     return Found;
   }
 
-  /// The last that made it, or null. What a constructor of the network makes
-  /// says nothing about who calls.
+  /// The last that made it, or null; what made only a part of it where nothing
+  /// else is known. What a constructor of the network makes says nothing about
+  /// who calls.
   const Event *created(const ForwardEvent &Forward) const {
-    const Event *Found = nullptr;
+    const Event *Whole = nullptr, *Part = nullptr;
     for (const CreateEvent &Create : Entry.events<CreateEvent>())
       if (!isPartOfNetwork(Create) && areOf(Create.Objects, Forward))
-        Found = &Create;
-    return Found;
+        (holdsOneOf(Create.Objects, Forward.Modules) ? Whole : Part) = &Create;
+    return Whole ? Whole : Part;
+  }
+
+  bool holdsOneOf(const PlaceSet &Objects, const PlaceSet &Modules) const {
+    return llvm::any_of(Modules, [&](PlaceId Module) {
+      return llvm::any_of(Objects, [&](PlaceId Object) {
+        return Entry.places().isWithin(Module, Object);
+      });
+    });
   }
 
   /// These parameters are known, and none of them is in what is run. What is
@@ -189,10 +198,20 @@ private:
            !isOfNetwork();
   }
 
-  /// The program makes this pass once, and nothing shows that it is large: a
-  /// demo that prints what a network answers.
+  /// A network is being made, which asks itself for the shape of what it
+  /// returns.
+  static bool isInConstructor(const Frame *F) {
+    for (; F; F = F->Caller)
+      if (const auto *Made = dyn_cast<CXXConstructorDecl>(F->Function);
+          Made && torch::kindOf(Made->getParent()) == torch::TypeKind::Module)
+        return true;
+    return false;
+  }
+
+  /// The program makes this pass once, or once for a network, and nothing shows
+  /// that it is large: a demo that prints what a network answers.
   bool isSinglePass(const ForwardEvent &Forward) const {
-    if (!Entry.root().Function->isMain() ||
+    if (!(Entry.root().Function->isMain() || isInConstructor(Forward.In)) ||
         !Entry.loopsAround(Forward.Point).empty())
       return false;
     return llvm::none_of(

@@ -3,6 +3,7 @@
 #include "ast/Walk.h"
 #include "model/syntax/Effects.h"
 #include "model/syntax/Variables.h"
+#include "queries/Transfers.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -89,10 +90,26 @@ const Expr *ownerOfGradient(const Expr *E) {
              : nullptr;
 }
 
+/// Calls of to() that return the tensor itself, which is there or of that type
+/// already: who drops the result loses nothing.
+using IdleTransfers = std::set<const Stmt *>;
+
+IdleTransfers idleTransfers(Program &User) {
+  IdleTransfers Idle, Others;
+  for (const auto &Entry : User.executions())
+    for (const TransferEvent &Transfer : Entry->events<TransferEvent>())
+      (isThereAlready(Transfer) ? Idle : Others).insert(Transfer.Site);
+  for (const Stmt *Site : Others)
+    Idle.erase(Site);
+  return Idle;
+}
+
 class FunctionQuery {
 public:
-  FunctionQuery(Program &User, Effects &Known, const flow::ControlFlow &Flow)
-      : User(User), Known(Known), Flow(Flow), Function(*Flow.function()) {}
+  FunctionQuery(Program &User, Effects &Known, const flow::ControlFlow &Flow,
+                const IdleTransfers &Idle)
+      : User(User), Known(Known), Flow(Flow), Function(*Flow.function()),
+        Idle(Idle) {}
 
   void run(std::vector<DiscardedResult> &Results) {
     DropFinder Finder;
@@ -124,7 +141,8 @@ private:
     const Operation *Op = torch::classify(Call).Op;
     // A macro may use its argument in ways that are not known here:
     // EXPECT_DEATH(a + b, ""), REQUIRE_NOTHROW(a + b).
-    if (isArgumentOfMacro(Call) || isWarmUp(Dropped) || isMadeAgain(Call))
+    if (isArgumentOfMacro(Call) || isWarmUp(Dropped) || isMadeAgain(Call) ||
+        Idle.count(Call))
       return std::nullopt;
     DiscardedResult Result = {Call, nullptr, nullptr, false, false};
     if (Op && Op->Returns == op::Scalar) {
@@ -440,6 +458,7 @@ private:
   Effects &Known;
   const flow::ControlFlow &Flow;
   const FunctionDecl &Function;
+  const IdleTransfers &Idle;
   std::vector<Drop> Drops;
 };
 
@@ -449,10 +468,11 @@ std::vector<DiscardedResult> discardedResults(Program &User) {
   std::vector<DiscardedResult> Results;
   Code &All = User.code();
   Effects Known(All);
+  const IdleTransfers Idle = idleTransfers(User);
   for (const FunctionDecl *F : All.functions().all())
     if (All.mentionsTorch(F))
       if (const flow::ControlFlow *Flow = All.controlFlow(F))
-        FunctionQuery(User, Known, *Flow).run(Results);
+        FunctionQuery(User, Known, *Flow, Idle).run(Results);
   return Results;
 }
 

@@ -6,6 +6,18 @@ using namespace clang;
 
 namespace torchtidy::torch {
 
+/// What a tensor is that one number fills (infer_full_options of
+/// torch/csrc/autograd/generated/variable_factories.h).
+static std::optional<StringRef> scalarOfNumber(QualType Number) {
+  if (Number->isBooleanType())
+    return "Bool";
+  if (Number->isIntegralOrEnumerationType())
+    return "Long";
+  if (Number->isFloatingType())
+    return "Float";
+  return std::nullopt;
+}
+
 std::optional<StringRef> defaultScalar(const Operation &Factory,
                                        llvm::ArrayRef<const Expr *> Operands) {
   const StringRef Name = Factory.Name;
@@ -18,6 +30,8 @@ std::optional<StringRef> defaultScalar(const Operation &Factory,
     });
     return HasFloating ? "Float" : "Long";
   }
+  if (Name == "full" && Operands.size() > 1)
+    return scalarOfNumber(ast::stripCopies(Operands[1])->getType());
   if (Name == "full" || Name == "tensor" || Name == "from_file" ||
       Name == "scalar_tensor" || Name == "range")
     return std::nullopt;

@@ -13,8 +13,8 @@
 namespace torchtidy::torch {
 
 /// The scalar type of what a factory makes where no option says one: "Float",
-/// "Long", and nothing where that depends on what it is given. arange goes by
-/// the numbers among its Operands.
+/// "Long", and nothing where that depends on what it is given. arange and full
+/// go by the numbers among their Operands.
 std::optional<llvm::StringRef>
 defaultScalar(const Operation &Factory,
               llvm::ArrayRef<const clang::Expr *> Operands);

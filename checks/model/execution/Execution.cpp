@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Names.h"
 #include "flow/Solver.h"
+#include "model/domains/aliases/Transfer.h"
 #include "model/interpreter/Interpreter.h"
 #include "model/machine/Outside.h"
 #include "torch/Modules.h"
@@ -135,6 +136,10 @@ Value Execution::heldAtEnd(PlaceId P) const {
     if (Places.isWithin(Held, P))
       Result.join(V);
   return Result;
+}
+
+PlaceSet Execution::holdersAtEnd(AllocationId Memory) const {
+  return aliases::holders(Places, AtEnd, Memory);
 }
 
 bool Execution::beginsIn(const Frame *F, const Loop &L) const {

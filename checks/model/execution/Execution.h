@@ -90,6 +90,8 @@ public:
 
   /// What P, with everything in it, holds when the entry ends.
   Value heldAtEnd(PlaceId P) const;
+  /// What holds a tensor of this memory then, or points to what does.
+  PlaceSet holdersAtEnd(AllocationId Memory) const;
 
   /// Frame F begins inside the loop: each iteration has an activation of its
   /// own.

@@ -198,3 +198,49 @@ void onHeap(const std::vector<Tensor> &xs) {
   }
   std::cout << kept.size() << '\n';
 }
+
+// In an object that the iteration makes and puts away.
+struct Layer {
+  explicit Layer(int64_t n) : table(torch::zeros({n, n})) {}
+  Tensor table, gate;
+};
+
+std::vector<std::shared_ptr<Layer>> putAway(int64_t n, int64_t count) {
+  std::vector<std::shared_ptr<Layer>> layers;
+  for (int64_t i = 0; i < count; ++i) {
+    auto layer = std::make_shared<Layer>(n);
+    layer->gate = torch::ones({n, n});
+    layers.push_back(layer);
+  }
+  return layers;
+}
+
+struct Stack {
+  Stack(int64_t n, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      auto layer = std::make_shared<Layer>(n);
+      byName["layer" + std::to_string(i)] = layer;
+    }
+  }
+  std::map<std::string, std::shared_ptr<Layer>> byName;
+};
+
+// As a parameter, or a buffer, of a module that the iteration makes.
+struct HeadImpl : torch::nn::Module {
+  HeadImpl(int64_t n) {
+    scale = register_parameter("scale", torch::ones({n, n}));
+    bias = register_buffer("bias", torch::zeros({n, n}));
+  }
+  Tensor forward(Tensor x) { return x.matmul(scale) + bias; }
+  Tensor scale, bias;
+};
+TORCH_MODULE(Head);
+
+struct HeadsImpl : torch::nn::Module {
+  HeadsImpl(int64_t n, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+      heads->push_back(Head(n));
+    register_module("heads", heads);
+  }
+  torch::nn::ModuleList heads;
+};

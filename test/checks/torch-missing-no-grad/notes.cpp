@@ -40,3 +40,24 @@ void generate(torch::nn::Embedding embedding, int length) {
 }
 // CHECK-NOTES: :[[@LINE-2]]:13: warning: forward pass of 'embedding' keeps all intermediate results for a backward() that never comes
 // CHECK-NOTES: :[[@LINE-3]]:13: note: it is run on what was chosen from its own results: a sequence is generated
+
+struct BuiltImpl : torch::nn::Module {
+  BuiltImpl(int64_t n) {
+    fc = register_module("fc", Linear(n, n));
+    drop = register_module("drop", torch::nn::Dropout(0.1));
+  }
+  Tensor forward(Tensor x) { return drop->forward(fc->forward(x)); }
+  Linear fc{nullptr};
+  torch::nn::Dropout drop{nullptr};
+};
+TORCH_MODULE(Built);
+
+static void demo(const Tensor &inputs) {
+  Built net(512);
+  for (int i = 0; i < 3; ++i)
+    std::cout << net->forward(inputs).sizes() << '\n';
+}
+// CHECK-NOTES: :[[@LINE-2]]:18: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
+// CHECK-NOTES: :[[@LINE-5]]:{{[0-9]+}}: note: the model is built here
+
+void demos(const Tensor &inputs) { demo(inputs); }

@@ -32,6 +32,28 @@ Tensor predict(Net net, const Tensor &x) {
   return (first + second).argmax(1).clone();
 }
 
+// A network that asks itself for the shape of what it returns, once.
+struct ProbingImpl : torch::nn::Module {
+  ProbingImpl(int64_t side)
+      : conv(register_module("conv", torch::nn::Conv2d(3, 8, 5))),
+        features(flat(side)), fc(register_module("fc", Linear(features, 2))) {}
+  Tensor forward(Tensor x) { return fc->forward(conv->forward(x).flatten(1)); }
+  int64_t flat(int64_t side) {
+    Tensor x = torch::zeros({1, 3, side, side});
+    return conv->forward(x).numel();
+  }
+  torch::nn::Conv2d conv;
+  int64_t features;
+  Linear fc;
+};
+TORCH_MODULE(Probing);
+
+void train(Probing net, torch::optim::SGD &opt, Tensor x) {
+  opt.zero_grad();
+  net->forward(x).sum().backward();
+  opt.step();
+}
+
 int main() {
   Net net;
   net->eval();

@@ -52,29 +52,34 @@ static void describeTransfer(TransferEvent &E, const CallExpr *Call,
   }
 }
 
-/// What holds a tensor that the call made before, and what has a graph that may
-/// have saved one.
-static void findOlder(Machine &M, AllocateEvent &E) {
-  const PlaceTable &Places = M.places();
-  const auto &All = M.state().Places;
-  PlaceSet Objects;
-  for (const auto &[P, V] : All) {
-    if (V.uses(E.Memory)) {
-      insert(E.Holders, P);
-      if (Places.rootKind(P) == Root::Object)
-        insert(Objects, Places.rootOf(P));
+PlaceSet aliases::holders(const PlaceTable &Places, const State &At,
+                          AllocationId Memory) {
+  PlaceSet Result, Objects;
+  for (const auto &[P, V] : At.Places)
+    if (V.uses(Memory)) {
+      insert(Result, P);
+      const PlaceId RootPlace = Places.rootOf(P);
+      if (Places.rootKind(RootPlace) == Root::Object)
+        insert(Objects, RootPlace);
     }
-    if (V.mayHaveSaved(E.Memory))
-      insert(E.Savers, P);
-  }
   // A tensor on the heap is held by whoever points to it.
   if (Objects.empty())
-    return;
-  for (const auto &[P, V] : All)
+    return Result;
+  for (const auto &[P, V] : At.Places)
     if (llvm::any_of(Objects, [&, &Refs = V.Refs](PlaceId Object) {
           return llvm::is_contained(Refs, Object);
         }))
-      insert(E.Holders, P);
+      insert(Result, P);
+  return Result;
+}
+
+/// What holds a tensor that the call made before, and what has a graph that may
+/// have saved one.
+static void findOlder(Machine &M, AllocateEvent &E) {
+  E.Holders = aliases::holders(M.places(), M.state(), E.Memory);
+  for (const auto &[P, V] : M.state().Places)
+    if (V.mayHaveSaved(E.Memory))
+      insert(E.Savers, P);
 }
 
 static void emitAllocation(Machine &M, const OperationCall &Call,
