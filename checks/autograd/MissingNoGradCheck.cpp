@@ -75,9 +75,10 @@ std::vector<Finding> MissingNoGradCheck::analyze(Program &Program) {
   for (const UnusedGraph &Unused : unusedGraphs(Program)) {
     if (!Strict && Unused.IsStrictOnly)
       continue;
-    if (Unused.GuardScope && !Unused.IsBackwarded) {
-      const auto [Known, IsNew] =
-          ByScope.try_emplace(Unused.GuardScope, Findings.size());
+    const clang::Stmt *Scope =
+        Unused.GuardScope ? Unused.GuardScope : Unused.Stretch;
+    if (Scope && !Unused.IsBackwarded) {
+      const auto [Known, IsNew] = ByScope.try_emplace(Scope, Findings.size());
       if (!IsNew) {
         addNote(Findings[Known->second],
                 {Unused.Site->getBeginLoc(),

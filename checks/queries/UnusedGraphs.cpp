@@ -282,7 +282,36 @@ private:
     }
     Result.IsUnseen = isUnseen(Forward);
     Result.GuardScope = guardScope(Result.In, Result.Site);
+    if (!Result.GuardScope)
+      Result.Stretch = stretch(Result.In, Result.Site);
     return Result;
+  }
+
+  bool trains(const Frame *F, const Stmt *Within) const {
+    return llvm::any_of(Used.Training, [&](const auto &Each) {
+      return Each.first == F->Function && Each.second &&
+             F->Flow->isInside(Each.second, Within);
+    });
+  }
+
+  const Stmt *stretch(const Frame *F, const Stmt *Site) const {
+    if (!F->Flow)
+      return nullptr;
+    const Stmt *Child = Site;
+    const Stmt *S = F->Flow->parent(Child);
+    for (; S && !isa<CompoundStmt>(S); S = F->Flow->parent(S))
+      Child = S;
+    const auto *Block = dyn_cast_or_null<CompoundStmt>(S);
+    if (!Block)
+      return nullptr;
+    const Stmt *Begin = Block;
+    for (const Stmt *Each : Block->body()) {
+      if (Each == Child)
+        break;
+      if (trains(F, Each))
+        Begin = Each;
+    }
+    return Begin;
   }
 
   const CompoundStmt *guardScope(const Frame *F, const Stmt *Site) const {
@@ -293,10 +322,8 @@ private:
       const auto *Block = dyn_cast<CompoundStmt>(S);
       if (!Block)
         continue;
-      for (const auto &[Function, Training] : Used.Training)
-        if (Function == F->Function && Training &&
-            F->Flow->isInside(Training, Block))
-          return Best;
+      if (trains(F, Block))
+        return Best;
       Best = Block;
     }
     return Best;

@@ -27,6 +27,10 @@ struct UnusedGraph {
   /// The largest block around Site in which nothing is trained: a guard may
   /// stand at its start. Null where there is none.
   const clang::CompoundStmt *GuardScope = nullptr;
+  /// Where there is none: what the code around Site in which nothing is trained
+  /// begins with, the statement before it that trains or the innermost block.
+  /// The passes of one such stretch fit into one scope with a guard.
+  const clang::Stmt *Stretch = nullptr;
   /// What the module does is in no C++ file: nobody can tell that it runs under
   /// a guard.
   bool IsUnseen = false;

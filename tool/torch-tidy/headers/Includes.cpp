@@ -33,6 +33,12 @@ bool isOfLibTorch(StringRef Header) {
          Header.starts_with("c10/");
 }
 
+bool needsPython(StringRef Header) {
+  return Header == "torch/extension.h" || Header == "torch/python.h" ||
+         (isOfLibTorch(Header) &&
+          (Header.contains("python") || Header.contains("pybind")));
+}
+
 StringRef missingHeader(StringRef Message) {
   return Message.consume_back("' file not found") && Message.consume_front("'")
              ? Message

@@ -37,6 +37,9 @@ llvm::StringRef missingHeader(llvm::StringRef Message);
 /// Of the name of a header, as it is included.
 bool isOfLibTorch(llvm::StringRef Header);
 
+/// One of those of LibTorch that include Python's.
+bool needsPython(llvm::StringRef Header);
+
 } // namespace torchtidy::tool
 
 #endif

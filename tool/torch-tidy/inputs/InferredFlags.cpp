@@ -197,8 +197,11 @@ private:
       if (std::string Path = comparablePath(below(Folder, Name));
           Files.contains(Path))
         return Path;
-    if (isKnown(Name))
+    if (isKnown(Name)) {
+      if (needsPython(Name))
+        addPackage("Python.h", Now);
       return {};
+    }
     std::string Nearest;
     size_t Steps = 0;
     const std::string Ending = ("/" + Name).str();
@@ -217,10 +220,16 @@ private:
       Now.Folders.push_back(Nearest.substr(0, Nearest.size() - Ending.size()));
       return Nearest;
     }
+    addPackage(Name, Now);
+    return {};
+  }
+
+  void addPackage(StringRef Name, Reach &Now) {
+    if (isKnown(Name))
+      return;
     if (std::string Package = packageWith(Name);
         !Package.empty() && !llvm::is_contained(Now.Packages, Package))
       Now.Packages.push_back(Package);
-    return {};
   }
 
   bool isKnown(StringRef Name) {
