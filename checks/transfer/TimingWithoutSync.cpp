@@ -6,6 +6,7 @@
 #include "queries/Transfers.h"
 #include "torch/Api.h"
 #include "torch/Measurement.h"
+#include "torch/Std.h"
 #include "torch/Types.h"
 #include "torch/Waiting.h"
 #include "clang/AST/ASTContext.h"
@@ -30,8 +31,12 @@ public:
       return mayWaitIn(Construct->getConstructor());
     const auto *Call = cast<CallExpr>(Site);
     const FunctionDecl *Callee = Call->getDirectCallee();
-    return !Callee || torch::waitOf(Call) != torch::Wait::None ||
-           torch::asksWhetherDone(Callee) || mayWaitIn(Callee);
+    const Expr *Object = ast::objectOf(Call);
+    const bool IsCallable =
+        Object && torch::kindOf(Object->getType()) == torch::TypeKind::Callable;
+    return !Callee || IsCallable || torch::waitOf(Call) != torch::Wait::None ||
+           torch::asksWhetherDone(Callee) || torch::waitsForThread(Callee) ||
+           mayWaitIn(Callee);
   }
 
 private:
@@ -60,10 +65,8 @@ private:
     if (!Call)
       return false;
     const FunctionDecl *Callee = Call->getDirectCallee();
-    if (Callee && (torch::isLibTorch(Callee) || torch::isStd(Callee)))
-      return torch::waitOf(Call) != torch::Wait::None ||
-             torch::kindOf(Callee->getReturnType()) ==
-                 torch::TypeKind::Callable;
+    if (Callee && torch::isLibTorch(Callee))
+      return torch::waitOf(Call) != torch::Wait::None;
     return mayWait(Call);
   }
 
@@ -78,9 +81,9 @@ public:
 
   void run(std::vector<TimingWithoutSync> &Result) {
     for (const ClockDifference &Time : clockDifferences(Entry)) {
-      const Event *Work = unfinished(Time);
-      if (Work && NumberFate(Entry).isOnlyRecorded(Time.Difference, Time.In))
-        Result.push_back({&Entry, Time, Work});
+      const Event *Last = unfinished(Time);
+      if (Last && NumberFate(Entry).isOnlyRecorded(Time.Difference, Time.In))
+        Result.push_back({&Entry, Time, Last});
     }
   }
 
@@ -107,8 +110,8 @@ private:
       return nullptr;
     const llvm::BitVector After = reach(Given, Ends);
     const bool MayWait = llvm::any_of(Waits, [&](Node N) {
-      return After.test(N) && N != Time.To->Point &&
-             reach({N}, Ends).test(Time.To->Point);
+      return After.test(N) && (N == Time.To->Point ||
+                               reach({N}, Ends).test(Time.To->Point));
     });
     return MayWait ? nullptr : Last;
   }
