@@ -102,13 +102,9 @@ private:
     if (const auto *Binary = dyn_cast<BinaryOperator>(S);
         Binary && Binary->getOpcode() == BO_Sub)
       return Subtraction{Binary->getLHS(), Binary->getRHS()};
-    const auto *Call = dyn_cast<CallExpr>(S);
-    const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
-    if (!Callee || Call->getNumArgs() != 2)
-      return std::nullopt;
-    const bool IsMinus = Callee->getOverloadedOperator() == OO_Minus &&
-                         torch::isStd(Callee);
-    return IsMinus || torch::subtractsTimes(Callee)
+    const auto *Call = dyn_cast<CXXOperatorCallExpr>(S);
+    return Call && Call->getOperator() == OO_Minus && Call->getNumArgs() == 2 &&
+                   torch::isStd(Call->getDirectCallee())
                ? std::optional(Subtraction{Call->getArg(0), Call->getArg(1)})
                : std::nullopt;
   }
@@ -125,8 +121,9 @@ private:
     const auto [It, IsNew] = Clocks.try_emplace(Definition, false);
     if (IsNew)
       It->second = any({nullptr, nullptr, Definition}, readsClock) &&
-                   !any({nullptr, nullptr, Definition},
-                        [](const Stmt *S) { return subtraction(S).has_value(); });
+                   !any({nullptr, nullptr, Definition}, [](const Stmt *S) {
+                     return subtraction(S).has_value();
+                   });
     return Clocks[Definition];
   }
 
@@ -262,8 +259,8 @@ private:
     if (!In.Function->getBody())
       return;
     ast::forEachStmt(
-        In.Function->getBody(),
-        [&](const Stmt *S) { findStart(S, In); }, ast::Lambdas::Skip);
+        In.Function->getBody(), [&](const Stmt *S) { findStart(S, In); },
+        ast::Lambdas::Skip);
   }
 
   void findStart(const Stmt *S, const Scope &In) {

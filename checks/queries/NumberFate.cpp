@@ -197,9 +197,10 @@ std::optional<bool> NumberFate::intoStd(const Stmt *Child, const CallExpr *Call,
                                            : std::optional(false);
   }
   if (isObject(Child, Call)) {
-    if (Method && (Means == StdMeaning::Append || Means == StdMeaning::Clear ||
-                   Means == StdMeaning::Reserve || Means == StdMeaning::Nothing ||
-                   Means == StdMeaning::Resize || Means == StdMeaning::Remove))
+    if (Method &&
+        (Means == StdMeaning::Append || Means == StdMeaning::Clear ||
+         Means == StdMeaning::Reserve || Means == StdMeaning::Nothing ||
+         Means == StdMeaning::Resize || Means == StdMeaning::Remove))
       return true;
     return Call->getType()->isVoidType() ? std::optional(false) : std::nullopt;
   }

@@ -30,11 +30,6 @@ bool readsClock(const FunctionDecl *Callee) {
       .Default(false);
 }
 
-bool subtractsTimes(const FunctionDecl *Callee) {
-  return !isa_and_nonnull<CXXMethodDecl>(Callee) &&
-         ast::nameOf(Callee) == "difftime";
-}
-
 bool isMeasurement(const FunctionDecl *Callee) {
   if (isOfBenchmark(Callee) || readsClock(Callee) || isSynchronisation(Callee))
     return true;

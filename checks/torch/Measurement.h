@@ -12,9 +12,6 @@ namespace torchtidy::torch {
 /// answered by no.
 bool readsClock(const clang::FunctionDecl *Callee);
 
-/// difftime: of two times.
-bool subtractsTimes(const clang::FunctionDecl *Callee);
-
 bool isMeasurement(const clang::FunctionDecl *Callee);
 
 } // namespace torchtidy::torch

@@ -1,12 +1,12 @@
 #include "transfer/SyncInLoop.h"
-#include "clang/AST/ASTContext.h"
-#include "clang/Basic/SourceManager.h"
 #include "queries/DeviceUse.h"
 #include "queries/NumberFate.h"
 #include "queries/TripCount.h"
 #include "torch/Api.h"
 #include "torch/Elements.h"
 #include "torch/Waiting.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/Basic/SourceManager.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace clang;

@@ -33,7 +33,8 @@ static std::string describeWait(const Program &Program,
   switch (Wait.How) {
   case SyncInLoop::Number:
     return Name + Waits +
-           "keep what is recorded in a tensor without a graph, and read it once "
+           "keep what is recorded in a tensor without a graph, and read it "
+           "once "
            "in many iterations";
   case SyncInLoop::Copy:
     return Name + Waits +

@@ -54,8 +54,8 @@ private:
     if (!IsNew)
       return It->second;
     const bool Result = ast::anyStmt(
-        Definition->getBody(),
-        [&](const Stmt *S) { return isDoubtful(S); }, ast::Lambdas::Enter);
+        Definition->getBody(), [&](const Stmt *S) { return isDoubtful(S); },
+        ast::Lambdas::Enter);
     return Known[Definition] = Result;
   }
 
@@ -110,8 +110,8 @@ private:
       return nullptr;
     const llvm::BitVector After = reach(Given, Ends);
     const bool MayWait = llvm::any_of(Waits, [&](Node N) {
-      return After.test(N) && (N == Time.To->Point ||
-                               reach({N}, Ends).test(Time.To->Point));
+      return After.test(N) &&
+             (N == Time.To->Point || reach({N}, Ends).test(Time.To->Point));
     });
     return MayWait ? nullptr : Last;
   }
@@ -185,8 +185,8 @@ private:
       return false;
     const auto *Call = dyn_cast<CallExpr>(Forward.Site);
     const Expr *Object = Call ? ast::objectOf(Call) : nullptr;
-    if (!Object || torch::kindOf(Object->getType()) ==
-                       torch::TypeKind::ScriptModule)
+    if (!Object ||
+        torch::kindOf(Object->getType()) == torch::TypeKind::ScriptModule)
       return !Object;
     const CXXRecordDecl *Class = torch::moduleClass(Object->getType());
     return !Class || !torch::isLibTorch(Class);

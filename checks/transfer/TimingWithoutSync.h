@@ -3,8 +3,8 @@
 #ifndef TORCHTIDY_TRANSFER_TIMINGWITHOUTSYNC_H
 #define TORCHTIDY_TRANSFER_TIMINGWITHOUTSYNC_H
 
-#include "queries/ClockDifferences.h"
 #include "model/execution/Program.h"
+#include "queries/ClockDifferences.h"
 
 namespace torchtidy::model {
 

@@ -17,7 +17,8 @@ static Finding describe(const Program & /*Program*/,
   Result.Kind = FindingKind::TimingWithoutSync;
   Result.Message =
       "the clock is read when the work has been given to the device, and not "
-      "when it is done: on CUDA the time is that of enqueueing it; wait before, "
+      "when it is done: on CUDA the time is that of enqueueing it; wait "
+      "before, "
       "with 'torch::cuda::synchronize()' if 'torch::cuda::is_available()'";
   addNote(Result, {Found.Work->Site->getExprLoc(),
                    "the host does not wait for this", NoteRole::Enqueued});

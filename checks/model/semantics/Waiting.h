@@ -1,4 +1,5 @@
-// Which calls give work to a device, which wait for it, and which may do either.
+// Which calls give work to a device, which wait for it, and which may do
+// either.
 #ifndef TORCHTIDY_SEMANTICS_WAITING_H
 #define TORCHTIDY_SEMANTICS_WAITING_H
 

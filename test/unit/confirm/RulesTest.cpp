@@ -329,8 +329,7 @@ TEST(Synchronisations, ANumberIsRead) {
             "the host would wait on CUDA, 1 time per iteration, 80 iterations");
   Run.Run.CudaDevice = "NVIDIA H200";
   V = judgeOne(Finding, Run.Run);
-  EXPECT_EQ(V.Sentence,
-            "the host waits, 1 time per iteration, 80 iterations");
+  EXPECT_EQ(V.Sentence, "the host waits, 1 time per iteration, 80 iterations");
 }
 
 TEST(Synchronisations, NoWait) {

@@ -30,8 +30,7 @@ public:
     V.Rule = "waits of the operations of the line";
     V.Iterations = Where.iterations();
     V.Unit = "waits per iteration";
-    V.Number =
-        double(Waits) / double(std::max<uint64_t>(V.Iterations, 1));
+    V.Number = double(Waits) / double(std::max<uint64_t>(V.Iterations, 1));
     const std::string During = countText(double(V.Iterations), "iteration");
     const bool HasDevice = !Where.Run.CudaDevice.empty();
     if (!Waits && !HasDevice &&
@@ -43,9 +42,9 @@ public:
     }
     if (*V.Number < WaitsThatCount) {
       V.Result = Outcome::Refuted;
-      V.Sentence = Waits ? countText(double(Waits), "wait") + " in " + During
-                         : "no operation of this line makes the host wait, " +
-                               During;
+      V.Sentence =
+          Waits ? countText(double(Waits), "wait") + " in " + During
+                : "no operation of this line makes the host wait, " + During;
       return V;
     }
     if (V.Iterations < FewestIterations) {
@@ -53,9 +52,9 @@ public:
       return V;
     }
     V.Result = Outcome::Confirmed;
-    V.Sentence = "the host " +
-                 std::string(HasDevice ? "waits" : "would wait on CUDA") + ", " +
-                 countText(*V.Number, "time") + " per iteration, " + During;
+    V.Sentence =
+        "the host " + std::string(HasDevice ? "waits" : "would wait on CUDA") +
+        ", " + countText(*V.Number, "time") + " per iteration, " + During;
     V.Cost = CostKind::Calls;
     V.CostAmount = double(Waits);
     V.CostText = countText(double(Waits), "wait") + " in this run";

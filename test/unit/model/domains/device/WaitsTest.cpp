@@ -50,9 +50,10 @@ void opaque(Tensor x) {
 } // namespace
 
 TEST_F(Waits, OfWhatMayBeOnADevice) {
-  EXPECT_EQ(entry("waits").sites<WaitEvent>(),
-            (Texts{"host.copy_(x)", "std::cout << x", "torch::cuda::synchronize()",
-                   "x.cpu()", "x.item()", "x.item()"}));
+  EXPECT_EQ(
+      entry("waits").sites<WaitEvent>(),
+      (Texts{"host.copy_(x)", "std::cout << x", "torch::cuda::synchronize()",
+             "x.cpu()", "x.item()", "x.item()"}));
 }
 
 TEST_F(Waits, WorkForADevice) {
