@@ -153,7 +153,9 @@ private:
 
   bool isWork(const Event &E) const {
     if (const auto *Forward = E.getAs<ForwardEvent>())
-      return Forward->Result.mayBeElsewhere() && !isUnseen(*Forward);
+      return (Forward->Result.mayBeElsewhere() ||
+              Forward->Input.mayBeElsewhere()) &&
+             !isUnseen(*Forward);
     if (const auto *Backward = E.getAs<BackwardEvent>())
       return Backward->Root.mayBeElsewhere();
     if (const auto *Transfer = E.getAs<TransferEvent>())

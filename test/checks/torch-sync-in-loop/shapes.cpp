@@ -28,7 +28,8 @@ void summedUp(Net &net, torch::optim::Optimizer &optimizer, const Batches &all,
       optimizer.zero_grad();
       loss.backward();
       optimizer.step();
-      sum += loss.item<double>() * batch.x.size(0); // HIT
+      sum += loss.item<double>() * batch.x.size(0);
+      // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'item' makes the host wait for the device in every iteration, and the device then has nothing queued; keep what is recorded in a tensor without a graph, and read it once in many iterations [torch-sync-in-loop]
     }
     std::cout << epoch << ": " << sum / all.size() << '\n';
   }
@@ -42,7 +43,8 @@ void printed(Net &net, torch::optim::Optimizer &optimizer, const Batches &all,
     loss.backward();
     optimizer.step();
     optimizer.zero_grad();
-    std::cout << "loss " << loss.item<float>() << // HIT
+    std::cout << "loss " << loss.item<float>() <<
+    // CHECK-MESSAGES: :[[@LINE-1]]:34: warning: 'item' makes the host wait for the device in every iteration
         ", twice " << twice.item().toFloat() << '\n';
     std::cout << loss;
   }
@@ -56,7 +58,8 @@ void inVariables(Net &net, torch::optim::Optimizer &optimizer,
   for (const Batch &batch : all) {
     optimizer.zero_grad();
     Tensor loss = lossOf(net, batch, device);
-    const float number = loss.item<float>(); // HIT
+    const float number = loss.item<float>();
+    // CHECK-MESSAGES: :[[@LINE-1]]:31: warning: 'item' makes the host wait for the device in every iteration
     smooth = smooth < 0 ? number : smooth * 0.9F + std::sqrt(number) * 0.1F;
     losses.push_back(number);
     loss.backward();
@@ -75,7 +78,8 @@ void asserted(Net &net, torch::optim::Optimizer &optimizer, const Batches &all,
   for (const Batch &batch : all) {
     optimizer.zero_grad();
     Tensor loss = lossOf(net, batch, device);
-    TORCH_CHECK(!std::isnan(loss.item<float>()), "no loss"); // HIT
+    TORCH_CHECK(!std::isnan(loss.item<float>()), "no loss");
+    // CHECK-MESSAGES: :[[@LINE-1]]:34: warning: 'item' makes the host wait for the device in every iteration
     CHECK(loss.mean().item<float>() < 100);
     if (std::isinf(loss.item<float>()))
       throw std::runtime_error("loss");
@@ -89,7 +93,8 @@ void unused(Net &net, torch::optim::Optimizer &optimizer, const Batches &all,
             torch::Device device) {
   for (const Batch &batch : all) {
     Tensor loss = lossOf(net, batch, device);
-    float number = loss.item().toFloat(); // HIT
+    float number = loss.item().toFloat();
+    // CHECK-MESSAGES: :[[@LINE-1]]:25: warning: 'item' makes the host wait for the device in every iteration
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
@@ -110,7 +115,8 @@ private:
     Tensor loss = lossOf(net, batch, device);
     loss.backward();
     optimizer.step();
-    return loss.item<double>(); // HIT
+    return loss.item<double>();
+    // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'item' makes the host wait for the device in every iteration
   }
 
   Net net;
@@ -137,7 +143,8 @@ void ofTemplate(Net &net, torch::optim::Optimizer &optimizer, Loader &loader,
     auto loss = lossOf(net, batch, device);
     loss.backward();
     optimizer.step();
-    mean.add(loss.template item<double>()); // HIT
+    mean.add(loss.template item<double>());
+    // CHECK-MESSAGES: :[[@LINE-1]]:28: warning: 'item' makes the host wait for the device in every iteration
   }
 }
 template void ofTemplate(Net &, torch::optim::Optimizer &, Batches &,
@@ -151,7 +158,8 @@ void ofLambda(Net &net, torch::optim::Optimizer &optimizer, const Batches &all,
     Tensor loss = lossOf(net, batch, device);
     loss.backward();
     optimizer.step();
-    sum += loss.item<double>(); // HIT
+    sum += loss.item<double>();
+    // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'item' makes the host wait for the device in every iteration
   };
   for (const Batch &batch : all)
     step(batch);
@@ -166,7 +174,8 @@ void copied(Net &net, torch::optim::Optimizer &optimizer, const Batches &all,
     Tensor loss = lossOf(net, batch, device);
     loss.backward();
     optimizer.step();
-    losses.push_back(loss.detach().cpu()); // HIT
+    losses.push_back(loss.detach().cpu());
+    // CHECK-MESSAGES: :[[@LINE-1]]:36: warning: 'cpu' makes the host wait for the device in every iteration, and the device then has nothing queued; keep the tensor on the device, and copy it once in many iterations [torch-sync-in-loop]
   }
 }
 
@@ -178,7 +187,8 @@ void text(Net &net, torch::optim::Optimizer &optimizer, const Batches &all,
     Tensor loss = lossOf(net, batch, device);
     loss.backward();
     optimizer.step();
-    std::cout << "loss " << loss; // HIT
+    std::cout << "loss " << loss;
+    // CHECK-MESSAGES: :[[@LINE-1]]:26: warning: printing a tensor makes the host wait for the device in every iteration, and the device then has nothing queued; print once in many iterations [torch-sync-in-loop]
   }
 }
 
@@ -188,7 +198,8 @@ void shape(Net &net, torch::optim::Optimizer &optimizer, const Batches &all,
   for (const Batch &batch : all) {
     optimizer.zero_grad();
     Tensor y = net.forward(batch.x.to(device));
-    Tensor loss = torch::masked_select(y, y > 0).mean(); // HIT
+    Tensor loss = torch::masked_select(y, y > 0).mean();
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'torch::masked_select' makes the host wait for the device in every iteration, and the device then has nothing queued; the size of its result depends on the data, so prefer a mask that keeps the shape, as in torch::where [torch-sync-in-loop]
     loss.backward();
     optimizer.step();
   }

@@ -21,7 +21,8 @@ void network(Net &net, torch::Device device) {
   Tensor x = torch::rand({8, 4}).to(device);
   auto start = Clock::now();
   Tensor y = net.forward(x);
-  auto end = Clock::now(); // HIT
+  auto end = Clock::now();
+  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: the clock is read when the work has been given to the device, and not when it is done: on CUDA the time is that of enqueueing it; wait before, with 'torch::cuda::synchronize()' if 'torch::cuda::is_available()' [torch-timing-without-sync]
   std::cout << std::chrono::duration_cast<std::chrono::milliseconds>(end - start)
                    .count();
   std::cout << y;
@@ -33,7 +34,8 @@ void operations(Tensor a, Tensor b) {
   const clock_t start = clock();
   for (int i = 0; i < 100; ++i)
     a = torch::mm(a, b);
-  const double seconds = double(clock() - start) / CLOCKS_PER_SEC; // HIT
+  const double seconds = double(clock() - start) / CLOCKS_PER_SEC;
+  // CHECK-MESSAGES: :[[@LINE-1]]:33: warning: the clock is read when the work has been given to the device
   printf("%f s\n", seconds);
 }
 
@@ -42,7 +44,8 @@ void backward(Net &net, torch::Device device) {
   timeval start, end;
   gettimeofday(&start, nullptr);
   loss.backward();
-  gettimeofday(&end, nullptr); // HIT
+  gettimeofday(&end, nullptr);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the clock is read when the work has been given to the device
   std::cout << (end.tv_sec - start.tv_sec) + (end.tv_usec - start.tv_usec) / 1e6;
 }
 
@@ -53,7 +56,7 @@ void script(torch::jit::script::Module &module, Tensor image) {
   for (int i = 0; i < 100; ++i) {
     auto start = Clock::now();
     auto output = module.forward(inputs).toTensor();
-    auto end = Clock::now(); // HIT
+    auto end = Clock::now();
     std::chrono::duration<double> elapsed = end - start;
     total += elapsed.count();
   }
@@ -70,7 +73,8 @@ void wrapped(Net &net, torch::Device device) {
   Tensor x = torch::rand({8, 4}).to(device);
   double start = milliseconds();
   net.forward(x);
-  std::cout << milliseconds() - start; // HIT
+  std::cout << milliseconds() - start;
+  // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: the clock is read when the work has been given to the device
 }
 
 // A timer.
@@ -88,13 +92,15 @@ void timed(Net &net, torch::Device device) {
   Tensor x = torch::rand({8, 4}).to(device);
   Timer timer;
   net.forward(x);
-  std::cout << timer.elapsed(); // HIT
+  std::cout << timer.elapsed();
+  // CHECK-MESSAGES: :[[@LINE-1]]:22: warning: the clock is read when the work has been given to the device
 }
 void timedAgain(Net &net, torch::Device device, Timer &timer) {
   Tensor x = torch::rand({8, 4}).to(device);
   timer.reset();
   net.forward(x);
-  double time = timer.elapsed(); // HIT
+  double time = timer.elapsed();
+  // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: the clock is read when the work has been given to the device
   std::cout << "took " << time;
 }
 
@@ -114,7 +120,8 @@ private:
   }
   double end() {
     torch::NoGradGuard no_grad;
-    return std::chrono::duration<double>(Clock::now() - start).count(); // HIT
+    return std::chrono::duration<double>(Clock::now() - start).count();
+    // CHECK-MESSAGES: :[[@LINE-1]]:42: warning: the clock is read when the work has been given to the device
   }
 
   Net net;
@@ -126,7 +133,8 @@ template <class Module> double ofTemplate(Module &net, const Tensor &x) {
   const auto input = x.to(torch::kCUDA);
   const auto start = Clock::now();
   net.forward(input);
-  return std::chrono::duration<double>(Clock::now() - start).count(); // HIT
+  return std::chrono::duration<double>(Clock::now() - start).count();
+  // CHECK-MESSAGES: :[[@LINE-1]]:40: warning: the clock is read when the work has been given to the device
 }
 template double ofTemplate(Net &, const Tensor &);
 
@@ -135,7 +143,8 @@ void ofLambda(Net &net, torch::Device device) {
   auto measure = [&] {
     const auto start = Clock::now();
     net.forward(x);
-    return (Clock::now() - start).count(); // HIT
+    return (Clock::now() - start).count();
+    // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: the clock is read when the work has been given to the device
   };
   std::cout << measure();
 }
@@ -145,7 +154,8 @@ void ofMacro(Net &net, torch::Device device) {
   Tensor x = torch::rand({8, 4}).to(device);
   auto start = NOW();
   net.forward(x);
-  std::cout << (NOW() - start).count(); // HIT
+  std::cout << (NOW() - start).count();
+  // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: the clock is read when the work has been given to the device
 }
 
 // A copy that the host does not wait for.
@@ -153,5 +163,6 @@ void copy(Tensor x) {
   x = x.to(torch::kCUDA);
   auto start = Clock::now();
   auto host = x.to(torch::kCPU, /*non_blocking=*/true);
-  std::cout << (Clock::now() - start).count(); // HIT
+  std::cout << (Clock::now() - start).count();
+  // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: the clock is read when the work has been given to the device
 }
