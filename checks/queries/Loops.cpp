@@ -72,6 +72,16 @@ bool isUnconditional(const Execution &Entry, const Stmt *S, const Frame *F,
   return true;
 }
 
+bool isOccasional(const Expr *Condition) {
+  return Condition && ast::anyStmt(
+                          Condition,
+                          [](const Stmt *Part) {
+                            const auto *Binary = dyn_cast<BinaryOperator>(Part);
+                            return Binary && Binary->getOpcode() == BO_Rem;
+                          },
+                          ast::Lambdas::Skip);
+}
+
 bool canMoveBefore(const Expr *E, const Stmt *LoopStatement, const Frame *F) {
   if (!E || !LoopStatement || !F->Flow || !F->Flow->isInside(E, LoopStatement))
     return false;

@@ -21,6 +21,9 @@ bool isUnconditional(
     const flow::Loop &L,
     llvm::function_ref<bool(const clang::Expr *)> Passes = nullptr);
 
+/// Holds in some iterations only: step % 100 == 0.
+bool isOccasional(const clang::Expr *Condition);
+
 /// E is written with variables of a scope around the loop statement only, so
 /// that it can be moved there.
 bool canMoveBefore(const clang::Expr *E, const clang::Stmt *LoopStatement,

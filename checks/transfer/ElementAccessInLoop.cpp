@@ -4,6 +4,7 @@
 #include "queries/Calls.h"
 #include "queries/LoopCounters.h"
 #include "queries/LoopInvariance.h"
+#include "queries/Loops.h"
 #include "queries/Numbers.h"
 #include "queries/Sizes.h"
 #include "queries/TripCount.h"
@@ -193,14 +194,7 @@ private:
     for (const Stmt *S = Flow->parent(A.At.Call); S; S = Flow->parent(S)) {
       const auto *If = dyn_cast<IfStmt>(S);
       const bool Picks = If && !Flow->isInside(A.At.Call, If->getCond()) &&
-                         ast::anyStmt(
-                             If->getCond(),
-                             [](const Stmt *Part) {
-                               const auto *Binary =
-                                   dyn_cast<BinaryOperator>(Part);
-                               return Binary && Binary->getOpcode() == BO_Rem;
-                             },
-                             ast::Lambdas::Skip);
+                         model::isOccasional(If->getCond());
       if (Picks)
         return true;
     }

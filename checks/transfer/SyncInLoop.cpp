@@ -1,45 +1,138 @@
 #include "transfer/SyncInLoop.h"
-#include "clang/AST/StmtCXX.h"
-#include "queries/Loops.h"
+#include "queries/DeviceUse.h"
+#include "queries/NumberFate.h"
+#include "queries/TripCount.h"
+#include "torch/Api.h"
+#include "torch/Elements.h"
+#include "torch/Waiting.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/Basic/SourceManager.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace clang;
 
 namespace torchtidy::model {
 
-/// The variable of a declaration that an event's site stands in; null for
-/// others.
-static const VarDecl *declaredWith(const Event &E) {
-  const Stmt *Statement = E.In->Flow ? E.In->Flow->statement(E.Site) : nullptr;
-  const auto *Declaration = dyn_cast_or_null<DeclStmt>(Statement);
-  return Declaration && Declaration->isSingleDecl()
-             ? dyn_cast<VarDecl>(Declaration->getSingleDecl())
-             : nullptr;
-}
+using flow::Loop;
 
-// FIXME(new-check): the query. This one works, and shows how: it goes over the
-// events of one kind (model/state/Event.h has all of them), asks where they
-// happen (model/execution/Execution.h, queries/Loops.h), and makes a fact of
-// each that is left.
+/// Shorter loops are over before a device runs out of work.
+static constexpr uint64_t Few = 16;
+
+namespace {
+
+class SyncQuery {
+public:
+  explicit SyncQuery(const Execution &Entry) : Entry(Entry) {}
+
+  void run(std::vector<SyncInLoop> &Result) {
+    llvm::DenseSet<const Loop *> Asked;
+    for (const BackwardEvent &Backward : Entry.events<BackwardEvent>()) {
+      const auto Around = Entry.loopsAround(Backward.Point);
+      if (!Around.empty() && Asked.insert(Around.back()).second)
+        look(*Around.back(), Result);
+    }
+  }
+
+private:
+  bool isDirectlyIn(flow::Digraph::Node N, const Loop &L) const {
+    return L.contains(N) && Entry.loopsAround(N).back() == &L;
+  }
+
+  void look(const Loop &L, std::vector<SyncInLoop> &Result) {
+    if (isOuter(L) || mostTrips(Entry, L).value_or(Few) < Few)
+      return;
+    SyncInLoop Found;
+    Found.Entry = &Entry;
+    Found.Around = &L;
+    NumberFate Fate(Entry, &L);
+    for (const WaitEvent &Wait : Entry.events<WaitEvent>()) {
+      const std::optional<SyncInLoop::Kind> How = kindOf(Wait);
+      if (!How || !isDirectlyIn(Wait.Point, L) || isPassedBy(Wait, L))
+        continue;
+      const bool IsNumber =
+          *How == SyncInLoop::Number || *How == SyncInLoop::Copy;
+      // Then the loop has to wait anyway.
+      if (IsNumber && !Fate.isOnlyRecorded(Wait.Site, Wait.In))
+        return;
+      if (llvm::none_of(Found.Waits, [&](const SyncInLoop::Place &Known) {
+            return Known.Wait->Site == Wait.Site;
+          }))
+        Found.Waits.push_back({&Wait, *How});
+    }
+    if (Found.Waits.empty())
+      return;
+    const SourceManager &SM = Entry.code().context().getSourceManager();
+    llvm::stable_sort(Found.Waits, [&](const SyncInLoop::Place &A,
+                                       const SyncInLoop::Place &B) {
+      return SM.isBeforeInTranslationUnit(A.Wait->Site->getExprLoc(),
+                                          B.Wait->Site->getExprLoc());
+    });
+    Result.push_back(std::move(Found));
+  }
+
+  /// Another training loop is inside.
+  bool isOuter(const Loop &L) const {
+    return llvm::any_of(
+        Entry.events<BackwardEvent>(), [&](const BackwardEvent &Backward) {
+          return L.contains(Backward.Point) && !isDirectlyIn(Backward.Point, L);
+        });
+  }
+
+  std::optional<SyncInLoop::Kind> kindOf(const WaitEvent &Wait) const {
+    const auto *Call = dyn_cast<CallExpr>(Wait.Site);
+    switch (torch::waitOf(Call)) {
+    case torch::Wait::Number:
+      return SyncInLoop::Number;
+    case torch::Wait::Copy:
+      return isToHost(Wait, Call) ? std::optional(SyncInLoop::Copy)
+                                  : std::nullopt;
+    case torch::Wait::Text:
+      return torch::printsText(Call) ? std::optional(SyncInLoop::Text)
+                                     : std::nullopt;
+    // A forward() that selects is made so.
+    case torch::Wait::Shape:
+      return Entry.isInForward(Wait.In) ? std::nullopt
+                                        : std::optional(SyncInLoop::Shape);
+    default:
+      return std::nullopt;
+    }
+  }
+
+  /// A new tensor on the host: cpu(), to(torch::kCPU).
+  bool isToHost(const WaitEvent &Wait, const CallExpr *Call) const {
+    const torch::Operation *Op = torch::classify(Call).Op;
+    return Op && torch::isTransfer(*Op) && Wait.Result.isOnCpu();
+  }
+
+  /// An iteration may train without it.
+  bool isPassedBy(const WaitEvent &Wait, const Loop &L) const {
+    llvm::DenseSet<flow::Digraph::Node> Gates, Training;
+    for (const WaitEvent &Same : Entry.events<WaitEvent>())
+      if (Same.Site == Wait.Site)
+        Gates.insert(Same.Point);
+    for (const BackwardEvent &Backward : Entry.events<BackwardEvent>())
+      if (L.contains(Backward.Point))
+        Training.insert(Backward.Point);
+    return flow::mayReachVia(
+               Entry.points(), L.Header,
+               [&](flow::Digraph::Node N) { return Training.count(N) != 0; },
+               [&](flow::Digraph::Node N) { return N == L.Header; },
+               [&](flow::Digraph::Node N) {
+                 return !L.contains(N) || Gates.count(N) != 0;
+               })
+        .has_value();
+  }
+
+  const Execution &Entry;
+};
+
+} // namespace
+
 std::vector<SyncInLoop> findSyncInLoop(Program &Program) {
   std::vector<SyncInLoop> Result;
-  for (const auto &Entry : Program.executions())
-    for (const AllocateEvent &Allocate : Entry->events<AllocateEvent>()) {
-      const auto Around = Entry->loopsAround(Allocate.Point);
-      const VarDecl *Variable = declaredWith(Allocate);
-      if (Around.empty() || !Variable)
-        continue;
-      const flow::Loop &L = *Around.back();
-      if (!isUnconditional(*Entry, Allocate.Site, Allocate.In, L))
-        continue;
-      SyncInLoop Found;
-      Found.Entry = Entry.get();
-      Found.Allocate = &Allocate;
-      Found.Around = &L;
-      Found.Variable = Variable;
-      Found.CanMove = canMoveBefore(Variable->getInit(), Entry->loopStatement(L),
-                                    Allocate.In);
-      Result.push_back(Found);
-    }
+  if (mayUseDevice(Program))
+    for (const Execution *Entry : Program.executionsBesideTests())
+      SyncQuery(*Entry).run(Result);
   return Result;
 }
 

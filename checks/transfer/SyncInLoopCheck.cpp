@@ -1,30 +1,67 @@
-// FIXME(new-check): say in one sentence what is flagged; docs/checks/torch-sync-in-loop.md
-// opens with the same sentence.
+// Finds training loops in which the host waits for the device in every
+// iteration, only to record a number.
 #include "transfer/SyncInLoopCheck.h"
-#include "transfer/SyncInLoop.h"
-#include "report/Edit.h"
 #include "report/Report.h"
+#include "transfer/SyncInLoop.h"
 
 namespace torchtidy::checks {
 
+using namespace clang;
 using namespace model;
 
-// FIXME(new-check): the words: what happens, what it costs, what to do. Notes,
-// the fix and, for the harness, an operation that runs in every iteration.
+static FindingKind kindOf(SyncInLoop::Kind How) {
+  switch (How) {
+  case SyncInLoop::Number:
+    return FindingKind::SyncReadsNumber;
+  case SyncInLoop::Copy:
+    return FindingKind::SyncCopiesToHost;
+  case SyncInLoop::Text:
+    return FindingKind::SyncPrints;
+  case SyncInLoop::Shape:
+    return FindingKind::SyncAsksSize;
+  }
+  llvm_unreachable("not a kind of wait");
+}
+
+/// What the host waits for, and what to do.
+static std::string describeWait(const Program &Program,
+                                const SyncInLoop::Place &Wait) {
+  const std::string Name = "'" + calleeText(Program, Wait.Wait->Site) + "'";
+  const std::string Waits =
+      " makes the host wait for the device in every iteration, and the device "
+      "then has nothing queued; ";
+  switch (Wait.How) {
+  case SyncInLoop::Number:
+    return Name + Waits +
+           "keep what is recorded in a tensor without a graph, and read it "
+           "once "
+           "in many iterations";
+  case SyncInLoop::Copy:
+    return Name + Waits +
+           "keep the tensor on the device, and copy it once in many iterations";
+  case SyncInLoop::Text:
+    return "printing a tensor" + Waits + "print once in many iterations";
+  case SyncInLoop::Shape:
+    return Name + Waits +
+           "the size of its result depends on the data, so prefer a mask that "
+           "keeps the shape, as in torch::where";
+  }
+  llvm_unreachable("not a kind of wait");
+}
+
 static Finding describe(const Program &Program, const SyncInLoop &Found) {
-  const AllocateEvent &Allocate = *Found.Allocate;
+  const SyncInLoop::Place &First = Found.Waits.front();
+  const Expr *Site = First.Wait->Site;
   Finding Result;
-  Result.Location = Allocate.Site->getBeginLoc();
-  Result.Range = Allocate.Site->getSourceRange();
-  Result.Kind = FindingKind::SyncInLoop;
-  Result.Message = "'" + Found.Variable->getNameAsString() +
-                   "' is made in every iteration";
-  addLoop(Result, *Found.Entry, Allocate.In, Found.Around);
-  if (Found.CanMove)
-    Result.Fixes = moveBeforeLoop(Program.context(), *Allocate.In->Flow,
-                                  Found.Variable,
-                                  Found.Entry->loopStatement(*Found.Around), "");
-  Result.IterationSite = Allocate.Site->getBeginLoc();
+  Result.Location = Site->getExprLoc();
+  Result.Range = Site->getSourceRange();
+  Result.Kind = kindOf(First.How);
+  Result.Message = describeWait(Program, First);
+  for (const SyncInLoop::Place &Wait : llvm::drop_begin(Found.Waits))
+    addNote(Result, {Wait.Wait->Site->getExprLoc(), "it waits here as well",
+                     NoteRole::AsWell});
+  addLoop(Result, *Found.Entry, First.Wait->In, Found.Around);
+  Result.IterationSite = Site->getBeginLoc();
   return Result;
 }
 

@@ -1,26 +1,25 @@
-// Query: FIXME(new-check): what it looks for, in half a sentence. (The worked
-// example: tensors that are declared in a loop with what a factory makes.)
+// Query: times that are taken of work for a device, of which nobody waits for
+// the end.
 #ifndef TORCHTIDY_TRANSFER_TIMINGWITHOUTSYNC_H
 #define TORCHTIDY_TRANSFER_TIMINGWITHOUTSYNC_H
 
 #include "model/execution/Program.h"
+#include "queries/ClockDifferences.h"
 
 namespace torchtidy::model {
 
-/// FIXME(new-check): one thing that was found, with all that describe() in
-/// TimingWithoutSyncCheck.cpp needs.
 struct TimingWithoutSync {
   const Execution *Entry = nullptr;
-  const AllocateEvent *Allocate = nullptr;
-  /// The innermost loop around it.
-  const flow::Loop *Around = nullptr;
-  /// The variable that is declared with it.
-  const clang::VarDecl *Variable = nullptr;
-  /// The declaration can stand before the loop.
-  bool CanMove = false;
+  ClockDifference Time;
+  /// The last work between the two readings.
+  const Event *Work = nullptr;
 };
 
-/// FIXME(new-check): what is not reported.
+/// Work is what certainly is for a device that may not be the CPU: a module, an
+/// operation, a backward(), a copy to the host that is not waited for. Nothing
+/// is reported where, on any path from it to the second reading, the host waits
+/// or code runs that may wait, where the time decides about something (a time
+/// limit), and for code that only tests run.
 std::vector<TimingWithoutSync> findTimingWithoutSync(Program &Program);
 
 } // namespace torchtidy::model

@@ -1,30 +1,33 @@
-// FIXME(new-check): say in one sentence what is flagged; docs/checks/torch-timing-without-sync.md
-// opens with the same sentence.
+// Finds times that are taken of work for a device without waiting for its end.
 #include "transfer/TimingWithoutSyncCheck.h"
-#include "transfer/TimingWithoutSync.h"
-#include "report/Edit.h"
 #include "report/Report.h"
+#include "transfer/TimingWithoutSync.h"
 
 namespace torchtidy::checks {
 
+using namespace clang;
 using namespace model;
 
-// FIXME(new-check): the words: what happens, what it costs, what to do. Notes,
-// the fix and, for the harness, an operation that runs in every iteration.
-static Finding describe(const Program &Program, const TimingWithoutSync &Found) {
-  const AllocateEvent &Allocate = *Found.Allocate;
+static Finding describe(const Program & /*Program*/,
+                        const TimingWithoutSync &Found) {
+  const OpaqueEvent &From = *Found.Time.From, &To = *Found.Time.To;
   Finding Result;
-  Result.Location = Allocate.Site->getBeginLoc();
-  Result.Range = Allocate.Site->getSourceRange();
+  Result.Location = To.Site->getExprLoc();
+  Result.Range = To.Site->getSourceRange();
   Result.Kind = FindingKind::TimingWithoutSync;
-  Result.Message = "'" + Found.Variable->getNameAsString() +
-                   "' is made in every iteration";
-  addLoop(Result, *Found.Entry, Allocate.In, Found.Around);
-  if (Found.CanMove)
-    Result.Fixes = moveBeforeLoop(Program.context(), *Allocate.In->Flow,
-                                  Found.Variable,
-                                  Found.Entry->loopStatement(*Found.Around), "");
-  Result.IterationSite = Allocate.Site->getBeginLoc();
+  Result.Message =
+      "the clock is read when the work has been given to the device, and not "
+      "when it is done: on CUDA the time is that of enqueueing it; wait "
+      "before, "
+      "with 'torch::cuda::synchronize()' if 'torch::cuda::is_available()'";
+  addNote(Result, {Found.Work->Site->getExprLoc(),
+                   "the host does not wait for this", NoteRole::Enqueued});
+  addNote(Result, {From.Site->getExprLoc(), "the time is counted from here",
+                   NoteRole::Clock});
+  const auto Around = Found.Entry->loopsAround(To.Point);
+  if (!Around.empty())
+    addLoop(Result, *Found.Entry, To.In, Around.back());
+  Result.IterationSite = Found.Work->Site->getBeginLoc();
   return Result;
 }
 

@@ -193,11 +193,18 @@ private:
     case Event::HostRead:
       part("copies", cast<HostReadEvent>(E).Copies);
       break;
+    case Event::Wait:
+      part("of", cast<WaitEvent>(E).Of);
+      break;
+    case Event::Compute:
+      part("result", cast<ComputeEvent>(E).Result);
+      break;
     case Event::Grad:
     case Event::Inspect:
     case Event::Release:
     case Event::Combine:
     case Event::DefaultDType:
+    case Event::Opaque:
       break;
     }
   }

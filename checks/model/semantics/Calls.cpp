@@ -15,6 +15,7 @@
 #include "model/semantics/Optimizers.h"
 #include "model/semantics/Registration.h"
 #include "model/semantics/Std.h"
+#include "model/semantics/Waiting.h"
 #include "torch/Devices.h"
 #include "torch/Options.h"
 #include "torch/Ownership.h"
@@ -203,6 +204,7 @@ static Denotation denoted(Machine &M, const CallSite &Site) {
   if (M.isRecording() && Callees.empty()) {
     loans::touchOperands(M, Site.Call, Site.Kind, Site.Object, Site.Arguments);
     emitHostReads(M, Site);
+    emitOpaque(M, Site);
   }
   device::meetCopies(M, Site.Call, Site.Kind, !Callees.empty());
   switch (Site.Kind.Kind) {
@@ -227,10 +229,15 @@ void visitCall(Machine &M, const CallExpr *Call) {
     assign(M, Call, Operator->getArg(0), Operator->getArg(1));
     return finish(M, Call, M.denote(Operator->getArg(0)));
   }
-  finish(M, Call, denoted(M, CallSite(Call)));
+  const CallSite Site(Call);
+  const Denotation Returned = denoted(M, Site);
+  if (M.isRecording() && M.graph().expansions(M.frame(), Call).empty())
+    emitDeviceWork(M, Site, Returned);
+  finish(M, Call, Returned);
 }
 
 void visitConstruct(Machine &M, const CXXConstructExpr *Construct) {
+  emitOpaque(M, Construct);
   finish(M, Construct, construct(M, Construct));
 }
 

@@ -66,6 +66,12 @@ llvm::StringRef Event::name(Kind K) {
     return "read-unwaited";
   case HostRead:
     return "host-read";
+  case Wait:
+    return "wait";
+  case Compute:
+    return "compute";
+  case Opaque:
+    return "opaque";
   }
   llvm_unreachable("not a kind of event");
 }

@@ -48,8 +48,11 @@ struct Event {
     Compare,
     ReadUnwaited,
     HostRead,
+    Wait,
+    Compute,
+    Opaque,
   };
-  static constexpr unsigned Kinds = HostRead + 1;
+  static constexpr unsigned Kinds = Opaque + 1;
 
   const Kind Is;
   const Frame *In = nullptr;
@@ -396,6 +399,28 @@ struct HostReadEvent : EventOf<Event::HostRead> {
   using EventOf::EventOf;
   /// Of these copies (TransferEvent::Memory).
   AllocationSet Copies;
+};
+
+/// A call of LibTorch, or of a device's runtime, makes the host wait for a
+/// device: torch::waitOf() says what for. One that waits for what only tensors
+/// on the CPU have to say is none.
+struct WaitEvent : EventOf<Event::Wait> {
+  using EventOf::EventOf;
+  /// Of the tensors that it is given, and what it returns.
+  Value Of, Result;
+};
+
+/// An operation on tensors that may be elsewhere than on the CPU: the host goes
+/// on when it is enqueued.
+struct ComputeEvent : EventOf<Event::Compute> {
+  using EventOf::EventOf;
+  Value Result;
+};
+
+/// A call, or a construction, whose body is not followed and that is neither
+/// LibTorch's nor, but for clocks, the standard library's.
+struct OpaqueEvent : EventOf<Event::Opaque> {
+  using EventOf::EventOf;
 };
 
 using EventPtr = std::unique_ptr<Event>;

@@ -225,6 +225,8 @@ void synchronize() {
     copy_now(from, to);
 }
 
+int64_t pending() { return static_cast<int64_t>(later.size()); }
+
 int64_t memory_requests() {
   const std::lock_guard<std::mutex> lock(memory().mutex);
   return memory().requests;

@@ -19,6 +19,9 @@ torch::Device accelerator();
 // What torch::cuda::synchronize() is for CUDA.
 void synchronize();
 
+// How many copies it has not made yet.
+int64_t pending();
+
 // How often memory had to come from the system so far, because the cache had none.
 int64_t memory_requests();
 

@@ -317,6 +317,48 @@ TEST(Copies, OnTheDevice) {
                         "each time, 80 iterations");
 }
 
+TEST(Synchronisations, ANumberIsRead) {
+  MadeRecording Run;
+  Run.site("aten::item", {at(12)}, 80).Synchronisations = 80;
+  Run.site("aten::mul", {at(12)}, 80);
+  const DiagnosedFinding Finding =
+      finding("synchronisations-per-iteration", 12);
+  Verdict V = judgeOne(Finding, Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence,
+            "the host would wait on CUDA, 1 time per iteration, 80 iterations");
+  Run.Run.CudaDevice = "NVIDIA H200";
+  V = judgeOne(Finding, Run.Run);
+  EXPECT_EQ(V.Sentence, "the host waits, 1 time per iteration, 80 iterations");
+}
+
+TEST(Synchronisations, NoWait) {
+  MadeRecording Run;
+  Run.site("aten::add", {at(12)}, 80);
+  EXPECT_EQ(
+      judgeOne(finding("synchronisations-per-iteration", 12), Run.Run).Result,
+      Outcome::Refuted);
+}
+
+TEST(Synchronisations, ACopyNeedsADevice) {
+  MadeRecording Run;
+  Run.site("aten::to", {at(12)}, 80);
+  DiagnosedFinding Finding = finding("synchronisations-per-iteration", 12);
+  Finding.Check = "torch-sync-in-loop";
+  Finding.Kind = FindingKind::SyncCopiesToHost;
+  const Verdict V = judgeOne(Finding, Run.Run);
+  EXPECT_EQ(V.Result, Outcome::NotMeasurable);
+  EXPECT_EQ(V.Rule, "needs a device");
+}
+
+TEST(Synchronisations, AFewAreNotMeasurable) {
+  MadeRecording Run;
+  Run.site("aten::item", {at(12)}, 2).Synchronisations = 2;
+  EXPECT_EQ(
+      judgeOne(finding("synchronisations-per-iteration", 12), Run.Run).Result,
+      Outcome::NotMeasurable);
+}
+
 TEST(ElementOperations, NumbersAreReadOneByOne) {
   MadeRecording Run;
   Run.site("aten::select", {at(12)}, 128).Shapes = {{"Float[128]", 128}};

@@ -1,5 +1,5 @@
-// FIXME(new-check): what the query finds, and what it does not. The tests of
-// torch-sync-in-loop (test/checks) have more programs.
+// What the query finds, and what it does not. The tests of torch-sync-in-loop
+// (test/checks) have more programs.
 #include "transfer/SyncInLoop.h"
 #include "model/Model.h"
 
@@ -17,48 +17,74 @@ struct SyncInLoopTest : ModelTest<SyncInLoopTest> {
 
 const char SyncInLoopTest::Code[] = R"cpp(
 using torch::Tensor;
+using Batches = std::vector<Tensor>;
+void needs(double);
 
-void inLoop(const std::vector<Tensor> &xs) {
+void summed(torch::nn::Linear &net, const Batches &xs) {
+  double sum = 0;
   for (const Tensor &x : xs) {
-    Tensor ones = torch::ones({8, 8});
-    x.add(ones);
+    Tensor loss = net(x).sum();
+    loss.backward();
+    sum += loss.item<double>();
   }
 }
-void ofTheIteration(const std::vector<Tensor> &xs) {
+void several(torch::nn::Linear &net, const Batches &xs) {
+  Batches losses;
   for (const Tensor &x : xs) {
-    Tensor ones = torch::ones(x.sizes());
-    x.add(ones);
+    Tensor loss = net(x).sum();
+    std::cout << loss;
+    losses.push_back(loss.detach().cpu());
+    loss.masked_select(loss > 0).sum().backward();
   }
 }
-void byBranch(const std::vector<Tensor> &xs) {
+// Quiet.
+void sometimes(torch::nn::Linear &net, const Batches &xs, bool b) {
+  for (const Tensor &x : xs) {
+    Tensor loss = net(x).sum();
+    loss.backward();
+    if (b)
+      loss.item<double>();
+  }
+}
+void needed(torch::nn::Linear &net, const Batches &xs) {
+  for (const Tensor &x : xs) {
+    Tensor loss = net(x).sum();
+    loss.backward();
+    needs(loss.item<double>());
+  }
+}
+void evaluated(torch::nn::Linear &net, const Batches &xs) {
   for (const Tensor &x : xs)
-    if (x.dim() == 2) {
-      Tensor ones = torch::ones({8, 8});
-      x.add(ones);
-    }
+    net(x).sum().item<double>();
 }
-void outside(Tensor x) {
-  Tensor ones = torch::ones({8, 8});
-  x.add(ones);
+void onCpu(torch::nn::Linear &net, const Batches &xs) {
+  for (const Tensor &x : xs) {
+    Tensor y = net(x).sum(), loss = torch::rand({2}).sum();
+    y.backward();
+    loss.item<double>();
+  }
 }
 )cpp";
 
 } // namespace
 
-TEST_F(SyncInLoopTest, InALoop) {
-  const std::vector<SyncInLoop> Found = ask("inLoop");
+TEST_F(SyncInLoopTest, ANumber) {
+  const std::vector<SyncInLoop> Found = ask("summed");
   ASSERT_EQ(Found.size(), 1u);
-  EXPECT_EQ(Found[0].Variable->getName(), "ones");
-  EXPECT_TRUE(Found[0].CanMove);
+  ASSERT_EQ(Found[0].Waits.size(), 1u);
+  EXPECT_EQ(Found[0].Waits[0].How, SyncInLoop::Number);
 }
 
-TEST_F(SyncInLoopTest, WithNamesOfTheIteration) {
-  const std::vector<SyncInLoop> Found = ask("ofTheIteration");
+TEST_F(SyncInLoopTest, OneFactForALoop) {
+  const std::vector<SyncInLoop> Found = ask("several");
   ASSERT_EQ(Found.size(), 1u);
-  EXPECT_FALSE(Found[0].CanMove);
+  ASSERT_EQ(Found[0].Waits.size(), 3u);
+  EXPECT_EQ(Found[0].Waits[0].How, SyncInLoop::Text);
+  EXPECT_EQ(Found[0].Waits[1].How, SyncInLoop::Copy);
+  EXPECT_EQ(Found[0].Waits[2].How, SyncInLoop::Shape);
 }
 
 TEST_F(SyncInLoopTest, Quiet) {
-  for (const char *Root : {"byBranch", "outside"})
+  for (const char *Root : {"sometimes", "needed", "evaluated", "onCpu"})
     EXPECT_TRUE(ask(Root).empty()) << Root;
 }

@@ -1,0 +1,68 @@
+// synchronisations-per-iteration: the host waits for the device in each
+// iteration, or would on CUDA.
+#include "rules/Rule.h"
+#include <algorithm>
+
+namespace torchtidy::confirm {
+namespace {
+
+constexpr uint64_t FewestIterations = 5;
+constexpr double WaitsThatCount = 0.5;
+
+class Synchronisations : public Rule {
+public:
+  std::string evidence() const override {
+    return "synchronisations-per-iteration";
+  }
+  std::vector<std::string> needs() const override {
+    return {"synchronisations"};
+  }
+
+  Verdict judge(const Places &Where) const override {
+    if (Where.Statement.empty())
+      return verdict(Outcome::NotReached,
+                     "no operation of this line was seen, though " +
+                         Where.reachedText());
+    uint64_t Waits = 0;
+    for (const Site *S : sitesOf(Where.Statement))
+      Waits += S->Synchronisations;
+    Verdict V;
+    V.Rule = "waits of the operations of the line";
+    V.Iterations = Where.iterations();
+    V.Unit = "waits per iteration";
+    V.Number = double(Waits) / double(std::max<uint64_t>(V.Iterations, 1));
+    const std::string During = countText(double(V.Iterations), "iteration");
+    const bool HasDevice = !Where.Run.CudaDevice.empty();
+    if (!Waits && !HasDevice &&
+        Where.Finding.Kind == FindingKind::SyncCopiesToHost) {
+      V.Sentence =
+          "nothing is copied to the host without a CUDA device, " + During;
+      V.Rule = "needs a device";
+      return V;
+    }
+    if (*V.Number < WaitsThatCount) {
+      V.Result = Outcome::Refuted;
+      V.Sentence =
+          Waits ? countText(double(Waits), "wait") + " in " + During
+                : "no operation of this line makes the host wait, " + During;
+      return V;
+    }
+    if (V.Iterations < FewestIterations) {
+      V.Sentence = "too few iterations: " + numberText(double(V.Iterations));
+      return V;
+    }
+    V.Result = Outcome::Confirmed;
+    V.Sentence =
+        "the host " + std::string(HasDevice ? "waits" : "would wait on CUDA") +
+        ", " + countText(*V.Number, "time") + " per iteration, " + During;
+    V.Cost = CostKind::Calls;
+    V.CostAmount = double(Waits);
+    V.CostText = countText(double(Waits), "wait") + " in this run";
+    return V;
+  }
+};
+
+const RegisterRule<Synchronisations> Register;
+
+} // namespace
+} // namespace torchtidy::confirm
