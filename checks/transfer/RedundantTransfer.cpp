@@ -85,8 +85,7 @@ public:
   TransferQuery(const Execution &Entry, const TransferEvent &Transfer,
                 bool HasDevice)
       : Entry(Entry), Transfer(Transfer), HasDevice(HasDevice),
-        Flow(*Transfer.In->Flow),
-        Call(cast<CXXMemberCallExpr>(Transfer.Site)),
+        Flow(*Transfer.In->Flow), Call(cast<CXXMemberCallExpr>(Transfer.Site)),
         Object(ast::stripCopies(Call->getImplicitObjectArgument())) {
     if (const std::optional<Chained> Before = chainedTo(Flow, Call))
       Source = Before->Source;
@@ -141,8 +140,7 @@ private:
   /// What others give may be elsewhere the next time.
   bool isGiven() const {
     const auto *Ref = dyn_cast<DeclRefExpr>(Object);
-    return isa<MemberExpr>(Object) ||
-           (Ref && isa<ParmVarDecl>(Ref->getDecl()));
+    return isa<MemberExpr>(Object) || (Ref && isa<ParmVarDecl>(Ref->getDecl()));
   }
 
   /// cpu(), cuda(), to(torch::kCUDA): no index.

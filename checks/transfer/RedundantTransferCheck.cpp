@@ -1,5 +1,5 @@
-// Finds transfers of tensors that are where they go already, and copies beside a
-// transfer that nobody needs: x.cpu().to(device), x.to(torch::kCUDA).clone().
+// Finds transfers of tensors that are where they go already, and copies beside
+// a transfer that nobody needs: x.cpu().to(device), x.to(torch::kCUDA).clone().
 #include "transfer/RedundantTransferCheck.h"
 #include "report/Report.h"
 #include "transfer/RedundantTransfer.h"

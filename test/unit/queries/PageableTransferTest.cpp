@@ -68,7 +68,7 @@ TEST_F(PageableTransferTest, OneCauseForALoop) {
 }
 
 TEST_F(PageableTransferTest, Quiet) {
-  for (const char *Root :
-       {"small", "written", "pinned", "byOptions", "unknown", "blob", "blocking", "toHost"})
+  for (const char *Root : {"small", "written", "pinned", "byOptions", "unknown",
+                           "blob", "blocking", "toHost"})
     EXPECT_TRUE(ask(Root).empty()) << Root;
 }

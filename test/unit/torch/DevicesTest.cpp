@@ -102,10 +102,11 @@ TEST(DeviceMemory, CachesAndStatistics) {
 }
 
 TEST(DeviceMemory, MemoryThatIsPinnedWhereItIs) {
-  const Calls Read("extern \"C\" int cudaHostRegister(void *, size_t, unsigned);\n"
-                   "extern \"C\" int cudaMemset(void *, int, size_t);\n",
-                   {"cudaHostRegister(nullptr, 4, 0)",
-                    "cudaMemset(nullptr, 0, 4)", "torch::zeros(4).pin_memory()"});
+  const Calls Read(
+      "extern \"C\" int cudaHostRegister(void *, size_t, unsigned);\n"
+      "extern \"C\" int cudaMemset(void *, int, size_t);\n",
+      {"cudaHostRegister(nullptr, 4, 0)", "cudaMemset(nullptr, 0, 4)",
+       "torch::zeros(4).pin_memory()"});
   ASSERT_TRUE(Read.isRead());
   EXPECT_EQ(Read.those(torch::pinsGivenMemory),
             (std::vector<std::string>{"cudaHostRegister(nullptr, 4, 0)"}));

@@ -36,8 +36,7 @@ public:
     const std::string During = countText(double(V.Iterations), "iteration");
     if (*V.Number < CopiesThatCount) {
       V.Result = Outcome::Refuted;
-      V.Sentence = numberText(Pinned) + " of " +
-                   numberText(Pageable + Pinned) +
+      V.Sentence = numberText(Pinned) + " of " + numberText(Pageable + Pinned) +
                    " copies come from pinned memory, " + During;
       return V;
     }

@@ -66,8 +66,8 @@ Verdict ofNothingToDo(const Places &Where, bool NeedsDevice) {
   const std::string During = countText(double(V.Iterations), "iteration");
   if (Copied) {
     V.Result = Outcome::Refuted;
-    V.Sentence = numberText(Copied) + (Copied == 1 ? " copy in " : " copies in ") +
-                 During;
+    V.Sentence = numberText(Copied) +
+                 (Copied == 1 ? " copy in " : " copies in ") + During;
     return V;
   }
   if (NeedsDevice && Where.Run.CudaDevice.empty()) {
