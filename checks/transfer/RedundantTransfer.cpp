@@ -192,7 +192,7 @@ private:
     if (!Op || Depth > 8)
       return false;
     if (Op->has(op::Factory))
-      return llvm::empty(Entry.events<DefaultDTypeEvent>());
+      return Entry.events<DefaultDTypeEvent>().empty();
     if (torch::isTransfer(*Op) && mayConvert(Made))
       return true;
     const Expr *Of = ast::objectOf(Made);

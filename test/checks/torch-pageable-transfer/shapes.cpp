@@ -58,9 +58,3 @@ Tensor inMacro() {
   return UPLOAD(x);
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: this copy
 }
-// What an operation writes into is what it was.
-Tensor filled(const std::vector<Tensor> &all, torch::Device device) {
-  auto x = torch::empty({64, 3, 32, 32});
-  return torch::stack_out(x, all).to(device, true);
-  // CHECK-MESSAGES: :[[@LINE-1]]:33: warning: this copy
-}
