@@ -185,9 +185,22 @@ private:
     return To.isOnCpu() && From.isOnCpu() && namesConstant(Call);
   }
 
+  /// What a local variable is declared with, which it stays.
+  const Expr *initializerOf(const Expr *E) const {
+    const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E);
+    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+    const bool Stays =
+        V && V->getInit() && V->hasLocalStorage() &&
+        V->getDeclContext() == Flow.function() &&
+        llvm::none_of(mentionsOf(Flow, V), [&](const DeclRefExpr *Mention) {
+          return mayChangeHere(Flow, Mention);
+        });
+    return Stays ? ast::stripCopies(V->getInit()) : E;
+  }
+
   /// The code that makes E says of which type it is.
   bool saysItsType(const Expr *E, unsigned Depth = 0) const {
-    const auto *Made = dyn_cast_or_null<CallExpr>(E);
+    const auto *Made = dyn_cast_or_null<CallExpr>(initializerOf(E));
     const torch::Operation *Op = operationOf(Made);
     if (!Op || Depth > 8)
       return false;

@@ -102,6 +102,12 @@ Tensor clones(float *data, Tensor x, torch::Device device, torch::Dtype type) {
          torch::from_blob(data, {1000}).clone().to(type) + torch::from_blob(data, {1000}).to(torch::kFloat, false, false).clone() +
          torch::rand({64, 64}).to(torch::kCUDA).clone(torch::MemoryFormat::ChannelsLast);
 }
+Tensor reassigned(double *numbers, const Tensor &other) {
+  auto frame = torch::from_blob(numbers, {100, 100}, torch::kDouble);
+  if (other.defined())
+    frame = other;
+  return frame.clone().to(torch::kFloat);
+}
 // What it is copied from is written while the device reads.
 Tensor nonBlocking(float *data) {
   return torch::from_blob(data, {1000, 1000}).clone().to(torch::kCUDA, /*non_blocking=*/true);

@@ -23,6 +23,11 @@ Tensor blob(unsigned char *pixels, int64_t height, int64_t width) {
   return torch::from_blob(pixels, {height, width, 3}, torch::kUInt8).clone().to(torch::kFloat32).div_(255);
   // CHECK-MESSAGES: :[[@LINE-1]]:70: warning: this tensor is copied twice: by 'clone', and by 'to', which returns a copy here anyway; leave 'clone' out
 }
+Tensor variable(double *numbers) {
+  auto frame = torch::from_blob(numbers, {100, 100}, torch::kDouble);
+  return frame.clone().to(torch::kFloat);
+  // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: this tensor is copied twice
+}
 struct Reader {
   std::vector<float> numbers;
   Tensor read() {
