@@ -64,12 +64,12 @@ static std::optional<uint64_t> listedElements(const Expr *Content) {
   return Elements;
 }
 
-bool isKnownSmall(const Execution &Entry, const Value &V) {
+bool isKnownBelow(const Execution &Entry, const Value &V, uint64_t Elements) {
   bool Found = false;
   for (const AllocateEvent &Allocate : Entry.events<AllocateEvent>())
     if (V.uses(Allocate.Memory)) {
-      const std::optional<uint64_t> Elements = knownElements(Entry, Allocate);
-      if (!Elements || *Elements >= SmallElements)
+      const std::optional<uint64_t> Known = knownElements(Entry, Allocate);
+      if (!Known || *Known >= Elements)
         return false;
       Found = true;
     }

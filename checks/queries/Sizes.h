@@ -14,8 +14,11 @@ constexpr uint64_t SmallElements = 4096;
 /// constant, nor a variable that keeps the constant which it is declared with.
 std::optional<uint64_t> knownElements(const Execution &Entry,
                                       const AllocateEvent &Allocate);
-/// V is memory of factories that make fewer than SmallElements, each of them.
-bool isKnownSmall(const Execution &Entry, const Value &V);
+/// V is memory of factories that make fewer elements than that, each of them.
+bool isKnownBelow(const Execution &Entry, const Value &V, uint64_t Elements);
+inline bool isKnownSmall(const Execution &Entry, const Value &V) {
+  return isKnownBelow(Entry, V, SmallElements);
+}
 /// How many dimensions it has, where a list says the shape.
 std::optional<unsigned> knownRank(const AllocateEvent &Allocate);
 

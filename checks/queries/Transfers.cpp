@@ -1,6 +1,9 @@
 #include "queries/Transfers.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "torch/Api.h"
+#include "torch/Members.h"
+#include "torch/Options.h"
 #include "clang/AST/StmtCXX.h"
 
 using namespace clang;
@@ -92,6 +95,56 @@ bool isNextUse(const flow::ControlFlow &Flow, const VarDecl *V,
   const Expr *To = ast::strip(Assign->getArg(0));
   return llvm::is_contained(llvm::ArrayRef(Mentions).take_front(2), To) &&
          llvm::is_contained(llvm::ArrayRef(Mentions).take_front(2), Object);
+}
+
+/// if (!state.defined()): what is made there is kept.
+static bool isWhereMissing(const Frame *In, const Stmt *S) {
+  const flow::ControlFlow &Flow = *In->Flow;
+  for (; S; S = Flow.parent(S))
+    if (const auto *If = dyn_cast<IfStmt>(S);
+        If && ast::anyStmt(
+                  If->getCond(),
+                  [](const Stmt *Part) {
+                    const auto *Call = dyn_cast<CallExpr>(Part);
+                    return Call &&
+                           torch::asksWhetherThere(Call->getDirectCallee());
+                  },
+                  ast::Lambdas::Skip))
+      return true;
+  return false;
+}
+
+bool happensOnce(const Execution &Entry, const Event &E) {
+  if (isWhereMissing(E.In, E.Site))
+    return true;
+  return Entry.loopsAround(E.Point).empty() &&
+         (Entry.root().Function->isMain() ||
+          isa<CXXConstructorDecl>(E.In->Function));
+}
+
+std::optional<Chained> chainedTo(const flow::ControlFlow &Flow,
+                                 const CXXMemberCallExpr *Call) {
+  Chained Result;
+  Result.Source = ast::stripCopies(Call->getImplicitObjectArgument());
+  const auto *Ref = dyn_cast<DeclRefExpr>(Result.Source);
+  if (!Ref)
+    return Result;
+  Result.Variable = dyn_cast<VarDecl>(Ref->getDecl());
+  if (!Result.Variable || !isNextUse(Flow, Result.Variable, Call))
+    return std::nullopt;
+  Result.Source = ast::stripCopies(Result.Variable->getInit());
+  return Result;
+}
+
+bool mayConvert(const CallExpr *Call) {
+  const torch::Operation *Op = torch::classify(Call).Op;
+  if (Op && torch::transferOf(*Op) == torch::Transfer::ToType)
+    return true;
+  return llvm::any_of(Call->arguments(), [](const Expr *Argument) {
+    return !isa<CXXDefaultArgExpr>(Argument) &&
+           !torch::saysDeviceOnly(
+               Argument->IgnoreUnlessSpelledInSource()->getType());
+  });
 }
 
 } // namespace torchtidy::model

@@ -38,6 +38,23 @@ mentionsOf(const flow::ControlFlow &Flow, const clang::VarDecl *V);
 bool isNextUse(const flow::ControlFlow &Flow, const clang::VarDecl *V,
                const clang::CXXMemberCallExpr *Call);
 
+/// What the object of a call was made by, and the variable in between, or null.
+struct Chained {
+  const clang::Expr *Source = nullptr;
+  const clang::VarDecl *Variable = nullptr;
+};
+/// a().call(), or a variable that is declared with a() and next used by the
+/// call (isNextUse). Nothing where another variable is the object.
+std::optional<Chained> chainedTo(const flow::ControlFlow &Flow,
+                                 const clang::CXXMemberCallExpr *Call);
+
+/// A transfer may be asked for another type, by any of its arguments.
+bool mayConvert(const clang::CallExpr *Call);
+
+/// Once in the life of the program, or of an object: in no loop of main or of a
+/// constructor, or where a condition asks whether something is there yet.
+bool happensOnce(const Execution &Entry, const Event &E);
+
 } // namespace torchtidy::model
 
 #endif

@@ -63,4 +63,11 @@ bool asksForMemory(const clang::FunctionDecl *F) {
       .Default(false);
 }
 
+bool pinsGivenMemory(const clang::FunctionDecl *F) {
+  return F && llvm::StringSwitch<bool>(ast::nameOf(F))
+                  .Cases("cudaHostRegister", "hipHostRegister", true)
+                  .Case("cuMemHostRegister", true)
+                  .Default(false);
+}
+
 } // namespace torchtidy::torch

@@ -31,6 +31,8 @@ bool emptiesCache(const clang::FunctionDecl *F);
 /// How much memory of a device is in use: getDeviceStats, resetPeakStats,
 /// getMemoryInfo, cudaMemGetInfo.
 bool asksForMemory(const clang::FunctionDecl *F);
+/// Memory that is there already becomes pinned: cudaHostRegister.
+bool pinsGivenMemory(const clang::FunctionDecl *F);
 
 } // namespace torchtidy::torch
 

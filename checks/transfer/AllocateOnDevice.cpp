@@ -1,14 +1,10 @@
 #include "transfer/AllocateOnDevice.h"
 #include "ast/Expressions.h"
-#include "ast/Walk.h"
 #include "queries/DeviceUse.h"
 #include "queries/Sizes.h"
 #include "queries/Transfers.h"
 #include "torch/Api.h"
 #include "torch/Factories.h"
-#include "torch/Members.h"
-#include "torch/Types.h"
-#include "clang/AST/StmtCXX.h"
 
 using namespace clang;
 namespace op = torchtidy::torch::operation;
@@ -32,32 +28,12 @@ static const Expr *withoutWishes(const Expr *E) {
              : E;
 }
 
-/// if (!state.defined()): what is made there is kept.
-static bool isMadeWhereMissing(const Frame *In, const Stmt *S) {
-  const flow::ControlFlow &Flow = *In->Flow;
-  for (; S; S = Flow.parent(S))
-    if (const auto *If = dyn_cast<IfStmt>(S);
-        If && ast::anyStmt(
-                  If->getCond(),
-                  [](const Stmt *Part) {
-                    const auto *Call = dyn_cast<CallExpr>(Part);
-                    return Call &&
-                           torch::asksWhetherThere(Call->getDirectCallee());
-                  },
-                  ast::Lambdas::Skip))
-      return true;
-  return false;
-}
-
 /// Once in the life of the program, or of an object, or a few bytes.
 static bool isMadeOnce(const Execution &Entry, const HostAllocation &Found) {
-  if (isMadeWhereMissing(Found.Transfer->In, Found.Moves))
+  if (happensOnce(Entry, *Found.Transfer))
     return true;
   if (Found.Around)
     return false;
-  if (Entry.root().Function->isMain() ||
-      isa<CXXConstructorDecl>(Found.Transfer->In->Function))
-    return true;
   for (const AllocateEvent &Allocate : Entry.events<AllocateEvent>())
     if (Allocate.Site == Found.Factory && Allocate.In == Found.Transfer->In)
       return knownElements(Entry, Allocate).value_or(SmallElements) <

@@ -1,5 +1,4 @@
 #include "transfer/ConvertBeforeTransfer.h"
-#include "ast/Expressions.h"
 #include "queries/DeviceUse.h"
 #include "queries/Sizes.h"
 #include "queries/Transfers.h"
@@ -24,14 +23,11 @@ static std::optional<WideTransfer> judge(const Execution &Entry,
   Result.Entry = &Entry;
   Result.Move = &Move;
   Result.Moves = Moves;
-  const Expr *Source = ast::stripCopies(Moves->getImplicitObjectArgument());
-  if (const auto *Ref = dyn_cast<DeclRefExpr>(Source)) {
-    Result.Variable = dyn_cast<VarDecl>(Ref->getDecl());
-    if (!Result.Variable || !isNextUse(*Flow, Result.Variable, Moves))
-      return std::nullopt;
-    Source = ast::stripCopies(Result.Variable->getInit());
-  }
-  Result.Converts = dyn_cast<CXXMemberCallExpr>(Source);
+  const std::optional<Chained> Before = chainedTo(*Flow, Moves);
+  if (!Before)
+    return std::nullopt;
+  Result.Variable = Before->Variable;
+  Result.Converts = dyn_cast<CXXMemberCallExpr>(Before->Source);
   for (const TransferEvent &Each : Entry.events<TransferEvent>())
     if (Result.Converts && Each.Site == Result.Converts && Each.In == Move.In)
       Result.Convert = &Each;

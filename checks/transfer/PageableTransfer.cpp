@@ -1,45 +1,75 @@
 #include "transfer/PageableTransfer.h"
-#include "clang/AST/StmtCXX.h"
-#include "queries/Loops.h"
+#include "ast/Walk.h"
+#include "model/icfg/Bodies.h"
+#include "queries/DeviceUse.h"
+#include "queries/Sizes.h"
+#include "queries/Transfers.h"
+#include "torch/Devices.h"
+#include "torch/Scalars.h"
+#include "clang/AST/ExprCXX.h"
 
 using namespace clang;
 
 namespace torchtidy::model {
 
-/// The variable of a declaration that an event's site stands in; null for
-/// others.
-static const VarDecl *declaredWith(const Event &E) {
-  const Stmt *Statement = E.In->Flow ? E.In->Flow->statement(E.Site) : nullptr;
-  const auto *Declaration = dyn_cast_or_null<DeclStmt>(Statement);
-  return Declaration && Declaration->isSingleDecl()
-             ? dyn_cast<VarDecl>(Declaration->getSingleDecl())
-             : nullptr;
+/// Of so few bytes CUDA takes a copy of its own, and returns at once ("memory
+/// copies from host to device of a memory block of 64 KB or less": CUDA C++
+/// Programming Guide, asynchronous concurrent execution).
+static constexpr uint64_t StagedBytes = 64 * 1024;
+
+static bool isPageable(const TransferEvent &Transfer) {
+  return Transfer.IsNonBlocking && mayLeaveCpu(Transfer) &&
+         Transfer.Result.OnDevice.get() != Device::Other &&
+         Transfer.Input.isOnCpu() &&
+         Transfer.Input.Host == hostmemory::Pageable;
 }
 
-// FIXME(new-check): the query. This one works, and shows how: it goes over the
-// events of one kind (model/state/Event.h has all of them), asks where they
-// happen (model/execution/Execution.h, queries/Loops.h), and makes a fact of
-// each that is left.
-std::vector<PageableTransfer> findPageableTransfer(Program &Program) {
-  std::vector<PageableTransfer> Result;
-  for (const auto &Entry : Program.executions())
-    for (const AllocateEvent &Allocate : Entry->events<AllocateEvent>()) {
-      const auto Around = Entry->loopsAround(Allocate.Point);
-      const VarDecl *Variable = declaredWith(Allocate);
-      if (Around.empty() || !Variable)
-        continue;
-      const flow::Loop &L = *Around.back();
-      if (!isUnconditional(*Entry, Allocate.Site, Allocate.In, L))
-        continue;
-      PageableTransfer Found;
-      Found.Entry = Entry.get();
-      Found.Allocate = &Allocate;
-      Found.Around = &L;
-      Found.Variable = Variable;
-      Found.CanMove = canMoveBefore(Variable->getInit(), Entry->loopStatement(L),
-                                    Allocate.In);
-      Result.push_back(Found);
+static bool isStaged(const Execution &Entry, const Value &V) {
+  const unsigned Known = torch::scalarSize(V.Scalar.get().value_or(""));
+  constexpr unsigned Widest = 8;
+  return isKnownBelow(Entry, V, StagedBytes / (Known ? Known : Widest) + 1);
+}
+
+/// Tensors of ordinary memory may be pinned then.
+static bool pinsWhatItHas(Program &Program) {
+  bool Found = false;
+  auto Look = [&](const Stmt *S) {
+    Found = Found || ast::anyStmt(
+                         S,
+                         [](const Stmt *Part) {
+                           const auto *Call = dyn_cast<CallExpr>(Part);
+                           return Call && torch::pinsGivenMemory(
+                                              Call->getDirectCallee());
+                         },
+                         ast::Lambdas::Enter);
+  };
+  forEachBody(Program.code().functions(), Look,
+              [&](const CXXCtorInitializer &Init) { Look(Init.getInit()); });
+  return Found;
+}
+
+static void addTo(std::vector<PageableTransfer> &Result, const Execution &Entry,
+                  const TransferEvent &Transfer) {
+  const auto Loops = Entry.loopsAround(Transfer.Point);
+  const flow::Loop *Around = Loops.empty() ? nullptr : Loops.back();
+  for (PageableTransfer &Known : Result)
+    if (Known.Entry == &Entry && Known.Around == Around &&
+        Known.Transfer->In == Transfer.In) {
+      Known.Others.push_back(&Transfer);
+      return;
     }
+  Result.push_back({&Entry, &Transfer, Around, {}});
+}
+
+std::vector<PageableTransfer> pageableTransfers(Program &Program) {
+  std::vector<PageableTransfer> Result;
+  if (!mayUseDevice(Program) || pinsWhatItHas(Program))
+    return Result;
+  for (const Execution *Entry : Program.executionsBesideTests())
+    for (const TransferEvent &Transfer : Entry->events<TransferEvent>())
+      if (isPageable(Transfer) && !happensOnce(*Entry, Transfer) &&
+          !isStaged(*Entry, Transfer.Input))
+        addTo(Result, *Entry, Transfer);
   return Result;
 }
 

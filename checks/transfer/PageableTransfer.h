@@ -1,5 +1,5 @@
-// Query: FIXME(new-check): what it looks for, in half a sentence. (The worked
-// example: tensors that are declared in a loop with what a factory makes.)
+// Query: copies to a device that are asked not to block, and come from memory
+// that is not pinned.
 #ifndef TORCHTIDY_TRANSFER_PAGEABLETRANSFER_H
 #define TORCHTIDY_TRANSFER_PAGEABLETRANSFER_H
 
@@ -7,21 +7,22 @@
 
 namespace torchtidy::model {
 
-/// FIXME(new-check): one thing that was found, with all that describe() in
-/// PageableTransferCheck.cpp needs.
 struct PageableTransfer {
   const Execution *Entry = nullptr;
-  const AllocateEvent *Allocate = nullptr;
-  /// The innermost loop around it.
+  const TransferEvent *Transfer = nullptr;
+  /// The innermost loop around it, or null.
   const flow::Loop *Around = nullptr;
-  /// The variable that is declared with it.
-  const clang::VarDecl *Variable = nullptr;
-  /// The declaration can stand before the loop.
-  bool CanMove = false;
+  /// Others of the same function and loop: what is done about one is done
+  /// about all.
+  llvm::SmallVector<const TransferEvent *, 2> Others;
 };
 
-/// FIXME(new-check): what is not reported.
-std::vector<PageableTransfer> findPageableTransfer(Program &Program);
+/// Nothing is reported where the memory is pinned, or may be on some path,
+/// where it is the caller's (from_blob), or the program pins what it has
+/// (cudaHostRegister); where the target is known to be the CPU, or another
+/// device than CUDA, where nothing can be anywhere but on the CPU; for what
+/// happens once or is small; and for code that only tests run.
+std::vector<PageableTransfer> pageableTransfers(Program &Program);
 
 } // namespace torchtidy::model
 

@@ -1,35 +1,36 @@
-// FIXME(new-check): say in one sentence what is flagged; docs/checks/torch-pageable-transfer.md
-// opens with the same sentence.
+// Finds copies to a GPU with non_blocking from memory that is not pinned: the
+// host waits for them all the same.
 #include "transfer/PageableTransferCheck.h"
-#include "transfer/PageableTransfer.h"
-#include "report/Edit.h"
 #include "report/Report.h"
+#include "transfer/PageableTransfer.h"
 
 namespace torchtidy::checks {
 
+using namespace clang;
 using namespace model;
 
-// FIXME(new-check): the words: what happens, what it costs, what to do. Notes,
-// the fix and, for the harness, an operation that runs in every iteration.
-static Finding describe(const Program &Program, const PageableTransfer &Found) {
-  const AllocateEvent &Allocate = *Found.Allocate;
+static Finding describe(const Program & /*Program*/,
+                        const PageableTransfer &Found) {
   Finding Result;
-  Result.Location = Allocate.Site->getBeginLoc();
-  Result.Range = Allocate.Site->getSourceRange();
-  Result.Kind = FindingKind::PageableTransfer;
-  Result.Message = "'" + Found.Variable->getNameAsString() +
-                   "' is made in every iteration";
-  addLoop(Result, *Found.Entry, Allocate.In, Found.Around);
-  if (Found.CanMove)
-    Result.Fixes = moveBeforeLoop(Program.context(), *Allocate.In->Flow,
-                                  Found.Variable,
-                                  Found.Entry->loopStatement(*Found.Around), "");
-  Result.IterationSite = Allocate.Site->getBeginLoc();
+  const Expr *Site = Found.Transfer->Site;
+  Result.Location = Site->getExprLoc();
+  Result.Range = Site->getSourceRange();
+  Result.Message =
+      "this copy is asked not to block, and comes from memory that is not "
+      "pinned: the host waits for it all the same; pin the memory where the "
+      "batch is put together, or fill one pinned buffer again and again, but "
+      "do not pin it here, which costs another copy";
+  for (const TransferEvent *Other : Found.Others)
+    addNote(Result,
+            {Other->Site->getExprLoc(), "so does this one", NoteRole::AsWell});
+  if (Found.Around)
+    addLoop(Result, *Found.Entry, Found.Transfer->In, Found.Around);
+  Result.IterationSite = Site->getBeginLoc();
   return Result;
 }
 
 std::vector<Finding> PageableTransferCheck::analyze(Program &Program) {
-  return findingsOf(Program, findPageableTransfer, describe);
+  return findingsOf(Program, pageableTransfers, describe);
 }
 
 } // namespace torchtidy::checks

@@ -1,45 +1,296 @@
 #include "transfer/RedundantTransfer.h"
-#include "clang/AST/StmtCXX.h"
-#include "queries/Loops.h"
+#include "ast/Expressions.h"
+#include "queries/DeviceUse.h"
+#include "queries/SettledVariables.h"
+#include "queries/Sizes.h"
+#include "queries/Transfers.h"
+#include "torch/Api.h"
+#include "torch/Devices.h"
+#include "torch/Elements.h"
+#include "torch/Members.h"
+#include "torch/Options.h"
+#include "torch/Types.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace clang;
+namespace op = torchtidy::torch::operation;
 
 namespace torchtidy::model {
 
-/// The variable of a declaration that an event's site stands in; null for
-/// others.
-static const VarDecl *declaredWith(const Event &E) {
-  const Stmt *Statement = E.In->Flow ? E.In->Flow->statement(E.Site) : nullptr;
-  const auto *Declaration = dyn_cast_or_null<DeclStmt>(Statement);
-  return Declaration && Declaration->isSingleDecl()
-             ? dyn_cast<VarDecl>(Declaration->getSingleDecl())
+namespace {
+
+const torch::Operation *operationOf(const Expr *E) {
+  const auto *Call = dyn_cast_or_null<CallExpr>(E);
+  return Call ? torch::classify(Call).Op : nullptr;
+}
+
+/// x.clone(), with the strides of x.
+const CXXMemberCallExpr *asClone(const Expr *E) {
+  const auto *Call = dyn_cast_or_null<CXXMemberCallExpr>(E);
+  return operationOf(Call) && torch::isClone(Call->getMethodDecl()) &&
+                 llvm::all_of(Call->arguments(),
+                              [](const Expr *Argument) {
+                                return isa<CXXDefaultArgExpr>(Argument);
+                              })
+             ? Call
              : nullptr;
 }
 
-// FIXME(new-check): the query. This one works, and shows how: it goes over the
-// events of one kind (model/state/Event.h has all of them), asks where they
-// happen (model/execution/Execution.h, queries/Loops.h), and makes a fact of
-// each that is left.
-std::vector<RedundantTransfer> findRedundantTransfer(Program &Program) {
-  std::vector<RedundantTransfer> Result;
-  for (const auto &Entry : Program.executions())
-    for (const AllocateEvent &Allocate : Entry->events<AllocateEvent>()) {
-      const auto Around = Entry->loopsAround(Allocate.Point);
-      const VarDecl *Variable = declaredWith(Allocate);
-      if (Around.empty() || !Variable)
-        continue;
-      const flow::Loop &L = *Around.back();
-      if (!isUnconditional(*Entry, Allocate.Site, Allocate.In, L))
-        continue;
-      RedundantTransfer Found;
-      Found.Entry = Entry.get();
-      Found.Allocate = &Allocate;
-      Found.Around = &L;
-      Found.Variable = Variable;
-      Found.CanMove = canMoveBefore(Variable->getInit(), Entry->loopStatement(L),
-                                    Allocate.In);
-      Result.push_back(Found);
+/// The same variable, or member of this object.
+bool isSameName(const Expr *A, const Expr *B) {
+  A = ast::stripCopies(A);
+  B = ast::stripCopies(B);
+  const auto *First = dyn_cast<DeclRefExpr>(A);
+  const auto *Second = dyn_cast<DeclRefExpr>(B);
+  if (First && Second)
+    return First->getDecl() == Second->getDecl();
+  const auto *Mine = dyn_cast<MemberExpr>(A);
+  const auto *Other = dyn_cast<MemberExpr>(B);
+  return Mine && Other && Mine->getMemberDecl() == Other->getMemberDecl() &&
+         isa<CXXThisExpr>(ast::strip(Mine->getBase())) &&
+         isa<CXXThisExpr>(ast::strip(Other->getBase()));
+}
+
+/// E is Of, or computed by operations from nothing else: it is where Of is.
+bool isComputedFrom(const Expr *E, const Expr *Of) {
+  if (isSameName(E, Of))
+    return true;
+  const auto *Call = dyn_cast<CallExpr>(ast::stripCopies(E));
+  const torch::Operation *Op = operationOf(Call);
+  if (!Op || Op->has(op::Factory) || Op->has(op::ChangesDevice))
+    return false;
+  llvm::SmallVector<const Expr *, 4> Operands = ast::argumentsOf(Call);
+  if (const Expr *Object = ast::objectOf(Call))
+    Operands.push_back(Object);
+  bool Found = false;
+  for (const Expr *Operand : Operands) {
+    if (isa<CXXDefaultArgExpr>(Operand))
+      continue;
+    if (torch::mayHoldTensor(Operand->getType())) {
+      if (!isComputedFrom(Operand, Of))
+        return false;
+      Found = true;
+    } else if (torch::maySayDevice(Operand->getType()) &&
+               !torch::isScalarType(
+                   Operand->IgnoreUnlessSpelledInSource()->getType())) {
+      return false;
     }
+  }
+  return Found;
+}
+
+/// A transfer, with what stands around it.
+class TransferQuery {
+public:
+  TransferQuery(const Execution &Entry, const TransferEvent &Transfer,
+                bool HasDevice)
+      : Entry(Entry), Transfer(Transfer), HasDevice(HasDevice),
+        Flow(*Transfer.In->Flow), Call(cast<CXXMemberCallExpr>(Transfer.Site)),
+        Object(ast::stripCopies(Call->getImplicitObjectArgument())) {
+    if (const std::optional<Chained> Before = chainedTo(Flow, Call))
+      Source = Before->Source;
+  }
+
+  std::optional<RedundantTransfer> run() const {
+    using Redundant = RedundantTransfer;
+    if (const auto Way = wayBack())
+      return Redundant{&Entry, Redundant::WayBack, Way, &Transfer};
+    if (isThere())
+      return Redundant{&Entry,
+                       Transfer.MovesDevice ? Redundant::IsThere
+                                            : Redundant::HasType,
+                       Call, &Transfer};
+    if (isKnownSmall(Entry, Transfer.Input))
+      return std::nullopt;
+    const CXXMemberCallExpr *After = asClone(calledOn(Flow, Call));
+    if (After && (copiesForCertain() || isFresh(Object)))
+      return Redundant{&Entry, Redundant::CloneAfter, After, &Transfer};
+    const CXXMemberCallExpr *Before = asClone(Object);
+    if (Before && copiesForCertain() && !Transfer.IsNonBlocking)
+      return Redundant{&Entry, Redundant::CloneBefore, Before, &Transfer};
+    return std::nullopt;
+  }
+
+private:
+  /// The transfer that makes E in the same activation.
+  const TransferEvent *transferOf(const Expr *E) const {
+    for (const TransferEvent &Each : Entry.events<TransferEvent>())
+      if (Each.Site == E && Each.In == Transfer.In)
+        return &Each;
+    return nullptr;
+  }
+
+  /// A copy, whatever else is said, or in another order.
+  bool saysMore() const {
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    bool IsBehind = !Callee;
+    for (unsigned I = 0; Callee && I < Call->getNumArgs(); ++I) {
+      IsBehind |= torch::isCopyFlag(Callee->getParamDecl(I));
+      if (IsBehind && !isa<CXXDefaultArgExpr>(Call->getArg(I)))
+        return true;
+    }
+    return IsBehind && !Callee;
+  }
+
+  bool isNamedByVariable(const Value &V) const {
+    const std::optional<PlaceId> From = V.DeviceFrom.get();
+    return From && isSettled(Entry, *From, Transfer.In);
+  }
+
+  /// What others give may be elsewhere the next time.
+  bool isGiven() const {
+    const auto *Ref = dyn_cast<DeclRefExpr>(Object);
+    return isa<MemberExpr>(Object) || (Ref && isa<ParmVarDecl>(Ref->getDecl()));
+  }
+
+  /// cpu(), cuda(), to(torch::kCUDA): no index.
+  static bool namesConstant(const CallExpr *Asks) {
+    const torch::Operation *Op = operationOf(Asks);
+    if (Op && torch::transferOf(*Op) != torch::Transfer::To)
+      return true;
+    const auto Arguments = ast::argumentsOf(Asks);
+    const auto *Ref =
+        Arguments.empty()
+            ? nullptr
+            : dyn_cast<DeclRefExpr>(ast::stripCopies(Arguments[0]));
+    return Ref && torch::deviceOf(Ref->getDecl());
+  }
+
+  /// x.device() of x.to(x.device()): x.
+  const Expr *askedTensor() const {
+    const auto Arguments = ast::argumentsOf(Call);
+    const auto *Asked =
+        Arguments.empty()
+            ? nullptr
+            : dyn_cast<CXXMemberCallExpr>(ast::stripCopies(Arguments[0]));
+    const CXXMethodDecl *Method = Asked ? Asked->getMethodDecl() : nullptr;
+    return Method && torch::isLibTorch(Method) && torch::saysDevice(Method) &&
+                   !torch::saysOptions(Method)
+               ? Asked->getImplicitObjectArgument()
+               : nullptr;
+  }
+
+  bool isOnSameDevice() const {
+    const Value &From = Transfer.Input, &To = Transfer.Result;
+    if (const Expr *Asked = askedTensor())
+      return isComputedFrom(Object, Asked);
+    if (const TransferEvent *Before = transferOf(Source);
+        Before && Before->MovesDevice &&
+        namesConstant(cast<CallExpr>(Before->Site)) && namesConstant(Call))
+      return To.OnDevice.get() && Before->Result.OnDevice == To.OnDevice;
+    if (isGiven())
+      return false;
+    if (From.DeviceFrom.get() && From.DeviceFrom == To.DeviceFrom)
+      return isNamedByVariable(To);
+    return To.isOnCpu() && From.isOnCpu() && namesConstant(Call);
+  }
+
+  /// What a local variable is declared with, which it stays.
+  const Expr *initializerOf(const Expr *E) const {
+    const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E);
+    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+    const bool Stays =
+        V && V->getInit() && V->hasLocalStorage() &&
+        V->getDeclContext() == Flow.function() &&
+        llvm::none_of(mentionsOf(Flow, V), [&](const DeclRefExpr *Mention) {
+          return mayChangeHere(Flow, Mention);
+        });
+    return Stays ? ast::stripCopies(V->getInit()) : E;
+  }
+
+  /// The code that makes E says of which type it is.
+  bool saysItsType(const Expr *E, unsigned Depth = 0) const {
+    const auto *Made = dyn_cast_or_null<CallExpr>(initializerOf(E));
+    const torch::Operation *Op = operationOf(Made);
+    if (!Op || Depth > 8)
+      return false;
+    if (Op->has(op::Factory))
+      return Entry.events<DefaultDTypeEvent>().empty();
+    if (torch::isTransfer(*Op) && mayConvert(Made))
+      return true;
+    const Expr *Of = ast::objectOf(Made);
+    return Of && torch::keepsElements(*Op) &&
+           saysItsType(ast::stripCopies(Of), Depth + 1);
+  }
+
+  /// Both types, where they are certain.
+  bool areTypesCertain() const {
+    const auto From = Transfer.Input.Scalar.get(),
+               To = Transfer.Result.Scalar.get();
+    return From && To && *From != DefaultScalar && *To != DefaultScalar &&
+           saysItsType(Source ? Source : Object);
+  }
+  bool isSameType() const {
+    return Transfer.Input.Scalar == Transfer.Result.Scalar;
+  }
+
+  bool isThere() const {
+    if (saysMore() || (Transfer.MovesDevice && !HasDevice))
+      return false;
+    const bool Converts = Transfer.ConvertsType || mayConvert(Call);
+    return (Transfer.MovesDevice || Converts) &&
+           (!Transfer.MovesDevice || isOnSameDevice()) &&
+           (!Converts || (areTypesCertain() && isSameType()));
+  }
+
+  bool copiesForCertain() const {
+    const auto From = Transfer.Input.OnDevice.get(),
+               To = Transfer.Result.OnDevice.get();
+    return (Transfer.MovesDevice && From && To && *From != *To) ||
+           (Transfer.ConvertsType && areTypesCertain() && !isSameType());
+  }
+
+  /// What an operation returns and nothing else holds.
+  static bool isFresh(const Expr *E) {
+    const torch::Operation *Op = operationOf(E);
+    return Op && E->isPRValue() && Op->View == torch::Tri::No &&
+           Op->Writes == op::NoArgument && !torch::isFromBlob(*Op);
+  }
+
+  /// x.cpu() of x.cpu().to(device).
+  const CallExpr *wayBack() const {
+    const TransferEvent *Down = transferOf(Object);
+    if (!Down || !HasDevice || !mayLeaveCpu(Transfer) || !Down->MovesDevice ||
+        !Down->Result.isOnCpu() || mayConvert(cast<CallExpr>(Down->Site)) ||
+        isKnownSmall(Entry, Down->Input))
+      return nullptr;
+    const Value &From = Down->Input, &To = Transfer.Result;
+    const bool IsElsewhere = From.OnDevice.get() && !From.isOnCpu() &&
+                             To.OnDevice.get() && !To.isOnCpu();
+    const bool IsSame = From.DeviceFrom.get() &&
+                        From.DeviceFrom == To.DeviceFrom &&
+                        isNamedByVariable(To);
+    return IsElsewhere || IsSame ? cast<CallExpr>(Down->Site) : nullptr;
+  }
+
+  const Execution &Entry;
+  const TransferEvent &Transfer;
+  const bool HasDevice;
+  const flow::ControlFlow &Flow;
+  const CXXMemberCallExpr *Call;
+  /// What it is called on, and what that was made by, where it is certain.
+  const Expr *Object, *Source = nullptr;
+};
+
+} // namespace
+
+std::vector<RedundantTransfer> redundantTransfers(Program &Program) {
+  const bool HasDevice = mayUseDevice(Program);
+  // However the function is called.
+  llvm::MapVector<const Stmt *, std::optional<RedundantTransfer>> BySite;
+  for (const Execution *Entry : Program.executionsBesideTests())
+    for (const TransferEvent &Transfer : Entry->events<TransferEvent>()) {
+      if (!isa<CXXMemberCallExpr>(Transfer.Site) || !Transfer.In->Flow)
+        continue;
+      const auto Found = TransferQuery(*Entry, Transfer, HasDevice).run();
+      const auto [It, IsNew] = BySite.insert({Transfer.Site, Found});
+      if (!IsNew && It->second && (!Found || Found->How != It->second->How))
+        It->second = std::nullopt;
+    }
+  std::vector<RedundantTransfer> Result;
+  for (const auto &[Site, Found] : BySite)
+    if (Found)
+      Result.push_back(*Found);
   return Result;
 }
 

@@ -1,5 +1,5 @@
-// Query: FIXME(new-check): what it looks for, in half a sentence. (The worked
-// example: tensors that are declared in a loop with what a factory makes.)
+// Query: transfers of what is there already, and copies beside a transfer that
+// nobody needs.
 #ifndef TORCHTIDY_TRANSFER_REDUNDANTTRANSFER_H
 #define TORCHTIDY_TRANSFER_REDUNDANTTRANSFER_H
 
@@ -7,21 +7,31 @@
 
 namespace torchtidy::model {
 
-/// FIXME(new-check): one thing that was found, with all that describe() in
-/// RedundantTransferCheck.cpp needs.
 struct RedundantTransfer {
   const Execution *Entry = nullptr;
-  const AllocateEvent *Allocate = nullptr;
-  /// The innermost loop around it.
-  const flow::Loop *Around = nullptr;
-  /// The variable that is declared with it.
-  const clang::VarDecl *Variable = nullptr;
-  /// The declaration can stand before the loop.
-  bool CanMove = false;
+  enum Kind {
+    /// x.clone().to(..), which copies x for certain.
+    CloneBefore,
+    /// x.to(..).clone(), where to() copies for certain, or x is nobody else's.
+    CloneAfter,
+    /// x.cpu().to(device) of what is on that device, or on another than the
+    /// CPU.
+    WayBack,
+    /// The tensor is on that device, or of that type: to() returns it.
+    IsThere,
+    HasType,
+  } How = IsThere;
+  /// What can be left out, and the transfer beside it, or itself.
+  const clang::CallExpr *Call = nullptr;
+  const TransferEvent *Transfer = nullptr;
 };
 
-/// FIXME(new-check): what is not reported.
-std::vector<RedundantTransfer> findRedundantTransfer(Program &Program);
+/// Each holds however the function is called. Nothing is reported where a
+/// device or a type is not certain: of a parameter or a member, of a device
+/// that a variable names and that changes later; where to() is asked for a copy
+/// or a memory format; for copies that are small; and for code that only tests
+/// run.
+std::vector<RedundantTransfer> redundantTransfers(Program &Program);
 
 } // namespace torchtidy::model
 

@@ -1,35 +1,70 @@
-// FIXME(new-check): say in one sentence what is flagged; docs/checks/torch-redundant-transfer.md
-// opens with the same sentence.
+// Finds transfers of tensors that are where they go already, and copies beside
+// a transfer that nobody needs: x.cpu().to(device), x.to(torch::kCUDA).clone().
 #include "transfer/RedundantTransferCheck.h"
-#include "transfer/RedundantTransfer.h"
-#include "report/Edit.h"
 #include "report/Report.h"
+#include "transfer/RedundantTransfer.h"
 
 namespace torchtidy::checks {
 
+using namespace clang;
 using namespace model;
 
-// FIXME(new-check): the words: what happens, what it costs, what to do. Notes,
-// the fix and, for the harness, an operation that runs in every iteration.
-static Finding describe(const Program &Program, const RedundantTransfer &Found) {
-  const AllocateEvent &Allocate = *Found.Allocate;
+static std::string messageOf(const Program &Program,
+                             const RedundantTransfer &Found) {
+  const std::string Beside =
+      "'" + calleeText(Program, cast<Expr>(Found.Transfer->Site)) + "'";
+  switch (Found.How) {
+  case RedundantTransfer::CloneBefore:
+    return "this tensor is copied twice: by 'clone', and by " + Beside +
+           ", which returns a copy here anyway; leave 'clone' out";
+  case RedundantTransfer::CloneAfter:
+    return "'clone' copies the tensor once more: what " + Beside +
+           " returns here is nobody else's; leave 'clone' out";
+  case RedundantTransfer::WayBack:
+    return "this tensor is copied to the host and at once to a device again; "
+           "leave this copy out (to() goes from device to device), or use "
+           "'clone' where a copy is wanted";
+  case RedundantTransfer::IsThere:
+    return "the tensor is on that device already, and " + Beside +
+           " returns it as it is; leave the call out";
+  case RedundantTransfer::HasType:
+    return "the tensor has that type already, and " + Beside +
+           " returns it as it is; leave the call out";
+  }
+  llvm_unreachable("not a kind of redundant transfer");
+}
+
+static FindingKind kindOf(RedundantTransfer::Kind How) {
+  switch (How) {
+  case RedundantTransfer::CloneBefore:
+  case RedundantTransfer::CloneAfter:
+    return FindingKind::RedundantClone;
+  case RedundantTransfer::WayBack:
+    return FindingKind::RedundantWay;
+  case RedundantTransfer::IsThere:
+    return FindingKind::RedundantTransfer;
+  case RedundantTransfer::HasType:
+    return FindingKind::RedundantConversion;
+  }
+  llvm_unreachable("not a kind of redundant transfer");
+}
+
+static Finding describe(const Program &Program,
+                        const RedundantTransfer &Found) {
   Finding Result;
-  Result.Location = Allocate.Site->getBeginLoc();
-  Result.Range = Allocate.Site->getSourceRange();
-  Result.Kind = FindingKind::RedundantTransfer;
-  Result.Message = "'" + Found.Variable->getNameAsString() +
-                   "' is made in every iteration";
-  addLoop(Result, *Found.Entry, Allocate.In, Found.Around);
-  if (Found.CanMove)
-    Result.Fixes = moveBeforeLoop(Program.context(), *Allocate.In->Flow,
-                                  Found.Variable,
-                                  Found.Entry->loopStatement(*Found.Around), "");
-  Result.IterationSite = Allocate.Site->getBeginLoc();
+  Result.Location = Found.Call->getExprLoc();
+  Result.Range = Found.Call->getSourceRange();
+  Result.Kind = kindOf(Found.How);
+  Result.Message = messageOf(Program, Found);
+  const auto Around = Found.Entry->loopsAround(Found.Transfer->Point);
+  if (!Around.empty())
+    addLoop(Result, *Found.Entry, Found.Transfer->In, Around.back());
+  Result.IterationSite = Found.Call->getBeginLoc();
   return Result;
 }
 
 std::vector<Finding> RedundantTransferCheck::analyze(Program &Program) {
-  return findingsOf(Program, findRedundantTransfer, describe);
+  return findingsOf(Program, redundantTransfers, describe);
 }
 
 } // namespace torchtidy::checks

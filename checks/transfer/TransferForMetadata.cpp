@@ -2,9 +2,7 @@
 #include "ast/Expressions.h"
 #include "queries/DeviceUse.h"
 #include "queries/Transfers.h"
-#include "torch/Api.h"
 #include "torch/Members.h"
-#include "torch/Options.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -18,18 +16,6 @@ static bool isSameOfOriginal(const CXXMemberCallExpr *Question,
   return Member && torch::isLibTorch(Member) &&
          (torch::saysShape(Member) ||
           (!IsConverted && torch::saysElementType(Member)));
-}
-
-/// Another type may be asked for, by any of the arguments.
-static bool mayConvert(const CXXMemberCallExpr *Call) {
-  const torch::Operation *Op = torch::classify(Call).Op;
-  if (Op && torch::transferOf(*Op) == torch::Transfer::ToType)
-    return true;
-  return llvm::any_of(Call->arguments(), [](const Expr *Argument) {
-    return !isa<CXXDefaultArgExpr>(Argument) &&
-           !torch::saysDeviceOnly(
-               Argument->IgnoreUnlessSpelledInSource()->getType());
-  });
 }
 
 static std::optional<MetadataTransfer> judge(const Execution &Entry,

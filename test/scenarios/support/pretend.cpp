@@ -14,6 +14,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -101,10 +102,12 @@ void Memory::keep(void *data) {
 // Of the host, for copies that nobody waits for.
 struct PinnedMemory final : at::HostAllocator {
   c10::DataPtr allocate(size_t bytes) override {
-    void *data = std::calloc(bytes, 1);
-    return {data, data, &std::free, c10::DeviceType::CPU};
+    void *data = std::calloc(std::max<size_t>(bytes, 1), 1);
+    const std::lock_guard<std::mutex> lock(mutex);
+    pinned.insert(data);
+    return {data, data, &PinnedMemory::release, c10::DeviceType::CPU};
   }
-  c10::DeleterFnPtr raw_deleter() const override { return &std::free; }
+  c10::DeleterFnPtr raw_deleter() const override { return &PinnedMemory::release; }
   void copy_data(void *to, const void *from, size_t bytes) const override {
     std::memcpy(to, from, bytes);
   }
@@ -113,13 +116,35 @@ struct PinnedMemory final : at::HostAllocator {
   at::HostStats get_stats() override { return {}; }
   void reset_accumulated_stats() override {}
   void reset_peak_stats() override {}
-} pinned_memory;
+
+  static void release(void *data);
+  bool has(const void *data) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    return pinned.count(data) != 0;
+  }
+
+  std::mutex mutex;
+  std::set<const void *> pinned;
+};
+
+PinnedMemory &pinned_memory() {
+  static PinnedMemory &only = *new PinnedMemory;
+  return only;
+}
+
+void PinnedMemory::release(void *data) {
+  PinnedMemory &all = pinned_memory();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.pinned.erase(data);
+  std::free(data);
+}
 
 struct Hooks final : at::PrivateUse1HooksInterface {
   bool isBuilt() const override { return true; }
   bool isAvailable() const override { return true; }
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
-  c10::Allocator *getPinnedMemoryAllocator() const override { return &pinned_memory; }
+  bool isPinnedPtr(const void *data) const override { return pinned_memory().has(data); }
+  c10::Allocator *getPinnedMemoryAllocator() const override { return &pinned_memory(); }
 } hooks;
 
 const c10::DispatchKeySet keys(c10::DispatchKey::PrivateUse1);
@@ -212,7 +237,7 @@ torch::Device accelerator() {
   static const bool isRegistered = [] {
     c10::register_privateuse1_backend("pretended");
     at::RegisterPrivateUse1HooksInterface(&hooks);
-    at::setHostAllocator(type, &pinned_memory);
+    at::setHostAllocator(type, &pinned_memory());
     c10::SetAllocator(type, &memory());
     return true;
   }();

@@ -5,7 +5,8 @@
 // that is freed is kept for the next tensor of that size, until the cache is emptied.
 // As CUDA does, it makes copies to the host that nobody has to wait for (non_blocking) later:
 // before the next copy of another kind, or when it is synchronized. Until then pinned memory
-// that is new holds zeros.
+// that is new holds zeros. What is pinned (pin_memory()) says so, and the probe counts a copy from
+// other memory as one that the host waits for, whatever it was asked.
 #ifndef TORCH_TIDY_SCENARIOS_PRETEND_H
 #define TORCH_TIDY_SCENARIOS_PRETEND_H
 

@@ -285,6 +285,51 @@ TEST(Copies, UnknownKindWithoutADeviceIsNotMeasurable) {
       << "where the kind changes nothing, nothing is said of it";
 }
 
+TEST(PageableCopies, FromMemoryThatIsNotPinned) {
+  MadeRecording Run;
+  const auto Judged = [&] {
+    return judgeOne(finding("pageable-copies-per-iteration", 12), Run.Run);
+  };
+  Run.site("aten::to", {at(12)}, 80);
+  EXPECT_EQ(Judged().Result, Outcome::NotMeasurable) << "all is on the CPU";
+  Run.Run.CudaDevice = "NVIDIA H200";
+  EXPECT_EQ(Judged().Result, Outcome::Refuted) << "nothing is copied";
+  Run.site("aten::to", {at(12)}, 80).Copies = {
+      {"cpu", "cuda", false, true, 80, 80 * 4096}};
+  EXPECT_EQ(Judged().Result, Outcome::Refuted) << "it is pinned";
+  Run.site("aten::to", {at(12)}, 80).Copies = {
+      {"cpu", "cuda", false, false, 160, 160 * 4096}};
+  EXPECT_EQ(Judged().Result, Outcome::Confirmed);
+}
+
+TEST(RedundantCopies, CloneIsConfirmedByWhatItAllocates) {
+  MadeRecording Run;
+  DiagnosedFinding Clone = finding("copies-per-iteration", 12);
+  Clone.Kind = FindingKind::RedundantClone;
+  Run.site("aten::to", {at(12)}, 80).Copies = {
+      {"cpu", "cpu", true, false, 80, 80 * 64}};
+  EXPECT_EQ(judgeOne(Clone, Run.Run).Result, Outcome::Refuted);
+  Site &S = Run.site("aten::clone", {at(12)}, 80);
+  S.Allocations = 80;
+  S.AllocatedBytes = 80 * 64;
+  const Verdict V = judgeOne(Clone, Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "1 clone of 64 bytes per iteration, 80 iterations");
+}
+
+TEST(RedundantCopies, NothingToDo) {
+  MadeRecording Run;
+  DiagnosedFinding There = finding("copies-per-iteration", 12);
+  There.Kind = FindingKind::RedundantTransfer;
+  Run.site("aten::to", {at(12)}, 80);
+  EXPECT_EQ(judgeOne(There, Run.Run).Result, Outcome::NotMeasurable);
+  There.Kind = FindingKind::RedundantConversion;
+  EXPECT_EQ(judgeOne(There, Run.Run).Result, Outcome::Confirmed);
+  Run.site("aten::to", {at(12)}, 80).Copies = {
+      {"cpu", "cpu", true, false, 80, 80 * 64}};
+  EXPECT_EQ(judgeOne(There, Run.Run).Result, Outcome::Refuted);
+}
+
 TEST(WidenedCopies, BytesToTheDeviceAgainstThoseBefore) {
   MadeRecording Run;
   Run.Run.CudaDevice = "NVIDIA H200";

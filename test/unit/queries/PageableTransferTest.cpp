@@ -1,4 +1,4 @@
-// FIXME(new-check): what the query finds, and what it does not. The tests of
+// What the query finds, and what it does not. The tests of
 // torch-pageable-transfer (test/checks) have more programs.
 #include "transfer/PageableTransfer.h"
 #include "model/Model.h"
@@ -11,54 +11,64 @@ namespace {
 struct PageableTransferTest : ModelTest<PageableTransferTest> {
   static const char Code[];
   static std::vector<PageableTransfer> ask(llvm::StringRef Root) {
-    return entry(Root).of(findPageableTransfer(Shared->program()));
+    return entry(Root).of(pageableTransfers(Shared->program()));
   }
 };
 
 const char PageableTransferTest::Code[] = R"cpp(
 using torch::Tensor;
-
-void inLoop(const std::vector<Tensor> &xs) {
-  for (const Tensor &x : xs) {
-    Tensor ones = torch::ones({8, 8});
-    x.add(ones);
+Tensor made(torch::Device device) { return torch::rand({256, 256}).to(device, true); }
+Tensor computed(torch::Device device) {
+  auto x = torch::rand({256, 256}).pin_memory();
+  return (x * 2).to(device, true);
+}
+Tensor unpinned(torch::Device device) {
+  auto options = torch::TensorOptions().pinned_memory(false);
+  return torch::empty({256, 256}, options).to(device, true);
+}
+void together(const std::vector<Tensor> &all, torch::Device device) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    torch::stack(all).to(device, true);
+    torch::cat(all).to(device, true);
   }
 }
-void ofTheIteration(const std::vector<Tensor> &xs) {
-  for (const Tensor &x : xs) {
-    Tensor ones = torch::ones(x.sizes());
-    x.add(ones);
-  }
+// Quiet.
+Tensor small(torch::Device device) { return torch::rand({64, 64}).to(device, true); }
+Tensor written(const std::vector<Tensor> &all, torch::Device device) {
+  auto buffer = torch::empty({9, 999}, torch::TensorOptions().pinned_memory(true));
+  return torch::stack_out(buffer, all).to(device, true);
 }
-void byBranch(const std::vector<Tensor> &xs) {
-  for (const Tensor &x : xs)
-    if (x.dim() == 2) {
-      Tensor ones = torch::ones({8, 8});
-      x.add(ones);
-    }
+Tensor pinned(torch::Device device) {
+  return torch::rand({256, 256}).pin_memory().to(device, true);
 }
-void outside(Tensor x) {
-  Tensor ones = torch::ones({8, 8});
-  x.add(ones);
+Tensor byOptions(torch::Device device) {
+  auto options = torch::TensorOptions().pinned_memory(true);
+  return torch::empty({256, 256}, options.dtype(torch::kHalf)).to(device, true);
 }
+Tensor unknown(Tensor x, torch::Device device) { return x.to(device, true); }
+Tensor blob(float *p, torch::Device device) {
+  return torch::from_blob(p, {256, 256}).to(device, true);
+}
+Tensor blocking(torch::Device device) { return torch::rand({256, 256}).to(device); }
+Tensor toHost() { return torch::rand({256, 256}).to(torch::kCPU, true); }
 )cpp";
 
 } // namespace
 
-TEST_F(PageableTransferTest, InALoop) {
-  const std::vector<PageableTransfer> Found = ask("inLoop");
-  ASSERT_EQ(Found.size(), 1u);
-  EXPECT_EQ(Found[0].Variable->getName(), "ones");
-  EXPECT_TRUE(Found[0].CanMove);
+TEST_F(PageableTransferTest, Found) {
+  for (const char *Root : {"made", "computed", "unpinned"})
+    EXPECT_EQ(ask(Root).size(), 1u) << Root;
 }
 
-TEST_F(PageableTransferTest, WithNamesOfTheIteration) {
-  const std::vector<PageableTransfer> Found = ask("ofTheIteration");
+TEST_F(PageableTransferTest, OneCauseForALoop) {
+  const std::vector<PageableTransfer> Found = ask("together");
   ASSERT_EQ(Found.size(), 1u);
-  EXPECT_FALSE(Found[0].CanMove);
+  EXPECT_NE(Found[0].Around, nullptr);
+  EXPECT_EQ(Found[0].Others.size(), 1u);
 }
 
 TEST_F(PageableTransferTest, Quiet) {
-  for (const char *Root : {"byBranch", "outside"})
+  for (const char *Root : {"small", "written", "pinned", "byOptions", "unknown",
+                           "blob", "blocking", "toHost"})
     EXPECT_TRUE(ask(Root).empty()) << Root;
 }

@@ -100,3 +100,14 @@ TEST(DeviceMemory, CachesAndStatistics) {
   EXPECT_EQ(Read.those(torch::asksForMemory),
             (std::vector<std::string>{"at::accelerator::getDeviceStats(0)"}));
 }
+
+TEST(DeviceMemory, MemoryThatIsPinnedWhereItIs) {
+  const Calls Read(
+      "extern \"C\" int cudaHostRegister(void *, size_t, unsigned);\n"
+      "extern \"C\" int cudaMemset(void *, int, size_t);\n",
+      {"cudaHostRegister(nullptr, 4, 0)", "cudaMemset(nullptr, 0, 4)",
+       "torch::zeros(4).pin_memory()"});
+  ASSERT_TRUE(Read.isRead());
+  EXPECT_EQ(Read.those(torch::pinsGivenMemory),
+            (std::vector<std::string>{"cudaHostRegister(nullptr, 4, 0)"}));
+}

@@ -1,6 +1,6 @@
 // copies-per-iteration: a tensor that is copied to another device, or converted
 // to another type, in each iteration.
-#include "rules/Rule.h"
+#include "rules/RedundantCopies.h"
 #include <algorithm>
 #include <map>
 
@@ -34,6 +34,8 @@ public:
   std::vector<std::string> needs() const override { return {"copies"}; }
 
   Verdict judge(const Places &Where) const override {
+    if (const std::optional<Verdict> Redundant = judgeRedundant(Where))
+      return *Redundant;
     std::map<std::string, double> ByKind;
     double Number = 0, Bytes = 0;
     bool MayCopy = false;

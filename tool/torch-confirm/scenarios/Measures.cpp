@@ -32,6 +32,7 @@ std::vector<std::string> measuresOf(const std::string &Evidence) {
       {"copies-per-iteration", {"copies"}},
       {"copied-bytes-per-iteration", {"copied-bytes"}},
       {"synchronisations-per-iteration", {"synchronisations"}},
+      {"pageable-copies-per-iteration", {"synchronisations"}},
       {"element-operations", {"synchronisations"}},
       {"growing-copies", {"allocated-bytes"}},
       {"gradient-accumulation", {"uncleared-steps"}},

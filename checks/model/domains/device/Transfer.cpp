@@ -298,7 +298,7 @@ static void place(const OperationCall &Call, Value &Result) {
                                        : Of.Rank;
   if (torch::pinsMemory(Op))
     Result.Host = hostmemory::Pinned;
-  else if (Op.View != Tri::No)
+  else if (Op.View != Tri::No || Op.Writes != op::NoArgument)
     Result.Host = Of.Host;
   else
     Result.Host = Result.isOnCpu() ? hostmemory::Pageable : hostmemory::Unknown;

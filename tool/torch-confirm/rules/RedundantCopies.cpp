@@ -1,0 +1,99 @@
+#include "rules/RedundantCopies.h"
+#include <algorithm>
+
+namespace torchtidy::confirm {
+namespace {
+
+constexpr uint64_t FewestIterations = 5;
+constexpr double ClonesThatCount = 0.5;
+
+Verdict notReached(const Places &Where) {
+  Verdict V;
+  V.Result = Outcome::NotReached;
+  V.Iterations = Where.iterations();
+  V.Rule = "no operation at the line";
+  V.Sentence =
+      "no operation of this line was seen, though " + Where.reachedText();
+  return V;
+}
+
+/// What clone() allocates.
+Verdict ofClone(const Places &Where) {
+  double Number = 0, Bytes = 0;
+  for (const Site *S : sitesOf(Where.Statement))
+    if (S->Operation == "aten::clone") {
+      Number += double(S->Allocations + S->CudaAllocations);
+      Bytes += double(S->AllocatedBytes + S->CudaAllocatedBytes);
+    }
+  Verdict V;
+  V.Rule = "allocations of clone()";
+  V.Iterations = Where.iterations();
+  V.Unit = "clones per iteration";
+  const double Iterations = double(std::max<uint64_t>(V.Iterations, 1));
+  V.Number = Number / Iterations;
+  const std::string During = countText(double(V.Iterations), "iteration");
+  if (*V.Number < ClonesThatCount) {
+    V.Result = Outcome::Refuted;
+    V.Sentence = countText(Number, "clone") + " in " + During;
+    return V;
+  }
+  if (V.Iterations < FewestIterations) {
+    V.Sentence = "too few iterations: " + numberText(double(V.Iterations));
+    return V;
+  }
+  V.Result = Outcome::Confirmed;
+  V.Sentence = countText(*V.Number, "clone") + " of " +
+               bytesText(Bytes / Number) + " per iteration, " + During;
+  V.Cost = CostKind::Copies;
+  V.CostAmount = Number * 1024 + Bytes;
+  V.CostText = bytesText(Bytes) + " copied once more in this run";
+  return V;
+}
+
+/// to() that returns its tensor: no copy, of a line that ran.
+Verdict ofNothingToDo(const Places &Where, bool NeedsDevice) {
+  double Copied = 0;
+  for (const Site *S : sitesOf(Where.Statement))
+    if (S->Operation == "aten::to" || S->Operation == "aten::_to_copy" ||
+        S->Operation == "aten::cuda" || S->Operation == "aten::cpu")
+      for (const CopyCount &Copy : S->Copies)
+        Copied += double(Copy.Count);
+  Verdict V;
+  V.Rule = "copies of a transfer that has nothing to do";
+  V.Iterations = Where.iterations();
+  V.Unit = "copies";
+  V.Number = Copied;
+  const std::string During = countText(double(V.Iterations), "iteration");
+  if (Copied) {
+    V.Result = Outcome::Refuted;
+    V.Sentence = numberText(Copied) +
+                 (Copied == 1 ? " copy in " : " copies in ") + During;
+    return V;
+  }
+  if (NeedsDevice && Where.Run.CudaDevice.empty()) {
+    V.Rule = "needs a device";
+    V.Sentence =
+        "nothing is copied between devices without a CUDA device, " + During;
+    return V;
+  }
+  V.Result = Outcome::Confirmed;
+  V.Sentence = "nothing is copied, the tensor is already there, " + During;
+  return V;
+}
+
+} // namespace
+
+std::optional<Verdict> judgeRedundant(const Places &Where) {
+  const auto Kind = Where.Finding.Kind;
+  const bool IsDevice = Kind == FindingKind::RedundantTransfer;
+  const bool IsType = Kind == FindingKind::RedundantConversion;
+  if (!IsDevice && !IsType && Kind != FindingKind::RedundantClone)
+    return std::nullopt;
+  // A transfer with nothing to do may be seen by nobody.
+  if (Where.Statement.empty() && !IsDevice)
+    return notReached(Where);
+  return Kind == FindingKind::RedundantClone ? ofClone(Where)
+                                             : ofNothingToDo(Where, IsDevice);
+}
+
+} // namespace torchtidy::confirm
