@@ -173,8 +173,9 @@ private:
       return false;
     if (Kind.Op->Writes == torch::operation::NoArgument)
       return true;
-    const bool IsTarget =
-        U.IsObject || ast::strip(U.Call->getArg(0)) == U.Operand;
+    const bool IsTarget = U.IsObject || (!ast::objectOf(U.Call) &&
+                                         ast::strip(U.Call->getArg(0)) ==
+                                             U.Operand);
     return Kind.Op->Writes == torch::operation::Self && !IsTarget;
   }
 

@@ -112,20 +112,20 @@ void alike(int64_t n, int steps) {
   Tensor x = torch::rand({n, n}).t();
   const Tensor y = torch::rand({n, n}).t();
   for (int i = 0; i < steps; ++i)
-    x = x + y;
+    x.add_(y);
 }
 void notKnown(Tensor x, Tensor y, int steps) {
   for (int i = 0; i < steps; ++i)
-    x = x + y.t();
+    x.add_(y.t());
 }
 void stretched(int64_t n, int steps) {
   Tensor x = torch::rand({n, n});
   const Tensor y = torch::rand({n, 1}).t();
   for (int i = 0; i < steps; ++i)
-    x = x + y;
+    x.add_(y);
 }
 void anotherEachTime(const std::vector<Tensor> &, int64_t n, int steps) {
   Tensor x = torch::rand({n, n});
   for (int i = 0; i < steps; ++i)
-    x = x + torch::rand({n, n}).t();
+    x.add_(torch::rand({n, n}).t());
 }

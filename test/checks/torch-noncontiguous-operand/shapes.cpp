@@ -59,6 +59,6 @@ void mixed(int64_t n, int steps) {
   Tensor x = torch::randn({n, n});
   const Tensor weights = torch::randn({n, n}).t();
   for (int i = 0; i < steps; ++i)
-    x = x * weights;
-  // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: 'weights' is transposed and meets a tensor that is not in every iteration, which is slow; it does not change in this loop: make it contiguous once before
+    x.mul_(weights);
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'weights' is transposed and meets a tensor that is not in every iteration, which is slow; it does not change in this loop: make it contiguous once before
 }

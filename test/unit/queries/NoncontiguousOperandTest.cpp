@@ -28,7 +28,7 @@ void again(Tensor w, const std::vector<Tensor> &xs) {
 void mixed(int64_t n, int steps) {
   Tensor x = torch::randn({n, n}), y = torch::randn({n, n}).t();
   for (int i = 0; i < steps; ++i)
-    x = x + y;
+    x.add_(y);
 }
 Tensor returned(Tensor x) { return x.t().contiguous() * 2; }
 Tensor withAnother(Tensor x, Tensor y) {
