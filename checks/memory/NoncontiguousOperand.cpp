@@ -88,9 +88,9 @@ public:
     Result.How = NoncontiguousOperand::Again;
     Result.Variable = declaredWith(*Copy.In->Flow, Call);
     Result.CanMove =
-        Result.Variable && canMoveBefore(Result.Variable->getInit(),
-                                         Entry.loopStatement(*Result.Around),
-                                         Copy.In);
+        Result.Variable &&
+        canMoveBefore(Result.Variable->getInit(),
+                      Entry.loopStatement(*Result.Around), Copy.In);
     return Result;
   }
 
@@ -127,8 +127,9 @@ private:
       return false;
     const flow::Loop &L = *Around.back();
     Found.Around = &L;
-    return !isOuterLoop(Entry, L) && isUnconditional(Entry, At.Site, At.In, L) &&
-           !V.needsGrad() && Same.hasSameContent(Found.Operand, At.In, L) &&
+    return !isOuterLoop(Entry, L) &&
+           isUnconditional(Entry, At.Site, At.In, L) && !V.needsGrad() &&
+           Same.hasSameContent(Found.Operand, At.In, L) &&
            !isWritten(Entry, Source, V, L);
   }
 

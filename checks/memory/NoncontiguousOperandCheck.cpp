@@ -44,9 +44,9 @@ static Finding describe(const Program &Program,
   if (Found.Around)
     addLoop(Result, *Found.Entry, Found.At->In, Found.Around);
   if (Found.CanMove)
-    Result.Fixes = moveBeforeLoop(Program.context(), *Found.At->In->Flow,
-                                  Found.Variable,
-                                  Found.Entry->loopStatement(*Found.Around), "");
+    Result.Fixes =
+        moveBeforeLoop(Program.context(), *Found.At->In->Flow, Found.Variable,
+                       Found.Entry->loopStatement(*Found.Around), "");
   Result.IterationSite = Found.At->Site->getBeginLoc();
   return Result;
 }

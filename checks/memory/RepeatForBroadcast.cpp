@@ -68,8 +68,8 @@ private:
   }
 
   bool ofList(const torch::Operation &Op) {
-    const auto List = Call->getNumArgs() == 1 ? ast::listed(Call->getArg(0))
-                                              : std::nullopt;
+    const auto List =
+        Call->getNumArgs() == 1 ? ast::listed(Call->getArg(0)) : std::nullopt;
     // tile() takes fewer numbers than there are dimensions, too.
     const bool IsShort = List && Of.rank().value_or(0) > List->size();
     if (!List || List->empty() || List->size() > Sizes::Most || IsShort ||
@@ -96,8 +96,8 @@ private:
     const unsigned Behind = List.size() - I;
     const bool IsThere = Of.rank().value_or(Of.leastRank()) >= Behind;
     // x.unsqueeze(0).repeat({n, 1, 1}): the list goes through the dimensions.
-    const bool IsListed = !Of.rank() && Of.first()[0] == 1 && I > 0 &&
-                          !isOne(List.front());
+    const bool IsListed =
+        !Of.rank() && Of.first()[0] == 1 && I > 0 && !isOne(List.front());
     Expanded.push_back(IsThere || IsListed ? nullptr : List[I]);
     IsCertain &= IsThere || IsListed || Of.rank().has_value();
   }
@@ -173,9 +173,9 @@ private:
       return false;
     if (Kind.Op->Writes == torch::operation::NoArgument)
       return true;
-    const bool IsTarget = U.IsObject || (!ast::objectOf(U.Call) &&
-                                         ast::strip(U.Call->getArg(0)) ==
-                                             U.Operand);
+    const bool IsTarget =
+        U.IsObject ||
+        (!ast::objectOf(U.Call) && ast::strip(U.Call->getArg(0)) == U.Operand);
     return Kind.Op->Writes == torch::operation::Self && !IsTarget;
   }
 
@@ -207,9 +207,8 @@ private:
   }
 
   bool shares(const Value &Other) const {
-    return llvm::any_of(Event.Input.Memory, [&](AllocationId Id) {
-      return Other.uses(Id);
-    });
+    return llvm::any_of(Event.Input.Memory,
+                        [&](AllocationId Id) { return Other.uses(Id); });
   }
 
   const Execution &Entry;

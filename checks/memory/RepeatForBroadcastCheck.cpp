@@ -23,10 +23,10 @@ static std::string arguments(const Program &Program,
 /// repeat({n, 1}) becomes expand({n, -1}).
 static std::vector<FixItHint> expand(const Program &Program,
                                      const RepeatForBroadcast &Found) {
-  const auto *Callee =
-      llvm::dyn_cast<clang::MemberExpr>(Found.Call->getCallee()->IgnoreParens());
-  const clang::SourceLocation From = Callee ? Callee->getMemberLoc()
-                                            : clang::SourceLocation();
+  const auto *Callee = llvm::dyn_cast<clang::MemberExpr>(
+      Found.Call->getCallee()->IgnoreParens());
+  const clang::SourceLocation From =
+      Callee ? Callee->getMemberLoc() : clang::SourceLocation();
   const clang::SourceRange Range(From, Found.Call->getRParenLoc());
   if (Found.Expanded.empty() || From.isInvalid() || From.isMacroID() ||
       Range.getEnd().isMacroID())
@@ -44,7 +44,8 @@ static Finding describe(const Program &Program,
   const std::string Name = plainName(Context, ast::objectOf(Found.Call));
   const std::string Call = calleeText(Program, Found.Call);
   Result.Message =
-      "'" + Call + "' copies " + (Name.empty() ? "a tensor" : "'" + Name + "'") +
+      "'" + Call + "' copies " +
+      (Name.empty() ? "a tensor" : "'" + Name + "'") +
       " along dimensions of size one, and only operations that broadcast "
       "use the copy; 'expand' does the same without memory";
   if (!Found.Expanded.empty())

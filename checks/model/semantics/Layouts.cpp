@@ -30,10 +30,11 @@ static void mix(Machine &M, const OperationCall &Call) {
     if (!torch::isTensor(Call.Operands[I]->getType()) ||
         V.InLayout.get() != Layout::Strided)
       continue;
-    const bool MeetsOrdered = llvm::any_of(Call.Values, [&](const Value &Other) {
-      return Other.InLayout.get() == Layout::Contiguous &&
-             areAlike(V.InShape, Other.InShape);
-    });
+    const bool MeetsOrdered =
+        llvm::any_of(Call.Values, [&](const Value &Other) {
+          return Other.InLayout.get() == Layout::Contiguous &&
+                 areAlike(V.InShape, Other.InShape);
+        });
     if (MeetsOrdered)
       M.emit<MixEvent>(Call.Call, [&](MixEvent &E) {
         E.Operand = Call.Operands[I];

@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
     measure::Loop loop("clustering");
     for (int64_t step = 0; step < 40; ++step) {
       const auto each = points.unsqueeze(1).repeat({1, clusters, 1}); // BAD
-      const auto all = centres.unsqueeze(0).repeat({count, 1, 1}); // BAD
+      const auto all = centres.unsqueeze(0).repeat({count, 1, 1});    // BAD
       const auto distances = (each - all).square().sum(2);
       nearest = distances.amin(1);
       const auto chosen = distances.argmin(1);

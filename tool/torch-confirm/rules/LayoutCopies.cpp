@@ -7,9 +7,8 @@ namespace torchtidy::confirm {
 namespace {
 
 bool isOneOf(const Site &S, std::initializer_list<const char *> Names) {
-  return std::any_of(Names.begin(), Names.end(), [&](const char *Name) {
-    return S.Operation == Name;
-  });
+  return std::any_of(Names.begin(), Names.end(),
+                     [&](const char *Name) { return S.Operation == Name; });
 }
 
 bool copies(const Site &S) {

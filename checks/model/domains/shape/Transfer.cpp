@@ -23,8 +23,7 @@ void shape::part(Machine & /*M*/, PlaceId /*P*/, Value &Part) {
   Part.InShape = Shape::any();
 }
 
-void shape::call(Machine & /*M*/, const LibraryCall & /*Call*/,
-                 Value &Result) {
+void shape::call(Machine & /*M*/, const LibraryCall & /*Call*/, Value &Result) {
   Result.InShape = Shape::any();
 }
 
@@ -205,9 +204,8 @@ private:
     const Sizes &First = Of.first();
     const unsigned I = *Where < 0 ? unsigned(-1 - *Where) : unsigned(*Where);
     if (Of.rank())
-      return *Where < 0
-                 ? Shape::whole(inserted(First.reversed(), I).reversed())
-                 : Shape::whole(inserted(First, I));
+      return *Where < 0 ? Shape::whole(inserted(First.reversed(), I).reversed())
+                        : Shape::whole(inserted(First, I));
     // What lies on the other side of the new dimension for certain.
     const unsigned Least = Of.leastRank();
     const unsigned Behind = Least > I ? Least - I : 0;
@@ -261,8 +259,8 @@ private:
     if (const auto List = ast::listed(Dimension); List && List->size() == 1)
       Dimension = List->front();
     const std::optional<int64_t> I = shape::numberAt(M, Dimension);
-    if (!I || !boolAt(argument(1), false) ||
-        *I >= int64_t(Sizes::Most) || -*I > int64_t(Sizes::Most))
+    if (!I || !boolAt(argument(1), false) || *I >= int64_t(Sizes::Most) ||
+        -*I > int64_t(Sizes::Most))
       return Shape::any();
     if (!*boolAt(argument(1), false))
       return without(dimension(Dimension));
@@ -299,9 +297,9 @@ private:
     if (Of.rank())
       return without(*Of.rank() ? std::optional<unsigned>(0) : std::nullopt);
     const unsigned Least = std::max(Of.leastRank(), 1u);
-    return Shape::partial(Of.first().from(1),
-                          Of.last().first(std::min(Least - 1,
-                                                   Of.last().count())));
+    return Shape::partial(
+        Of.first().from(1),
+        Of.last().first(std::min(Least - 1, Of.last().count())));
   }
 
   Machine &M;
