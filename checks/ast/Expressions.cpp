@@ -68,6 +68,21 @@ llvm::SmallVector<const Expr *, 4> argumentsOf(const CallExpr *Call) {
   return Arguments;
 }
 
+std::optional<llvm::SmallVector<const Expr *, 4>> listed(const Expr *E) {
+  for (unsigned Hop = 0; E && Hop < 16; ++Hop) {
+    E = strip(E);
+    if (const auto *List = dyn_cast<InitListExpr>(E))
+      return llvm::SmallVector<const Expr *, 4>(List->inits());
+    if (const auto *List = dyn_cast<CXXStdInitializerListExpr>(E))
+      E = List->getSubExpr();
+    else if (const auto *Construct = dyn_cast<CXXConstructExpr>(E))
+      E = Construct->getNumArgs() ? Construct->getArg(0) : nullptr;
+    else
+      break;
+  }
+  return std::nullopt;
+}
+
 std::optional<unsigned> tupleIndex(const FunctionDecl *Callee) {
   const TemplateArgumentList *Arguments =
       Callee->getTemplateSpecializationArgs();

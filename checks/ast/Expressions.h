@@ -25,6 +25,11 @@ const clang::Expr *objectOf(const clang::CallExpr *Call);
 llvm::SmallVector<const clang::Expr *, 4>
 argumentsOf(const clang::CallExpr *Call);
 
+/// The elements of {a, b}, through what the list is converted to (ArrayRef,
+/// vector); nothing where E is no list.
+std::optional<llvm::SmallVector<const clang::Expr *, 4>>
+listed(const clang::Expr *E);
+
 /// I of std::get<I>; nothing for others.
 std::optional<unsigned> tupleIndex(const clang::FunctionDecl *Callee);
 

@@ -1,5 +1,5 @@
-// FIXME(new-check): say in one sentence what is flagged; docs/checks/torch-noncontiguous-operand.md
-// opens with the same sentence.
+// Finds tensors that are copied into another layout for nothing, or again and
+// again, and layouts that meet in every iteration of a loop.
 #include "memory/NoncontiguousOperandCheck.h"
 #include "memory/NoncontiguousOperand.h"
 #include "report/Edit.h"
@@ -9,27 +9,50 @@ namespace torchtidy::checks {
 
 using namespace model;
 
-// FIXME(new-check): the words: what happens, what it costs, what to do. Notes,
-// the fix and, for the harness, an operation that runs in every iteration.
-static Finding describe(const Program &Program, const NoncontiguousOperand &Found) {
-  const AllocateEvent &Allocate = *Found.Allocate;
+static std::string message(const Program &Program,
+                           const NoncontiguousOperand &Found) {
+  const std::string Text = "'" + Program.text(Found.Operand) + "'";
+  switch (Found.How) {
+  case NoncontiguousOperand::Needless:
+    return "'contiguous' copies " + Text +
+           " only for elementwise work, which is as fast on the transposed "
+           "tensor; leave it out";
+  case NoncontiguousOperand::Again:
+    return Text + " does not change in this loop, but 'contiguous' copies it "
+                  "in every iteration; copy it once before the loop";
+  case NoncontiguousOperand::Mixed:
+    return Text + " is transposed and meets a tensor that is not in every "
+                  "iteration, which is slow; it does not change in this loop: "
+                  "make it contiguous once before";
+  }
+  return "";
+}
+
+static Finding describe(const Program &Program,
+                        const NoncontiguousOperand &Found) {
   Finding Result;
-  Result.Location = Allocate.Site->getBeginLoc();
-  Result.Range = Allocate.Site->getSourceRange();
-  Result.Kind = FindingKind::NoncontiguousOperand;
-  Result.Message = "'" + Found.Variable->getNameAsString() +
-                   "' is made in every iteration";
-  addLoop(Result, *Found.Entry, Allocate.In, Found.Around);
+  Result.Location = Found.How == NoncontiguousOperand::Mixed
+                        ? Found.Operand->getBeginLoc()
+                        : Found.At->Site->getExprLoc();
+  Result.Range = Found.At->Site->getSourceRange();
+  Result.Kind = Found.How == NoncontiguousOperand::Needless
+                    ? FindingKind::ContiguousNeedless
+                : Found.How == NoncontiguousOperand::Again
+                    ? FindingKind::ContiguousAgain
+                    : FindingKind::LayoutsMixed;
+  Result.Message = message(Program, Found);
+  if (Found.Around)
+    addLoop(Result, *Found.Entry, Found.At->In, Found.Around);
   if (Found.CanMove)
-    Result.Fixes = moveBeforeLoop(Program.context(), *Allocate.In->Flow,
-                                  Found.Variable,
-                                  Found.Entry->loopStatement(*Found.Around), "");
-  Result.IterationSite = Allocate.Site->getBeginLoc();
+    Result.Fixes =
+        moveBeforeLoop(Program.context(), *Found.At->In->Flow, Found.Variable,
+                       Found.Entry->loopStatement(*Found.Around), "");
+  Result.IterationSite = Found.At->Site->getBeginLoc();
   return Result;
 }
 
 std::vector<Finding> NoncontiguousOperandCheck::analyze(Program &Program) {
-  return findingsOf(Program, findNoncontiguousOperand, describe);
+  return findingsOf(Program, noncontiguousOperands, describe);
 }
 
 } // namespace torchtidy::checks

@@ -1,27 +1,30 @@
-// Query: FIXME(new-check): what it looks for, in half a sentence. (The worked
-// example: tensors that are declared in a loop with what a factory makes.)
+// Query: tensors that repeat() copies along dimensions which the operations
+// behind it would stretch without a copy.
 #ifndef TORCHTIDY_MEMORY_REPEATFORBROADCAST_H
 #define TORCHTIDY_MEMORY_REPEATFORBROADCAST_H
 
 #include "model/execution/Program.h"
+#include "clang/AST/ExprCXX.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace torchtidy::model {
 
-/// FIXME(new-check): one thing that was found, with all that describe() in
-/// RepeatForBroadcastCheck.cpp needs.
 struct RepeatForBroadcast {
   const Execution *Entry = nullptr;
-  const AllocateEvent *Allocate = nullptr;
-  /// The innermost loop around it.
-  const flow::Loop *Around = nullptr;
-  /// The variable that is declared with it.
-  const clang::VarDecl *Variable = nullptr;
-  /// The declaration can stand before the loop.
-  bool CanMove = false;
+  const RearrangeEvent *Event = nullptr;
+  const clang::CXXMemberCallExpr *Call = nullptr;
+  /// An operation that broadcasts.
+  const clang::CallExpr *User = nullptr;
+  /// What expand() is to be given, a number for each dimension: what is
+  /// written, or null for -1. Empty where that is not certain.
+  llvm::SmallVector<const clang::Expr *, 4> Expanded;
 };
 
-/// FIXME(new-check): what is not reported.
-std::vector<RepeatForBroadcast> findRepeatForBroadcast(Program &Program);
+/// Nothing is reported where a dimension that is repeated may have another size
+/// than one, where anything but broadcasting operations takes the result, where
+/// the result or the tensor is written afterwards, where the code shows that
+/// the result is small, and for code that only tests run.
+std::vector<RepeatForBroadcast> repeatsForBroadcast(Program &Program);
 
 } // namespace torchtidy::model
 

@@ -27,19 +27,8 @@ static const Expr *shapeOf(const AllocateEvent &Allocate) {
 
 std::optional<unsigned> knownRank(const AllocateEvent &Allocate) {
   const Expr *Shape = shapeOf(Allocate);
-  // {n, m}, and what it is converted to.
-  for (unsigned Hop = 0; Shape && Hop < 16; ++Hop) {
-    Shape = ast::strip(Shape);
-    if (const auto *List = dyn_cast<InitListExpr>(Shape))
-      return List->getNumInits();
-    if (const auto *List = dyn_cast<CXXStdInitializerListExpr>(Shape))
-      Shape = List->getSubExpr();
-    else if (const auto *Construct = dyn_cast<CXXConstructExpr>(Shape))
-      Shape = Construct->getNumArgs() ? Construct->getArg(0) : nullptr;
-    else
-      break;
-  }
-  return std::nullopt;
+  const auto Listed = Shape ? ast::listed(Shape) : std::nullopt;
+  return Listed ? std::optional<unsigned>(Listed->size()) : std::nullopt;
 }
 
 /// Of {1, {2, 3}}: three. Nothing where a container, or a list of them, is in

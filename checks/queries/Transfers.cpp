@@ -4,6 +4,7 @@
 #include "torch/Api.h"
 #include "torch/Members.h"
 #include "torch/Options.h"
+#include "queries/Uses.h"
 #include "clang/AST/StmtCXX.h"
 
 using namespace clang;
@@ -20,15 +21,6 @@ bool isThereAlready(const TransferEvent &Transfer) {
   }
   return From.Scalar.get() && To.Scalar.get() &&
          *From.Scalar.get() == *To.Scalar.get();
-}
-
-/// The expression that takes the value of E, past what only passes it on.
-static const Stmt *taker(const flow::ControlFlow &Flow, const Expr *E) {
-  const Stmt *S = Flow.parent(E);
-  while (isa_and_nonnull<ParenExpr, MaterializeTemporaryExpr, ImplicitCastExpr,
-                         CXXBindTemporaryExpr>(S))
-    S = Flow.parent(S);
-  return S;
 }
 
 const CXXMemberCallExpr *calledOn(const flow::ControlFlow &Flow,

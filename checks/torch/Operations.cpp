@@ -36,9 +36,8 @@ Transfer transferOf(const Operation &Op) {
       .Default(Transfer::None);
 }
 
-/// Computes element by element, with the numbers of tensors without dimensions
-/// wherever they are.
-static bool isElementwise(llvm::StringRef Name) {
+bool isElementwise(const Operation &Op) {
+  llvm::StringRef Name = Op.Name;
   Name.consume_back("_");
   return llvm::StringSwitch<bool>(Name)
       .Cases("add", "sub", "mul", "div", "pow", "fmod", "remainder", true)
@@ -50,7 +49,7 @@ static bool isElementwise(llvm::StringRef Name) {
 }
 
 bool takesHostNumber(const Operation &Op) {
-  return isElementwise(Op.Name) ||
+  return isElementwise(Op) ||
          llvm::StringSwitch<bool>(Op.Name)
              .Cases("where", "masked_fill", "masked_fill_", true)
              .Cases("mse_loss", "l1_loss", "smooth_l1_loss", true)
@@ -80,7 +79,7 @@ bool takesShape(const Operation &Op) {
 bool pinsMemory(const Operation &Op) { return Op.Name == "pin_memory"; }
 
 bool keepsDimensions(const Operation &Op) {
-  return isElementwise(Op.Name) || isTransfer(Op) ||
+  return isElementwise(Op) || isTransfer(Op) ||
          llvm::StringSwitch<bool>(Op.Name)
              .Cases("clone", "contiguous", "detach", "data", true)
              .Cases("pin_memory", "unsqueeze", "neg", "relu", "exp", true)
@@ -90,6 +89,14 @@ bool keepsDimensions(const Operation &Op) {
 bool isFromBlob(const Operation &Op) { return Op.Name == "from_blob"; }
 
 bool makesContiguous(const Operation &Op) { return Op.Name == "contiguous"; }
+
+bool reordersDimensions(const Operation &Op) {
+  return llvm::StringSwitch<bool>(Op.Name)
+      .Cases("t", "mT", "numpy_T", true)
+      .Cases("transpose", "swapaxes", "swapdims", true)
+      .Cases("permute", "movedim", "moveaxis", true)
+      .Default(false);
+}
 
 bool keepsOrder(const Operation &Op) {
   return isTransfer(Op) ||

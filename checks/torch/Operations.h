@@ -78,6 +78,9 @@ inline bool isTransfer(const Operation &Op) {
 /// Tensors on two devices are refused, as far as they are no single numbers:
 /// add, mm, cat, nll_loss.
 bool needsOneDevice(const Operation &Op);
+/// Computes element by element, with the numbers of tensors without dimensions
+/// wherever they are: add, eq, and add_.
+bool isElementwise(const Operation &Op);
 /// Of these: a tensor without dimensions may be on the CPU: add, where.
 bool takesHostNumber(const Operation &Op);
 /// view, reshape, expand, repeat: an argument is the shape of the result.
@@ -93,6 +96,8 @@ bool keepsDimensions(const Operation &Op);
 bool isFromBlob(const Operation &Op);
 /// contiguous(): the result lies in order.
 bool makesContiguous(const Operation &Op);
+/// Of views: the dimensions come in another order. t, transpose, permute.
+bool reordersDimensions(const Operation &Op);
 /// Of views: the elements lie in the order of the operand's. view, squeeze,
 /// detach, to.
 bool keepsOrder(const Operation &Op);

@@ -6,6 +6,7 @@
 #include "model/domains/loans/Transfer.h"
 #include "model/domains/modes/Transfer.h"
 #include "model/domains/registration/Transfer.h"
+#include "model/domains/shape/Transfer.h"
 #include "model/machine/Machine.h"
 
 namespace torchtidy::model {
@@ -22,8 +23,10 @@ llvm::ArrayRef<DomainTransfer> domainTransfers() {
       {"modes", nullptr, modes::part, nullptr, nullptr, nullptr, nullptr},
       {"device", device::initial, device::part, device::loaded,
        device::operation, device::call, nullptr},
+      {"shape", shape::initial, shape::part, nullptr, shape::operation,
+       shape::call, shape::write},
       {"attributes", nullptr, nullptr, nullptr, attributes::operation,
-       attributes::call, nullptr},
+       attributes::call, attributes::write},
       {"registration", registration::initial, registration::part, nullptr,
        registration::operation, nullptr, nullptr},
       {"history", history::initial, nullptr, nullptr, history::operation,

@@ -145,6 +145,13 @@ private:
       part("before", cast<WriteEvent>(E).Before);
       part("written", cast<WriteEvent>(E).Written);
       break;
+    case Event::Rearrange:
+      part("source", cast<RearrangeEvent>(E).Source);
+      part("input", cast<RearrangeEvent>(E).Input);
+      break;
+    case Event::Mix:
+      part("operand", cast<MixEvent>(E).OfOperand);
+      break;
     case Event::Discard:
       part("left", cast<DiscardEvent>(E).Left);
       break;

@@ -86,6 +86,7 @@ private:
         if (V.History) {
           V.History |= history::Unknown;
           V.joinDevice(Placement::unknown());
+          V.InShape = Shape::any();
         }
       });
   }

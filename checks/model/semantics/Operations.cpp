@@ -5,6 +5,7 @@
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/Autograd.h"
 #include "model/semantics/Devices.h"
+#include "model/semantics/Layouts.h"
 #include "model/semantics/Optimizers.h"
 
 using namespace clang;
@@ -145,6 +146,7 @@ Denotation call(Machine &M, const CallSite &Site) {
   Value Computed = resultOf(M, Call);
   devices::meet(M, Op, Site.Call, Call.Operands);
   device::startCopy(M, Call, Computed);
+  layouts::tell(M, Call);
   if (Op.Writes == op::Self && !Call.Operands.empty())
     return writeSelf(M, Call, std::move(Computed));
   if (Op.Writes == op::Out && !Site.Arguments.empty())

@@ -40,6 +40,10 @@ llvm::StringRef Event::name(Kind K) {
     return "write";
   case Combine:
     return "combine";
+  case Rearrange:
+    return "rearrange";
+  case Mix:
+    return "mix";
   case Discard:
     return "discard";
   case AddParameters:

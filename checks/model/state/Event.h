@@ -35,6 +35,8 @@ struct Event {
     Meet,
     Write,
     Combine,
+    Rearrange,
+    Mix,
     Discard,
     AddParameters,
     Register,
@@ -281,6 +283,24 @@ struct WriteEvent : EventOf<Event::Write> {
 /// Tensors become one: stack(), cat(). The site says which.
 struct CombineEvent : EventOf<Event::Combine> {
   using EventOf::EventOf;
+};
+
+/// A copy is made for the sake of a shape or a layout: repeat(), contiguous().
+struct RearrangeEvent : EventOf<Event::Rearrange> {
+  using EventOf::EventOf;
+  /// The tensor.
+  PlaceSet Source;
+  Value Input;
+};
+
+/// An operation goes element by element through a tensor that lies in order and
+/// one that does not, neither of them stretched.
+struct MixEvent : EventOf<Event::Mix> {
+  using EventOf::EventOf;
+  /// The one that does not, as it is written.
+  const clang::Expr *Operand = nullptr;
+  PlaceSet Source;
+  Value OfOperand;
 };
 
 /// The history of Left is left behind: detach(), item(), an operation under a

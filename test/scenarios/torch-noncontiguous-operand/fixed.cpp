@@ -1,16 +1,46 @@
-// FIXME(new-check): the same program without the mistake; see docs/scenarios.md.
-// --size: that many times as many steps.
+// The same, with tensors in the layout that the work wants.
 #include "measure.h"
 
 int main(int argc, char **argv) {
   const torch::Device device = measure::start(argc, argv);
+  torch::manual_seed(1);
+  const torch::NoGradGuard no_grad;
+  const int64_t steps = 40 * measure::size();
+
+  const auto weight = torch::randn({512, 512}, device);
+  const auto batch = torch::randn({32, 512}, device);
+  torch::Tensor output;
   {
-    measure::Loop loop("loop");
-    auto ones = torch::ones({8, 8}, device);
-    for (int64_t step = 0; step < 60 * measure::size(); ++step) {
-      ones.sum();
+    measure::Loop loop("layer");
+    const auto turned = weight.t().contiguous();
+    for (int64_t step = 0; step < steps; ++step) {
+      output = batch.mm(turned);
       loop.iteration();
     }
   }
+
+  const auto images = torch::rand({4, 512, 512}, device);
+  double contrast = 0;
+  {
+    measure::Loop loop("contrast");
+    for (int64_t step = 0; step < steps; ++step) {
+      const auto image = images[step % 4].t();
+      contrast += (image - 0.5).square().mean().item<double>();
+      loop.iteration();
+    }
+  }
+
+  const auto picture = torch::rand({1024, 1024}, device);
+  const auto other = torch::rand({1024, 1024}, device).t().contiguous();
+  {
+    measure::Loop loop("picture");
+    for (int64_t step = 0; step < steps; ++step) {
+      picture.lerp_(other, 0.1);
+      loop.iteration();
+    }
+  }
+  measure::value("output", output.abs().mean().item<double>());
+  measure::value("contrast", contrast);
+  measure::value("picture", picture.mean().item<double>());
   return measure::finish();
 }

@@ -1,18 +1,58 @@
-// FIXME(new-check): a real program with the mistake; see docs/scenarios.md.
-// --size: that many times as many steps.
+// Batches go through a layer by hand, the contrast of images is measured, and a
+// picture is mixed with another.
+// --size: that many times as many of each.
 //
-// MEASURE loop allocations factor=1.5 grows=constant
+// MEASURE layer allocated-bytes factor=4 grows=constant
+// MEASURE layer allocations more=1 grows=constant
+// MEASURE layer milliseconds report
+// MEASURE contrast allocated-bytes factor=1.2 grows=constant unfixed
+// MEASURE contrast milliseconds report
+// MEASURE picture milliseconds report
+// MEASURE process output same
+// MEASURE process contrast same
+// MEASURE process picture same
 #include "measure.h"
 
 int main(int argc, char **argv) {
   const torch::Device device = measure::start(argc, argv);
+  torch::manual_seed(1);
+  const torch::NoGradGuard no_grad;
+  const int64_t steps = 40 * measure::size();
+
+  const auto weight = torch::randn({512, 512}, device);
+  const auto batch = torch::randn({32, 512}, device);
+  torch::Tensor output;
   {
-    measure::Loop loop("loop");
-    for (int64_t step = 0; step < 60 * measure::size(); ++step) {
-      auto ones = torch::ones({8, 8}, device); // BAD
-      ones.sum();
+    measure::Loop loop("layer");
+    for (int64_t step = 0; step < steps; ++step) {
+      const auto turned = weight.t().contiguous(); // BAD
+      output = batch.mm(turned);
       loop.iteration();
     }
   }
+
+  const auto images = torch::rand({4, 512, 512}, device);
+  double contrast = 0;
+  {
+    measure::Loop loop("contrast");
+    for (int64_t step = 0; step < steps; ++step) {
+      const auto image = images[step % 4].t().contiguous(); // BAD
+      contrast += (image - 0.5).square().mean().item<double>();
+      loop.iteration();
+    }
+  }
+
+  const auto picture = torch::rand({1024, 1024}, device);
+  const auto other = torch::rand({1024, 1024}, device).t();
+  {
+    measure::Loop loop("picture");
+    for (int64_t step = 0; step < steps; ++step) {
+      picture.lerp_(other, 0.1); // BAD
+      loop.iteration();
+    }
+  }
+  measure::value("output", output.abs().mean().item<double>());
+  measure::value("contrast", contrast);
+  measure::value("picture", picture.mean().item<double>());
   return measure::finish();
 }

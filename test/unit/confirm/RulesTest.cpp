@@ -460,6 +460,32 @@ TEST(ElementOperations, ALineThatDidNotRunIsNotReached) {
   EXPECT_EQ(judgeOne(Planted, Run.Run).Result, Outcome::NotReached);
 }
 
+TEST(LayoutCopies, OneCopyIsEnough) {
+  MadeRecording Run;
+  Run.site("aten::repeat", {at(12)}, 1);
+  Run.site("aten::empty", {at(12)}, 1).AllocatedBytes = 4096;
+  Run.site("aten::add", {at(12)}, 1).AllocatedBytes = 4096;
+  const Verdict V = judgeOne(finding("layout-copies", 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "copies of 4 KiB each time, 1 iteration");
+}
+
+TEST(LayoutCopies, NothingToCopyIsRefuted) {
+  MadeRecording Run;
+  Run.site("aten::contiguous", {at(12)}, 10);
+  Run.site("aten::add", {at(12)}, 10).AllocatedBytes = 4096;
+  EXPECT_EQ(judgeOne(finding("layout-copies", 12), Run.Run).Result,
+            Outcome::Refuted);
+}
+
+TEST(LayoutCopies, LayoutsThatMeetAreNotMeasurable) {
+  MadeRecording Run;
+  Run.site("aten::add", {at(12)}, 10).AllocatedBytes = 4096;
+  DiagnosedFinding Mixed = finding("layout-copies", 12);
+  Mixed.Kind = FindingKind::LayoutsMixed;
+  EXPECT_EQ(judgeOne(Mixed, Run.Run).Result, Outcome::NotMeasurable);
+}
+
 /// A cat with the sizes of its first hits; the others have sizes of their own.
 void join(MadeRecording &Run, std::vector<int> Sizes, uint64_t Others) {
   Site &S = Run.site("aten::cat", {at(12)}, Sizes.size() + Others);

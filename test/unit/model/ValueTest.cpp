@@ -21,12 +21,14 @@ static std::vector<Value> samples() {
   Mixed.InLayout = Known<Layout>(Layout::Contiguous);
   Mixed.InStorage = Known<Storage>(Storage::Blob);
   Mixed.Mode = mode::Off;
+  Mixed.InShape = Shape::whole({2, 1});
   Result.push_back(Mixed);
   Value Other = Mixed;
   Other.OfType = Known<DType>(DType::Floating);
   Other.InLayout = Known<Layout>(Layout::Strided);
   Other.InStorage = Known<Storage>(Storage::View);
   Other.Mode = mode::On;
+  Other.InShape = Shape::whole({3, 2, 1});
   Other.ViewOf = {PlaceId(1), PlaceId(4)};
   Result.push_back(Other);
   Result.push_back(Value::handle({PlaceId(3)}));

@@ -35,6 +35,7 @@ std::vector<std::string> measuresOf(const std::string &Evidence) {
       {"pageable-copies-per-iteration", {"synchronisations"}},
       {"element-operations", {"synchronisations"}},
       {"growing-copies", {"allocated-bytes"}},
+      {"layout-copies", {"allocated-bytes"}},
       {"gradient-accumulation", {"uncleared-steps"}},
       {"exception", {Exceptions}},
       {"sanitizer", {SanitizerReports}},

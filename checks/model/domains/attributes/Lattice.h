@@ -9,7 +9,13 @@
 namespace torchtidy::model {
 
 enum class DType : uint8_t { Floating, Integral, Bool, Complex };
-enum class Layout : uint8_t { Contiguous, Strided };
+enum class Layout : uint8_t {
+  Contiguous,
+  /// The dimensions of a contiguous tensor, in another order: t(), permute().
+  Strided,
+  /// The same of a tensor whose layout is not known.
+  Reordered,
+};
 
 /// What TensorOptions that say no scalar type have for one.
 inline constexpr llvm::StringLiteral DefaultScalar = "Default";

@@ -5,6 +5,7 @@
 #include "torch/Factories.h"
 #include "torch/Options.h"
 #include "torch/Scalars.h"
+#include "torch/Shapes.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -99,11 +100,40 @@ static Known<StringRef> scalarOf(const OperationCall &Call,
   return Known<StringRef>::unknown();
 }
 
+/// t(), permute(). Dimensions of size one may be anywhere.
+static Known<Layout> layoutOfReordered(const Value &Operand) {
+  const Sizes Last = Operand.InShape.last(), First = Operand.InShape.first();
+  for (unsigned I = 0; I < Sizes::Most; ++I)
+    if (Last[I] == 1 || First[I] == 1)
+      return Known<Layout>::unknown();
+  if (Operand.InShape.rank().value_or(2) < 2)
+    return Operand.InLayout;
+  if (!Operand.InLayout.get())
+    return Known<Layout>(Layout::Reordered);
+  return Operand.InLayout.get() == Layout::Contiguous
+             ? Known<Layout>(Layout::Strided)
+             : Known<Layout>::unknown();
+}
+
 /// Operations keep the strides of a dense operand. So do views that only count
 /// its elements in another way.
 static Known<Layout> layoutOf(const OperationCall &Call,
                               const OperandAttributes &Of) {
   const Operation &Op = *Call.Op;
+  if (Op.Writes == op::Self)
+    return Op.has(op::InplaceView) || Op.has(op::Resizes) || torch::isSet(Op)
+               ? Known<Layout>::unknown()
+               : Call.self().InLayout;
+  if (torch::reordersDimensions(Op))
+    return layoutOfReordered(Call.self());
+  // Of what is not in order only the same order is known for certain.
+  const std::optional<Layout> Same = Of.Same.InLayout.get();
+  if (Same && *Same != Layout::Contiguous && !torch::makesContiguous(Op) &&
+      !Op.has(op::Factory))
+    return torch::isPointwise(Op) || torch::isTransfer(Op) ||
+                   torch::isDetach(Op)
+               ? Of.Same.InLayout
+               : Known<Layout>::unknown();
   if (Op.View != Tri::No && torch::keepsOrder(Op))
     return Of.Same.InLayout;
   if (torch::makesContiguous(Op) || Op.has(op::Factory))
@@ -120,6 +150,13 @@ void attributes::operation(Machine & /*M*/, const OperationCall &Call,
   Result.OfType = kindOf(Call, Of, Moves);
   Result.Scalar = scalarOf(Call, Of, Moves);
   Result.InLayout = layoutOf(Call, Of);
+}
+
+/// t_() and resize_() write a tensor of another layout.
+void attributes::write(Machine & /*M*/, const Value &Written, bool IsWhole,
+                       Value &Target) {
+  if (IsWhole && Written.InLayout.isUnknown())
+    Target.InLayout = Known<Layout>::unknown();
 }
 
 void describeConstant(const ValueDecl *Constant, Attributes &Result) {

@@ -1,0 +1,316 @@
+#include "model/domains/shape/Transfer.h"
+#include "ast/Expressions.h"
+#include "model/machine/Machine.h"
+#include "torch/Factories.h"
+#include "torch/Shapes.h"
+#include "torch/Types.h"
+
+using namespace clang;
+using torchtidy::torch::ShapeRule;
+
+namespace torchtidy::model {
+
+static Shape orAny(const Shape &Said) {
+  return Said.isEmpty() ? Shape::any() : Said;
+}
+
+void shape::initial(Machine & /*M*/, PlaceId /*P*/, Value &Result) {
+  Result.InShape = Shape::any();
+}
+
+/// What is known of a list of tensors says nothing of one of them.
+void shape::part(Machine & /*M*/, PlaceId /*P*/, Value &Part) {
+  Part.InShape = Shape::any();
+}
+
+void shape::call(Machine & /*M*/, const LibraryCall & /*Call*/, Value &Result) {
+  Result.InShape = Shape::any();
+}
+
+/// resize_() and unsqueeze_() write a tensor of another shape.
+void shape::write(Machine & /*M*/, const Value &Written, bool IsWhole,
+                  Value &Target) {
+  if (IsWhole)
+    Target.InShape.join(Written.InShape);
+}
+
+std::optional<int64_t> shape::numberAt(Machine &M, const Expr *E) {
+  Expr::EvalResult Result;
+  E = E ? ast::stripCopies(E) : nullptr;
+  if (!E || E->isValueDependent() || !E->getType()->isIntegerType() ||
+      E->getType()->isBooleanType() || E->getType()->isEnumeralType() ||
+      !E->EvaluateAsInt(Result, M.program().context()))
+    return std::nullopt;
+  return Result.Val.getInt().tryExtValue();
+}
+
+namespace {
+
+/// The shape of what one operation returns.
+class ResultShape {
+public:
+  ResultShape(Machine &M, const OperationCall &Call)
+      : M(M), Call(Call), Of(orAny(Call.self().InShape)) {}
+
+  Shape get() {
+    switch (torch::shapeRule(*Call.Op)) {
+    case ShapeRule::Unknown:
+      return Shape::any();
+    case ShapeRule::Listed:
+      return listed();
+    case ShapeRule::Expanded:
+      return expanded();
+    case ShapeRule::Repeated:
+      return repeated();
+    case ShapeRule::Same:
+      return Of;
+    case ShapeRule::Broadcast:
+      return broadcast();
+    case ShapeRule::Unsqueezed:
+      return unsqueezed();
+    case ShapeRule::Transposed:
+      return Of.rank().value_or(0) == 2 ? Shape::whole(Of.first().reversed())
+                                        : Shape::any();
+    case ShapeRule::Swapped:
+      return swapped();
+    case ShapeRule::Permuted:
+      return permuted();
+    case ShapeRule::Reduced:
+      return reduced();
+    case ShapeRule::Selected:
+      return selected();
+    }
+    return Shape::any();
+  }
+
+private:
+  using Numbers = llvm::SmallVector<int64_t, 6>;
+
+  const Expr *argument(unsigned I) const {
+    return I + 1 < Call.Operands.size() ? Call.Operands[I + 1] : nullptr;
+  }
+
+  /// The constants of a list; -1 for others.
+  std::optional<Numbers> numbersOf(const Expr *List) {
+    const auto Elements = List ? ast::listed(List) : std::nullopt;
+    if (!Elements)
+      return std::nullopt;
+    Numbers Result;
+    for (const Expr *Each : *Elements)
+      Result.push_back(shape::numberAt(M, Each).value_or(Sizes::Any));
+    return Result;
+  }
+
+  /// Of a factory all operands are arguments.
+  Shape listed() {
+    const Expr *List = argument(0);
+    if (Call.Op->has(torch::operation::Factory)) {
+      const auto Where = torch::shapeArgument(*Call.Op, Call.Operands);
+      if (torch::listsContent(*Call.Op))
+        return ofContent();
+      if (!Where || torch::isSquare(*Call.Op))
+        return Shape::any();
+      List = Call.Operands[*Where];
+      // arange(n), randperm(n), linspace(a, b, n)
+      if (ast::stripCopies(List)->getType()->isArithmeticType())
+        return Shape::whole(
+            {shape::numberAt(M, ast::stripCopies(List)).value_or(Sizes::Any)});
+    }
+    const std::optional<Numbers> Sizes = numbersOf(List);
+    return Sizes ? Shape::whole(*Sizes) : Shape::any();
+  }
+
+  /// tensor({1, 2}): as many as are listed.
+  Shape ofContent() {
+    const auto Content = ast::listed(Call.Operands.front());
+    if (!Content || !llvm::all_of(*Content, [](const Expr *Each) {
+          return ast::stripCopies(Each)->getType()->isArithmeticType();
+        }))
+      return Shape::any();
+    return Shape::whole({int64_t(Content->size())});
+  }
+
+  Shape expanded() {
+    std::optional<Numbers> All = numbersOf(argument(0));
+    if (!All)
+      return Shape::any();
+    const Sizes Last = Of.last();
+    for (unsigned I = 0; I < All->size(); ++I)
+      if (int64_t &Size = (*All)[All->size() - 1 - I];
+          Size < 0 && Of.rank() && Last[I] > 1)
+        Size = Last[I];
+    return Shape::whole(*All);
+  }
+
+  Shape repeated() {
+    std::optional<Numbers> Times = numbersOf(argument(0));
+    if (!Times || !torch::repeatsEachDimension(*Call.Op))
+      return Shape::any();
+    const std::optional<unsigned> Rank = Of.rank();
+    const Sizes Last = Of.last();
+    for (unsigned I = 0; I < Times->size(); ++I) {
+      int64_t &Size = (*Times)[Times->size() - 1 - I];
+      if (!Rank)
+        Size = Sizes::Any;
+      else if (I < *Rank)
+        Size = Size < 0 || Last[I] == Sizes::Any ? Sizes::Any : Size * Last[I];
+    }
+    return Shape::whole(*Times);
+  }
+
+  static int32_t together(int32_t A, int32_t B) {
+    if (A == B || B == 1)
+      return A;
+    if (A == 1)
+      return B;
+    return A == Sizes::Any ? B : A;
+  }
+
+  Shape broadcast() {
+    Shape Result;
+    for (auto [Operand, V] : llvm::zip_equal(Call.Operands, Call.Values)) {
+      if (!torch::isTensor(Operand->getType()))
+        continue;
+      const Shape Next = orAny(V.InShape);
+      if (Result.isEmpty()) {
+        Result = Next;
+        continue;
+      }
+      if (!Result.rank() || !Next.rank())
+        return Shape::any();
+      const Sizes A = Result.last(), B = Next.last();
+      Sizes Both;
+      for (unsigned I = 0; I < std::max(A.count(), B.count()); ++I)
+        Both.append(I >= A.count()   ? B[I]
+                    : I >= B.count() ? A[I]
+                                     : together(A[I], B[I]));
+      Result = Shape::whole(Both.reversed());
+    }
+    return orAny(Result);
+  }
+
+  /// All with One put in before the dimension at I.
+  static Sizes inserted(const Sizes &All, unsigned I) {
+    Sizes One;
+    One.append(1);
+    return All.first(I).then(One).then(All.from(I));
+  }
+
+  Shape unsqueezed() {
+    const std::optional<int64_t> Where = shape::numberAt(M, argument(0));
+    if (!Where || *Where >= int64_t(Sizes::Most) ||
+        -*Where > int64_t(Sizes::Most))
+      return Shape::any();
+    const Sizes &First = Of.first();
+    const unsigned I = *Where < 0 ? unsigned(-1 - *Where) : unsigned(*Where);
+    if (Of.rank())
+      return *Where < 0 ? Shape::whole(inserted(First.reversed(), I).reversed())
+                        : Shape::whole(inserted(First, I));
+    // What lies on the other side of the new dimension for certain.
+    const unsigned Least = Of.leastRank();
+    const unsigned Behind = Least > I ? Least - I : 0;
+    const Sizes Last = Of.last();
+    if (*Where < 0)
+      return Shape::partial(First.first(std::min(Behind, First.count())),
+                            inserted(Last, I));
+    return Shape::partial(inserted(First, I),
+                          Last.first(std::min(Behind, Last.count())));
+  }
+
+  /// The dimension that E names, where the rank is known.
+  std::optional<unsigned> dimension(const Expr *E) {
+    const std::optional<unsigned> Rank = Of.rank();
+    const std::optional<int64_t> Named = shape::numberAt(M, E);
+    if (!Rank || !Named)
+      return std::nullopt;
+    const int64_t I = *Named < 0 ? *Named + *Rank : *Named;
+    return I >= 0 && I < *Rank ? std::optional<unsigned>(I) : std::nullopt;
+  }
+
+  Shape swapped() {
+    const auto A = dimension(argument(0)), B = dimension(argument(1));
+    if (!A || !B)
+      return Shape::any();
+    Sizes Result = Of.first();
+    Result.set(*A, Of.first()[*B]);
+    Result.set(*B, Of.first()[*A]);
+    return Shape::whole(Result);
+  }
+
+  Shape permuted() {
+    const auto Order = argument(0) ? ast::listed(argument(0)) : std::nullopt;
+    if (!Order || Of.rank() != Order->size())
+      return Shape::any();
+    Sizes Result;
+    for (const Expr *Each : *Order) {
+      const std::optional<unsigned> I = dimension(Each);
+      Result.append(I ? Of.first()[*I] : Sizes::Any);
+    }
+    return Shape::whole(Result);
+  }
+
+  /// sum(), sum(1), sum(1, /*keepdim=*/true).
+  Shape reduced() {
+    if (torch::returnsIndices(*Call.Op) && Call.Operands.size() > 1)
+      return Shape::any();
+    if (!argument(0))
+      return Shape::whole(Sizes());
+    const Expr *Dimension = argument(0);
+    if (const auto List = ast::listed(Dimension); List && List->size() == 1)
+      Dimension = List->front();
+    const std::optional<int64_t> I = shape::numberAt(M, Dimension);
+    if (!I || !boolAt(argument(1), false) || *I >= int64_t(Sizes::Most) ||
+        -*I > int64_t(Sizes::Most))
+      return Shape::any();
+    if (!*boolAt(argument(1), false))
+      return without(dimension(Dimension));
+    if (const auto Known = dimension(Dimension)) {
+      Sizes Result = Of.first();
+      Result.set(*Known, 1);
+      return Shape::whole(Result);
+    }
+    return ofOne(*I);
+  }
+
+  /// A dimension has a size of one, and of how many is not known.
+  Shape ofOne(int64_t I) {
+    if (Of.rank())
+      return Shape::any();
+    const unsigned N = unsigned(I < 0 ? -1 - I : I);
+    Sizes Result = I < 0 ? Of.last() : Of.first();
+    Result = Result.first(std::max(Result.count(), N + 1));
+    Result.set(N, 1);
+    return I < 0 ? Shape::partial({}, Result) : Shape::partial(Result, {});
+  }
+
+  Shape without(std::optional<unsigned> I) {
+    return I ? Shape::whole(Of.first().first(*I).then(Of.first().from(*I + 1)))
+             : Shape::any();
+  }
+
+  Shape selected() {
+    if (Call.Operands.size() > 2)
+      return without(dimension(argument(0)));
+    // x[i]; a tensor as the index takes any number of elements.
+    if (!argument(0) || torch::isTensor(argument(0)->getType()))
+      return Shape::any();
+    if (Of.rank())
+      return without(*Of.rank() ? std::optional<unsigned>(0) : std::nullopt);
+    const unsigned Least = std::max(Of.leastRank(), 1u);
+    return Shape::partial(
+        Of.first().from(1),
+        Of.last().first(std::min(Least - 1, Of.last().count())));
+  }
+
+  Machine &M;
+  const OperationCall &Call;
+  const Shape Of;
+};
+
+} // namespace
+
+void shape::operation(Machine &M, const OperationCall &Call, Value &Result) {
+  Result.InShape = ResultShape(M, Call).get();
+}
+
+} // namespace torchtidy::model

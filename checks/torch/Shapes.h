@@ -1,0 +1,58 @@
+// What operations do with the shape of their operand, and with the order in
+// which its elements lie. Source: the documentation of torch.Tensor's methods
+// of the same names.
+#ifndef TORCHTIDY_TORCH_SHAPES_H
+#define TORCHTIDY_TORCH_SHAPES_H
+
+#include "torch/Operations.h"
+
+namespace torchtidy::torch {
+
+enum class ShapeRule : uint8_t {
+  Unknown,
+  /// A list says the sizes: view, reshape, zeros.
+  Listed,
+  /// The same, but for -1, which keeps a size: expand.
+  Expanded,
+  /// Each size is multiplied: repeat, tile.
+  Repeated,
+  /// relu, exp, contiguous, detach, to: the shape of the operand.
+  Same,
+  /// add, where: that of all operands together.
+  Broadcast,
+  /// A dimension of size one is put in: unsqueeze.
+  Unsqueezed,
+  /// The two dimensions of a matrix change places: t.
+  Transposed,
+  /// Two dimensions that are named do: transpose.
+  Swapped,
+  /// All dimensions are listed in their new order: permute.
+  Permuted,
+  /// sum, mean: of all elements, or of some dimensions, which are left out, or
+  /// kept with a size of one.
+  Reduced,
+  /// The first dimension, or one that is named, goes: x[i], select.
+  Selected,
+};
+ShapeRule shapeRule(const Operation &Op);
+
+/// Operations that go through all their tensors element by element, and
+/// stretch dimensions of size one: add, where, lt. With those that write the
+/// first: add_, copy_.
+bool broadcasts(const Operation &Op);
+/// Of one tensor, element by element; the result lies in memory as it does:
+/// relu, exp.
+bool isPointwise(const Operation &Op);
+/// sum(), mean(), norm(): numbers of all elements, whatever their order.
+bool reduces(const Operation &Op);
+/// The result is a copy of the operand, again and again along its dimensions.
+bool repeats(const Operation &Op);
+/// Of these: repeats(), whose list has a number for each dimension of the
+/// result.
+bool repeatsEachDimension(const Operation &Op);
+/// Of these: repeat_interleave(n, dim).
+bool takesTimesAndDimension(const Operation &Op);
+
+} // namespace torchtidy::torch
+
+#endif

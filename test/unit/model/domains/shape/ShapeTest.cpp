@@ -1,0 +1,165 @@
+// What is known of the sizes of tensors, and of the order of their elements.
+#include "model/Model.h"
+
+using namespace torchtidy::model;
+using namespace torchtidy::test;
+
+namespace {
+
+struct ShapeTest : ModelTest<ShapeTest> {
+  static const char Code[];
+};
+
+const char ShapeTest::Code[] = R"cpp(
+using torch::Tensor;
+
+void sizes(int64_t n, bool either) {
+  Tensor x = torch::zeros({2, n, 5});
+  observe("factory", x);
+  observe("of numbers", torch::arange(4));
+  observe("of content", torch::tensor({1.0, 2.0, 3.0}));
+  observe("unsqueezed", x.unsqueeze(1));
+  observe("unsqueezed from the end", x.unsqueeze(-2));
+  observe("viewed", x.view({-1, 1}));
+  observe("transposed", x.transpose(0, 2));
+  observe("permuted", x.permute({2, 0, 1}));
+  observe("matrix", torch::zeros({2, 3}).t());
+  observe("expanded", torch::zeros({2, 1}).expand({-1, 7}));
+  observe("repeated", torch::zeros({2, 1}).repeat({3, 1, 4}));
+  observe("kept", x.mean(1, true));
+  observe("left out", x.sum(0));
+  observe("all", x.sum());
+  observe("row", x[0]);
+  observe("stretched", torch::zeros({4, 1}) + torch::zeros({1, 3}));
+  observe("pointwise", torch::relu(x * 2));
+  Tensor joined = torch::zeros({1, 5});
+  if (either)
+    joined = torch::zeros({1, 6});
+  observe("joined", joined);
+  Tensor changed = torch::zeros({1, 5});
+  changed.squeeze_();
+  observe("changed", changed);
+  Tensor rows = torch::zeros({1, 5});
+  rows.add_(1);
+  observe("written", rows);
+}
+void reshapeIt(Tensor &x);
+void given(Tensor x, bool either) {
+  observe("given", x);
+  observe("front", x.unsqueeze(0));
+  observe("second", x.unsqueeze(1));
+  observe("back", x.unsqueeze(-1));
+  observe("both", x.unsqueeze(0).unsqueeze(-1));
+  observe("kept of given", x.sum(1, true));
+  observe("kept at the end", x.sum({-1}, true));
+  Tensor maybe = x;
+  if (either)
+    maybe = torch::zeros({1, 5});
+  observe("maybe", maybe);
+  Tensor passed = torch::zeros({1, 5});
+  reshapeIt(passed);
+  observe("passed", passed);
+}
+void layouts(Tensor given) {
+  Tensor x = torch::zeros({4, 5});
+  observe("in order", x + 1);
+  observe("turned", x.t());
+  observe("turned elementwise", torch::relu(x.t()));
+  observe("turned twice", x.t().t());
+  observe("turned copy", x.t().contiguous());
+  observe("turned product", x.t().mm(x));
+  observe("turned vector", torch::zeros({4, 1}).t());
+  observe("turned given", given.t());
+  Tensor turned = torch::zeros({4, 5});
+  turned.t_();
+  observe("turned in place", turned);
+}
+)cpp";
+
+std::string text(const Sizes &All) {
+  std::string Result;
+  for (unsigned I = 0; I < All.count(); ++I)
+    Result +=
+        (I ? "," : "") + (All[I] == Sizes::Any ? "?" : std::to_string(All[I]));
+  return Result;
+}
+
+/// "2,?,5", or "1..;..1" of what is known from both ends.
+std::string text(const Shape &Of) {
+  if (Of.isEmpty())
+    return "nothing";
+  return Of.rank() ? text(Of.first())
+                   : text(Of.first()) + "..;.." + text(Of.last().reversed());
+}
+
+} // namespace
+
+TEST_F(ShapeTest, Sizes) {
+  Entry W = entry("sizes");
+  const std::pair<const char *, const char *> Expected[] = {
+      {"factory", "2,?,5"},
+      {"of numbers", "4"},
+      {"of content", "3"},
+      {"unsqueezed", "2,1,?,5"},
+      {"unsqueezed from the end", "2,?,1,5"},
+      {"viewed", "?,1"},
+      {"transposed", "5,?,2"},
+      {"permuted", "5,2,?"},
+      {"matrix", "3,2"},
+      {"expanded", "2,7"},
+      {"repeated", "3,2,4"},
+      {"kept", "2,1,5"},
+      {"left out", "?,5"},
+      {"all", ""},
+      {"row", "?,5"},
+      {"stretched", "4,3"},
+      {"pointwise", "2,?,5"},
+      {"joined", "1,?"},
+      {"changed", "..;.."},
+      {"written", "1,5"},
+  };
+  for (const auto &[Name, Text] : Expected)
+    EXPECT_EQ(text(W.observed(Name).InShape), Text) << Name;
+}
+
+TEST_F(ShapeTest, SizesFromTheEnds) {
+  Entry W = entry("given");
+  const std::pair<const char *, const char *> Expected[] = {
+      {"given", "..;.."},
+      {"front", "1..;.."},
+      {"second", "?,1..;.."},
+      {"back", "..;..1"},
+      {"both", "1..;..1"},
+      {"kept of given", "?,1..;.."},
+      {"kept at the end", "..;..1"},
+      {"maybe", "..;.."},
+      {"passed", "..;.."},
+  };
+  for (const auto &[Name, Text] : Expected)
+    EXPECT_EQ(text(W.observed(Name).InShape), Text) << Name;
+}
+
+TEST_F(ShapeTest, Layouts) {
+  Entry W = entry("layouts");
+  for (const char *Name : {"in order", "turned copy"})
+    EXPECT_EQ(W.observed(Name).InLayout.get(), Layout::Contiguous) << Name;
+  for (const char *Name : {"turned", "turned elementwise"})
+    EXPECT_EQ(W.observed(Name).InLayout.get(), Layout::Strided) << Name;
+  for (const char *Name :
+       {"turned twice", "turned product", "turned vector", "turned in place"})
+    EXPECT_EQ(W.observed(Name).InLayout.get(), std::nullopt) << Name;
+  EXPECT_EQ(W.observed("turned given").InLayout.get(), Layout::Reordered);
+}
+
+TEST(Shape, JoinOfDifferentRanks) {
+  Shape A = Shape::whole({2, 1});
+  EXPECT_FALSE(A.join(Shape()));
+  EXPECT_TRUE(A.join(Shape::whole({3, 2, 1})));
+  EXPECT_EQ(text(A), "?,?..;..2,1");
+  EXPECT_TRUE(A.join(Shape::whole({7, 7, 1})));
+  EXPECT_EQ(text(A), "?,?..;..?,1");
+  EXPECT_FALSE(A.join(Shape::whole({2, 7, 1})));
+  EXPECT_TRUE(A.join(Shape::any()));
+  EXPECT_EQ(text(A), "..;..");
+  EXPECT_EQ(Shape::whole({1, 2, 3, 4, 5, 6, 7}).rank(), std::nullopt);
+}
