@@ -13,7 +13,8 @@ namespace torchtidy::model {
 /// What says the shape; null where nothing does.
 static const Expr *shapeOf(const CallExpr *Call) {
   const torch::Operation *Factory = Call ? torch::classify(Call).Op : nullptr;
-  if (!Factory)
+  if (!Factory || !(Factory->has(torch::operation::Factory) ||
+                    Factory->has(torch::operation::LikeFactory)))
     return nullptr;
   const llvm::SmallVector<const Expr *, 4> Arguments = ast::argumentsOf(Call);
   const std::optional<unsigned> Shape =

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-untracked-cuda-memory %t -none
+// RUN: %check_torch %s torch-untracked-cuda-memory %t
 //
 // Memory of the runtime that somebody frees, or may free.
 

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-varying-shapes %t -none
+// RUN: %check_torch %s torch-varying-shapes %t
 //
 // Sizes that stay, that have few values, that are small, or that nobody knows.
 
