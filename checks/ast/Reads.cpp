@@ -1,10 +1,22 @@
 #include "ast/Reads.h"
+#include "ast/Names.h"
 #include "ast/Walk.h"
-#include "clang/AST/Expr.h"
+#include "clang/AST/ExprCXX.h"
 
 using namespace clang;
 
 namespace torchtidy::ast {
+
+/// std::optional makes a value of its own of what it is given by reference.
+static const Expr *copiedByOptional(const Stmt *S) {
+  const auto *Construct = dyn_cast<CXXConstructExpr>(S);
+  const CXXRecordDecl *Class =
+      Construct ? Construct->getConstructor()->getParent() : nullptr;
+  return Class && Construct->getNumArgs() == 1 && Class->isInStdNamespace() &&
+                 nameOf(Class) == "optional"
+             ? Construct->getArg(0)->IgnoreParens()
+             : nullptr;
+}
 
 bool onlyReads(const VarDecl *V, const Stmt *S) {
   unsigned Mentions = 0, Reads = 0;
@@ -19,6 +31,8 @@ bool onlyReads(const VarDecl *V, const Stmt *S) {
         const auto *Cast = dyn_cast<ImplicitCastExpr>(Part);
         Reads += Cast && Cast->getCastKind() == CK_LValueToRValue &&
                  Names(Cast->getSubExpr()->IgnoreParens());
+        const Expr *Copied = copiedByOptional(Part);
+        Reads += Copied && Names(Copied);
       },
       Lambdas::Enter);
   return Mentions == Reads;

@@ -21,14 +21,6 @@ using flow::Loop;
 /// So few copies are soon done.
 static constexpr uint64_t Few = 8;
 
-static const ValueDecl *named(const Expr *E) {
-  E = E ? ast::stripCopies(E) : nullptr;
-  if (const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E))
-    return Ref->getDecl();
-  const auto *Member = dyn_cast_or_null<MemberExpr>(E);
-  return Member ? Member->getMemberDecl() : nullptr;
-}
-
 namespace {
 
 class GrowthQuery {

@@ -1,5 +1,5 @@
-// Query: FIXME(new-check): what it looks for, in half a sentence. (The worked
-// example: tensors that are declared in a loop with what a factory makes.)
+// Query: memory of a device that is taken past LibTorch's allocator and that
+// nothing frees.
 #ifndef TORCHTIDY_MEMORY_UNTRACKEDCUDAMEMORY_H
 #define TORCHTIDY_MEMORY_UNTRACKEDCUDAMEMORY_H
 
@@ -7,21 +7,24 @@
 
 namespace torchtidy::model {
 
-/// FIXME(new-check): one thing that was found, with all that describe() in
-/// UntrackedCudaMemoryCheck.cpp needs.
-struct UntrackedCudaMemory {
+struct UntrackedMemory {
   const Execution *Entry = nullptr;
-  const AllocateEvent *Allocate = nullptr;
-  /// The innermost loop around it.
+  /// The allocation, and the local variable that has the only pointer to it.
+  const clang::CallExpr *Takes = nullptr;
+  const clang::VarDecl *Pointer = nullptr;
+  const Frame *In = nullptr;
+  /// The from_blob() that makes it the data of a tensor, or null.
+  const clang::CallExpr *Blob = nullptr;
+  /// The innermost loop around the allocation, or null.
   const flow::Loop *Around = nullptr;
-  /// The variable that is declared with it.
-  const clang::VarDecl *Variable = nullptr;
-  /// The declaration can stand before the loop.
-  bool CanMove = false;
 };
 
-/// FIXME(new-check): what is not reported.
-std::vector<UntrackedCudaMemory> findUntrackedCudaMemory(Program &Program);
+/// Nothing is reported where the pointer is a parameter, a member or a global,
+/// is freed anywhere in its function, goes to a function that may keep or free
+/// it, to an owner or to the caller, where a deleter frees it, and for code
+/// that only tests run; without a tensor also of a main, where it is taken
+/// once.
+std::vector<UntrackedMemory> untrackedMemory(Program &Program);
 
 } // namespace torchtidy::model
 

@@ -1,35 +1,43 @@
-// FIXME(new-check): say in one sentence what is flagged; docs/checks/torch-untracked-cuda-memory.md
-// opens with the same sentence.
+// Finds memory of a device that is taken past LibTorch's allocator and that
+// nothing frees.
 #include "memory/UntrackedCudaMemoryCheck.h"
 #include "memory/UntrackedCudaMemory.h"
-#include "report/Edit.h"
 #include "report/Report.h"
 
 namespace torchtidy::checks {
 
 using namespace model;
 
-// FIXME(new-check): the words: what happens, what it costs, what to do. Notes,
-// the fix and, for the harness, an operation that runs in every iteration.
-static Finding describe(const Program &Program, const UntrackedCudaMemory &Found) {
-  const AllocateEvent &Allocate = *Found.Allocate;
+static Finding describe(const Program &Program, const UntrackedMemory &Found) {
   Finding Result;
-  Result.Location = Allocate.Site->getBeginLoc();
-  Result.Range = Allocate.Site->getSourceRange();
-  Result.Kind = FindingKind::UntrackedCudaMemory;
-  Result.Message = "'" + Found.Variable->getNameAsString() +
-                   "' is made in every iteration";
-  addLoop(Result, *Found.Entry, Allocate.In, Found.Around);
-  if (Found.CanMove)
-    Result.Fixes = moveBeforeLoop(Program.context(), *Allocate.In->Flow,
-                                  Found.Variable,
-                                  Found.Entry->loopStatement(*Found.Around), "");
-  Result.IterationSite = Allocate.Site->getBeginLoc();
+  Result.Location = Found.Takes->getBeginLoc();
+  Result.Range = Found.Takes->getSourceRange();
+  Result.Kind =
+      Found.Blob ? FindingKind::UntrackedBlob : FindingKind::UntrackedLeak;
+  const std::string Name = "'" + Found.Pointer->getNameAsString() + "'";
+  Result.Message =
+      (Found.Blob ? "the memory of " + Name +
+                        " becomes the data of a tensor that does not free it"
+                  : "nothing frees the memory of " + Name) +
+      ": it leaks, and LibTorch's allocator does not know it, neither in its "
+      "statistics nor where it makes room; " +
+      (Found.Blob ? "let 'torch::empty' make the tensor, or give 'from_blob' a "
+                    "deleter"
+                  : "take it from a tensor that 'torch::empty' makes, or free "
+                    "it");
+  if (Found.Blob)
+    addNote(Result,
+            {Found.Blob->getBeginLoc(),
+             "the tensor is made here, without a deleter", NoteRole::Made});
+  if (Found.Around)
+    addLoop(Result, *Found.Entry, Found.In, Found.Around);
+  else
+    addCallers(Result, Found.In);
   return Result;
 }
 
 std::vector<Finding> UntrackedCudaMemoryCheck::analyze(Program &Program) {
-  return findingsOf(Program, findUntrackedCudaMemory, describe);
+  return findingsOf(Program, untrackedMemory, describe);
 }
 
 } // namespace torchtidy::checks

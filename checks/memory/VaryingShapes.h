@@ -1,5 +1,4 @@
-// Query: FIXME(new-check): what it looks for, in half a sentence. (The worked
-// example: tensors that are declared in a loop with what a factory makes.)
+// Query: tensors on a device that are larger in every iteration of a loop.
 #ifndef TORCHTIDY_MEMORY_VARYINGSHAPES_H
 #define TORCHTIDY_MEMORY_VARYINGSHAPES_H
 
@@ -7,21 +6,23 @@
 
 namespace torchtidy::model {
 
-/// FIXME(new-check): one thing that was found, with all that describe() in
-/// VaryingShapesCheck.cpp needs.
-struct VaryingShapes {
+struct GrowingTensor {
   const Execution *Entry = nullptr;
-  const AllocateEvent *Allocate = nullptr;
-  /// The innermost loop around it.
+  /// The factory, the copy to a device, or the clone, that takes the memory.
+  const clang::CallExpr *Makes = nullptr;
+  const Frame *In = nullptr;
   const flow::Loop *Around = nullptr;
-  /// The variable that is declared with it.
-  const clang::VarDecl *Variable = nullptr;
-  /// The declaration can stand before the loop.
-  bool CanMove = false;
+  /// It makes a copy of the first elements of a tensor that stays.
+  bool IsPrefix = false;
 };
 
-/// FIXME(new-check): what is not reported.
-std::vector<VaryingShapes> findVaryingShapes(Program &Program);
+/// Only sizes that grow for certain are reported: by the counter of the
+/// innermost loop, or by what each iteration adds to a tensor. Nothing is
+/// reported where a branch decides about the tensor, where it is kept beyond
+/// its iteration with those of others, given to code that cannot be seen, on
+/// the CPU, known to be small or to grow by little, for short loops, and for
+/// code that only tests run.
+std::vector<GrowingTensor> growingTensors(Program &Program);
 
 } // namespace torchtidy::model
 

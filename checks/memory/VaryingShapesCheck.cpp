@@ -1,35 +1,33 @@
-// FIXME(new-check): say in one sentence what is flagged; docs/checks/torch-varying-shapes.md
-// opens with the same sentence.
+// Finds tensors on a device that are larger in every iteration of a loop.
 #include "memory/VaryingShapesCheck.h"
 #include "memory/VaryingShapes.h"
-#include "report/Edit.h"
 #include "report/Report.h"
 
 namespace torchtidy::checks {
 
 using namespace model;
 
-// FIXME(new-check): the words: what happens, what it costs, what to do. Notes,
-// the fix and, for the harness, an operation that runs in every iteration.
-static Finding describe(const Program &Program, const VaryingShapes &Found) {
-  const AllocateEvent &Allocate = *Found.Allocate;
+static Finding describe(const Program &Program, const GrowingTensor &Found) {
   Finding Result;
-  Result.Location = Allocate.Site->getBeginLoc();
-  Result.Range = Allocate.Site->getSourceRange();
-  Result.Kind = FindingKind::VaryingShapes;
-  Result.Message = "'" + Found.Variable->getNameAsString() +
-                   "' is made in every iteration";
-  addLoop(Result, *Found.Entry, Allocate.In, Found.Around);
-  if (Found.CanMove)
-    Result.Fixes = moveBeforeLoop(Program.context(), *Allocate.In->Flow,
-                                  Found.Variable,
-                                  Found.Entry->loopStatement(*Found.Around), "");
-  Result.IterationSite = Allocate.Site->getBeginLoc();
+  Result.Location = Found.Makes->getBeginLoc();
+  Result.Range = Found.Makes->getSourceRange();
+  Result.Message =
+      "'" + calleeText(Program, Found.Makes) +
+      "' makes a larger tensor in every iteration: no memory that the device's "
+      "allocator has kept is large enough, so each one is asked of the driver, "
+      "and the pieces stay; " +
+      (Found.IsPrefix
+           ? "use the view itself, or copy into a part of one tensor that is "
+             "made once"
+           : "make the largest once before the loop and take 'narrow()' of "
+             "it, or round the size up to a few steps");
+  addLoop(Result, *Found.Entry, Found.In, Found.Around);
+  Result.IterationSite = Found.Makes->getBeginLoc();
   return Result;
 }
 
 std::vector<Finding> VaryingShapesCheck::analyze(Program &Program) {
-  return findingsOf(Program, findVaryingShapes, describe);
+  return findingsOf(Program, growingTensors, describe);
 }
 
 } // namespace torchtidy::checks

@@ -1,4 +1,5 @@
 #include "queries/Calls.h"
+#include "ast/Expressions.h"
 #include "clang/Analysis/CFG.h"
 
 using namespace clang;
@@ -18,6 +19,14 @@ std::vector<CallAt> callsOf(const Execution &Entry) {
           Result.push_back({Call, S.In, N});
   }
   return Result;
+}
+
+const ValueDecl *named(const Expr *E) {
+  E = E ? ast::stripCopies(E) : nullptr;
+  if (const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E))
+    return Ref->getDecl();
+  const auto *Member = dyn_cast_or_null<MemberExpr>(E);
+  return Member ? Member->getMemberDecl() : nullptr;
 }
 
 } // namespace torchtidy::model

@@ -18,6 +18,10 @@ struct CallAt {
 /// event, such as reading a number.
 std::vector<CallAt> callsOf(const Execution &Entry);
 
+/// The variable or the member that E, or what E is a copy of, names; null for
+/// others.
+const clang::ValueDecl *named(const clang::Expr *E);
+
 } // namespace torchtidy::model
 
 #endif

@@ -11,10 +11,10 @@ using namespace clang;
 namespace torchtidy::model {
 
 /// What says the shape; null where nothing does.
-static const Expr *shapeOf(const AllocateEvent &Allocate) {
-  const auto *Call = dyn_cast<CallExpr>(Allocate.Site);
+static const Expr *shapeOf(const CallExpr *Call) {
   const torch::Operation *Factory = Call ? torch::classify(Call).Op : nullptr;
-  if (!Factory)
+  if (!Factory || !(Factory->has(torch::operation::Factory) ||
+                    Factory->has(torch::operation::LikeFactory)))
     return nullptr;
   const llvm::SmallVector<const Expr *, 4> Arguments = ast::argumentsOf(Call);
   const std::optional<unsigned> Shape =
@@ -26,7 +26,7 @@ static const Expr *shapeOf(const AllocateEvent &Allocate) {
 }
 
 std::optional<unsigned> knownRank(const AllocateEvent &Allocate) {
-  const Expr *Shape = shapeOf(Allocate);
+  const Expr *Shape = shapeOf(dyn_cast<CallExpr>(Allocate.Site));
   const auto Listed = Shape ? ast::listed(Shape) : std::nullopt;
   return Listed ? std::optional<unsigned>(Listed->size()) : std::nullopt;
 }
@@ -65,38 +65,26 @@ bool isKnownBelow(const Execution &Entry, const Value &V, uint64_t Elements) {
   return Found;
 }
 
-std::optional<uint64_t> knownElements(const Execution &Entry,
-                                      const AllocateEvent &Allocate) {
-  const auto *Call = dyn_cast<CallExpr>(Allocate.Site);
-  const torch::Operation *Factory = Call ? torch::classify(Call).Op : nullptr;
-  if (Factory && torch::listsContent(*Factory) && Call->getNumArgs() > 0)
-    return listedElements(Call->getArg(0));
-  const Expr *Shape = shapeOf(Allocate);
+std::optional<std::vector<WrittenSize>> writtenSizes(const CallExpr *Factory,
+                                                     const Frame *In) {
+  const Expr *Shape = shapeOf(Factory);
   if (!Shape)
     return std::nullopt;
-  const ASTContext &Context = Entry.code().context();
-  constexpr uint64_t Most = uint64_t(1) << 40;
-  uint64_t Elements = 1;
+  std::vector<WrittenSize> Result;
   bool Found = false;
   llvm::SmallVector<std::pair<const Stmt *, const Frame *>, 8> Work = {
-      {Shape, Allocate.In}};
+      {Shape, In}};
   while (!Work.empty()) {
-    auto [S, In] = Work.pop_back_val();
+    auto [S, At] = Work.pop_back_val();
     const auto *E = dyn_cast_or_null<Expr>(S);
     if (!E)
       continue;
-    E = resolveNumber(E, In);
+    E = ast::strip(E);
     if (E->getType()->isIntegralOrEnumerationType()) {
-      Expr::EvalResult Evaluated;
-      if (E->isValueDependent() || !E->EvaluateAsInt(Evaluated, Context))
-        return std::nullopt;
-      Found = true;
-      const llvm::APSInt &Number = Evaluated.Val.getInt();
-      if (Number.isNegative())
-        return std::nullopt;
-      Elements = std::min(Elements * Number.getLimitedValue(Most), Most);
+      Result.push_back({E, At});
       continue;
     }
+    E = resolveNumber(E, At);
     if (isa<DeclRefExpr, MemberExpr, CallExpr>(E))
       return std::nullopt;
     // zeros({}): one element.
@@ -105,12 +93,33 @@ std::optional<uint64_t> knownElements(const Execution &Entry,
     if (const auto *Construct = dyn_cast<CXXConstructExpr>(E))
       Found |= Construct->getNumArgs() == 0;
     for (const Stmt *Child : E->children())
-      Work.push_back({Child, In});
+      Work.push_back({Child, At});
   }
-  if (!Found)
+  if (Result.empty() && !Found)
     return std::nullopt;
-  return torch::isSquare(*Factory) ? std::min(Elements * Elements, Most)
-                                   : Elements;
+  if (!Result.empty() && torch::isSquare(*torch::classify(Factory).Op))
+    Result.push_back(Result.front());
+  return Result;
+}
+
+std::optional<uint64_t> knownElements(const Execution &Entry,
+                                      const AllocateEvent &Allocate) {
+  const auto *Call = dyn_cast<CallExpr>(Allocate.Site);
+  const torch::Operation *Factory = Call ? torch::classify(Call).Op : nullptr;
+  if (Factory && torch::listsContent(*Factory) && Call->getNumArgs() > 0)
+    return listedElements(Call->getArg(0));
+  const auto Sizes = writtenSizes(Call, Allocate.In);
+  if (!Sizes)
+    return std::nullopt;
+  constexpr uint64_t Most = uint64_t(1) << 40;
+  uint64_t Elements = 1;
+  for (const WrittenSize &Size : *Sizes) {
+    const auto Number = knownNumber(Entry, Size.Number, Size.In);
+    if (!Number || *Number < 0)
+      return std::nullopt;
+    Elements = std::min(Elements * std::min<uint64_t>(*Number, Most), Most);
+  }
+  return Elements;
 }
 
 } // namespace torchtidy::model

@@ -3,12 +3,23 @@
 #define TORCHTIDY_QUERIES_SIZES_H
 
 #include "model/execution/Execution.h"
+#include <vector>
 
 namespace torchtidy::model {
 
 /// To allocate, move or convert fewer cannot be told from the overhead of the
 /// calls around it: docs/checks/torch-allocation-in-loop.md.
 constexpr uint64_t SmallElements = 4096;
+
+/// One of the numbers of a shape, in the activation that it is written in.
+struct WrittenSize {
+  const clang::Expr *Number = nullptr;
+  const Frame *In = nullptr;
+};
+/// The numbers that, multiplied, are the elements of what a factory makes.
+/// Nothing where a shape comes from elsewhere: another tensor, a variable.
+std::optional<std::vector<WrittenSize>>
+writtenSizes(const clang::CallExpr *Factory, const Frame *In);
 
 /// Of what a factory makes. Nothing where a number is not known: it is no
 /// constant, nor a variable that keeps the constant which it is declared with.

@@ -1,10 +1,10 @@
 #include "queries/Transfers.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "queries/Uses.h"
 #include "torch/Api.h"
 #include "torch/Members.h"
 #include "torch/Options.h"
-#include "queries/Uses.h"
 #include "clang/AST/StmtCXX.h"
 
 using namespace clang;

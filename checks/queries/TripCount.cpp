@@ -16,6 +16,21 @@ static const VarDecl *variableOf(const Expr *E) {
   return Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
 }
 
+std::optional<int64_t> stepOf(const Execution &Entry, const Frame *In,
+                              const Expr *Counts, const VarDecl *V) {
+  const Expr *E = ast::strip(Counts);
+  if (const auto *Unary = dyn_cast_or_null<UnaryOperator>(E);
+      Unary && Unary->isIncrementDecrementOp() &&
+      variableOf(Unary->getSubExpr()) == V)
+    return Unary->isIncrementOp() ? 1 : -1;
+  const auto *Add = dyn_cast_or_null<CompoundAssignOperator>(E);
+  if (!Add || variableOf(Add->getLHS()) != V ||
+      (Add->getOpcode() != BO_AddAssign && Add->getOpcode() != BO_SubAssign))
+    return std::nullopt;
+  const auto By = knownNumber(Entry, Add->getRHS(), In);
+  return By && Add->getOpcode() == BO_SubAssign ? std::optional(-*By) : By;
+}
+
 namespace {
 
 class CountedLoop {
@@ -55,7 +70,8 @@ private:
     if (!V || !V->getType()->isIntegerType() ||
         !ast::onlyReads(V, For->getBody()))
       return std::nullopt;
-    const std::optional<int64_t> Step = stepOf(V), First = firstOf(V);
+    const std::optional<int64_t> Step = stepOf(Entry, In, For->getInc(), V),
+                                 First = firstOf(V);
     const bool IsUp = Step && *Step > 0;
     const std::optional<int64_t> Last =
         IsUp ? mostNumber(Entry, Limit, In) : knownNumber(Entry, Limit, In);
@@ -83,20 +99,6 @@ private:
                    variableOf(Assign->getLHS()) == V
                ? knownNumber(Entry, Assign->getRHS(), In)
                : std::nullopt;
-  }
-
-  std::optional<int64_t> stepOf(const VarDecl *V) const {
-    const Expr *Increment = ast::strip(For->getInc());
-    if (const auto *Unary = dyn_cast_or_null<UnaryOperator>(Increment);
-        Unary && Unary->isIncrementDecrementOp() &&
-        variableOf(Unary->getSubExpr()) == V)
-      return Unary->isIncrementOp() ? 1 : -1;
-    const auto *Add = dyn_cast_or_null<CompoundAssignOperator>(Increment);
-    if (!Add || variableOf(Add->getLHS()) != V ||
-        (Add->getOpcode() != BO_AddAssign && Add->getOpcode() != BO_SubAssign))
-      return std::nullopt;
-    const auto By = knownNumber(Entry, Add->getRHS(), In);
-    return By && Add->getOpcode() == BO_SubAssign ? std::optional(-*By) : By;
   }
 
   const Execution &Entry;

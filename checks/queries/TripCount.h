@@ -11,6 +11,12 @@ namespace torchtidy::model {
 /// an array or a list. Nothing where that is not known.
 std::optional<uint64_t> mostTrips(const Execution &Entry, const flow::Loop &L);
 
+/// What Counts, evaluated in In, adds to V: ++v, v += 2, v -= 1. Nothing where
+/// it is something else, or not a known number.
+std::optional<int64_t> stepOf(const Execution &Entry, const Frame *In,
+                              const clang::Expr *Counts,
+                              const clang::VarDecl *V);
+
 } // namespace torchtidy::model
 
 #endif

@@ -1,6 +1,7 @@
 #include "torch/Elements.h"
 #include "ast/Expressions.h"
 #include "ast/Names.h"
+#include "ast/Walk.h"
 #include "torch/Api.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
@@ -25,6 +26,45 @@ bool choosesRange(const Operation &Op) {
 bool keepsElements(const Operation &Op) {
   return Op.View != Tri::No || isTransfer(Op) || makesContiguous(Op) ||
          Op.Name == "clone";
+}
+
+bool copiesElements(const Operation &Op) { return Op.Name == "clone"; }
+
+/// A literal 0, None, or not written.
+static bool isBeginning(const Expr *E) {
+  if (isa<CXXDefaultArgExpr>(E))
+    return true;
+  E = ast::stripCopies(E);
+  const auto *Number = dyn_cast<IntegerLiteral>(E);
+  const CXXRecordDecl *Record = recordOf(E->getType());
+  return (Number && Number->getValue() == 0) ||
+         (Record && ast::nameOf(Record) == "nullopt_t");
+}
+
+llvm::SmallVector<const Expr *, 2> firstPositions(const CallExpr *Call) {
+  const Operation *Op = classify(Call).Op;
+  if (!Op)
+    return {};
+  llvm::SmallVector<const Expr *, 2> Result;
+  if (choosesRange(*Op)) {
+    // The dimension comes before; of a function the tensor as well.
+    const unsigned First = ast::objectOf(Call) ? 1 : 2;
+    const auto Arguments = ast::argumentsOf(Call);
+    if (First + 1 < Arguments.size() && isBeginning(Arguments[First]))
+      Result.push_back(ast::stripCopies(Arguments[First + 1]));
+  } else if (isIndexing(*Op)) {
+    ast::forEachStmt(
+        Call,
+        [&](const Stmt *S) {
+          const auto *Slice = dyn_cast<CXXConstructExpr>(S);
+          if (Slice && Slice->getNumArgs() > 1 &&
+              ast::nameOf(Slice->getConstructor()->getParent()) == "Slice" &&
+              isBeginning(Slice->getArg(0)))
+            Result.push_back(ast::stripCopies(Slice->getArg(1)));
+        },
+        ast::Lambdas::Skip);
+  }
+  return Result;
 }
 
 const Expr *howManyPicked(const CallExpr *Call) {

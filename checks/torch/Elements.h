@@ -18,6 +18,14 @@ bool choosesRange(const Operation &Op);
 /// computed: views, to, contiguous, clone.
 bool keepsElements(const Operation &Op);
 
+/// clone: the same elements in memory of its own, always.
+bool copiesElements(const Operation &Op);
+/// How many of the first positions of a dimension are chosen, for each
+/// dimension of which that is said: n of narrow(0, 0, n), slice(0, 0, n) and
+/// index({Slice(0, n)}).
+llvm::SmallVector<const clang::Expr *, 2>
+firstPositions(const clang::CallExpr *Call);
+
 /// topk: the argument that says how many are picked of a dimension; null for
 /// other calls.
 const clang::Expr *howManyPicked(const clang::CallExpr *Call);

@@ -62,6 +62,13 @@ std::optional<unsigned> shapeArgument(const Operation &Factory,
       Name == "from_file" ||
       (Name == "arange" && Arguments.size() > 1 && isNumber(Arguments[1])))
     return std::nullopt;
+  // The limits come before the shape.
+  if (Name == "randint") {
+    const auto *Shape = llvm::find_if_not(Arguments, isNumber);
+    if (Shape == Arguments.end())
+      return std::nullopt;
+    return Shape - Arguments.begin();
+  }
   // The number of steps is the third argument; the memory comes before.
   const unsigned Result = Name == "linspace" || Name == "logspace" ? 2
                           : Name == "from_blob"                    ? 1

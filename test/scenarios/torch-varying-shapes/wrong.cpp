@@ -1,18 +1,29 @@
-// FIXME(new-check): a real program with the mistake; see docs/scenarios.md.
-// --size: that many times as many steps.
+// A text is written token by token, and the mask of what each may look at is made anew on an
+// accelerator, a row larger each time. The accelerator is one that every machine has
+// (support/pretend.h): it keeps the memory that is freed for the next tensor of that size, as
+// the allocator of CUDA does, and counts how often it had none.
+// --size: that many times as many tokens.
 //
-// MEASURE loop allocations factor=1.5 grows=constant
+// MEASURE process memory-requests factor=10 grows=linear
+// MEASURE process sum same
 #include "measure.h"
+#include "pretend.h"
 
 int main(int argc, char **argv) {
-  const torch::Device device = measure::start(argc, argv);
+  measure::start(argc, argv);
+  const torch::Device device = pretend::accelerator();
+  torch::NoGradGuard no_grad;
+  const int64_t tokens = 60 * measure::size(), width = 4096;
+  double sum = 0;
   {
-    measure::Loop loop("loop");
-    for (int64_t step = 0; step < 60 * measure::size(); ++step) {
-      auto ones = torch::ones({8, 8}, device); // BAD
-      ones.sum();
+    measure::Loop loop("tokens");
+    for (int64_t length = 1; length <= tokens; ++length) {
+      const auto mask = torch::zeros({length, width}, device); // BAD
+      sum += mask.narrow(0, length - 1, 1).to(torch::kCPU).sum().item<double>() + 1;
       loop.iteration();
     }
   }
+  measure::value("memory-requests", static_cast<double>(pretend::memory_requests()));
+  measure::value("sum", sum);
   return measure::finish();
 }

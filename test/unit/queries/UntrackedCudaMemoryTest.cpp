@@ -1,4 +1,4 @@
-// FIXME(new-check): what the query finds, and what it does not. The tests of
+// What the query finds, and what it does not. The tests of
 // torch-untracked-cuda-memory (test/checks) have more programs.
 #include "memory/UntrackedCudaMemory.h"
 #include "model/Model.h"
@@ -10,55 +10,66 @@ namespace {
 
 struct UntrackedCudaMemoryTest : ModelTest<UntrackedCudaMemoryTest> {
   static const char Code[];
-  static std::vector<UntrackedCudaMemory> ask(llvm::StringRef Root) {
-    return entry(Root).of(findUntrackedCudaMemory(Shared->program()));
+  static std::vector<UntrackedMemory> ask(llvm::StringRef Root) {
+    return entry(Root).of(untrackedMemory(Shared->program()));
   }
 };
 
 const char UntrackedCudaMemoryTest::Code[] = R"cpp(
 using torch::Tensor;
+enum cudaError_t { cudaSuccess };
+extern "C" cudaError_t cudaMalloc(void **pointer, size_t bytes);
+extern "C" cudaError_t cudaFree(void *pointer);
 
-void inLoop(const std::vector<Tensor> &xs) {
+Tensor blob(Tensor x) {
+  void *memory = nullptr;
+  cudaMalloc(&memory, x.nbytes());
+  return torch::from_blob(memory, {2});
+}
+void leak(const std::vector<Tensor> &xs) {
   for (const Tensor &x : xs) {
-    Tensor ones = torch::ones({8, 8});
-    x.add(ones);
+    void *memory = nullptr;
+    cudaMalloc(&memory, x.nbytes());
   }
 }
-void ofTheIteration(const std::vector<Tensor> &xs) {
-  for (const Tensor &x : xs) {
-    Tensor ones = torch::ones(x.sizes());
-    x.add(ones);
-  }
+
+void freed(Tensor x) {
+  void *memory = nullptr;
+  cudaMalloc(&memory, x.nbytes());
+  torch::from_blob(memory, {2}).sum();
+  cudaFree(memory);
 }
-void byBranch(const std::vector<Tensor> &xs) {
-  for (const Tensor &x : xs)
-    if (x.dim() == 2) {
-      Tensor ones = torch::ones({8, 8});
-      x.add(ones);
-    }
+Tensor owned(Tensor x) {
+  void *memory = nullptr;
+  cudaMalloc(&memory, x.nbytes());
+  return torch::from_blob(memory, {2}, [](void *p) { cudaFree(p); });
 }
-void outside(Tensor x) {
-  Tensor ones = torch::ones({8, 8});
-  x.add(ones);
+void *returned(Tensor x) {
+  void *memory = nullptr;
+  cudaMalloc(&memory, x.nbytes());
+  return memory;
 }
+void filled(Tensor x, void **memory) { cudaMalloc(memory, x.nbytes()); }
 )cpp";
 
 } // namespace
 
-TEST_F(UntrackedCudaMemoryTest, InALoop) {
-  const std::vector<UntrackedCudaMemory> Found = ask("inLoop");
+TEST_F(UntrackedCudaMemoryTest, DataOfATensor) {
+  const std::vector<UntrackedMemory> Found = ask("blob");
   ASSERT_EQ(Found.size(), 1u);
-  EXPECT_EQ(Found[0].Variable->getName(), "ones");
-  EXPECT_TRUE(Found[0].CanMove);
+  EXPECT_EQ(Found[0].Pointer->getName(), "memory");
+  EXPECT_TRUE(Found[0].Blob);
+  EXPECT_FALSE(Found[0].Around);
 }
 
-TEST_F(UntrackedCudaMemoryTest, WithNamesOfTheIteration) {
-  const std::vector<UntrackedCudaMemory> Found = ask("ofTheIteration");
+TEST_F(UntrackedCudaMemoryTest, NeverFreed) {
+  const std::vector<UntrackedMemory> Found = ask("leak");
   ASSERT_EQ(Found.size(), 1u);
-  EXPECT_FALSE(Found[0].CanMove);
+  EXPECT_FALSE(Found[0].Blob);
+  EXPECT_TRUE(Found[0].Around);
 }
 
 TEST_F(UntrackedCudaMemoryTest, Quiet) {
-  for (const char *Root : {"byBranch", "outside"})
+  for (const char *Root : {"freed", "owned", "returned", "filled"})
     EXPECT_TRUE(ask(Root).empty()) << Root;
 }

@@ -14,10 +14,28 @@ struct Elements : testing::Test {
     Shared = std::make_unique<Calls>(
         "#include <iostream>\n#include <cstdio>\n"
         "torch::Tensor t; int i, n; std::vector<torch::Tensor> v;\n",
-        Names{"t[i] = 1.5", "t[i] += 1", "t[i] = t", "t[i] += t", "t = t",
-              "t.index_put_({i}, 1)", "t.index_put_({i}, t)", "t.fill_(1)",
-              "v[0] = t", "std::cout << 1", "std::printf(\"\")",
-              "std::min(i, n)", "std::max(i, n)"});
+        Names{"t[i] = 1.5",
+              "t[i] += 1",
+              "t[i] = t",
+              "t[i] += t",
+              "t = t",
+              "t.index_put_({i}, 1)",
+              "t.index_put_({i}, t)",
+              "t.fill_(1)",
+              "v[0] = t",
+              "std::cout << 1",
+              "std::printf(\"\")",
+              "std::min(i, n)",
+              "std::max(i, n)",
+              "t.narrow(0, 0, n)",
+              "t.narrow(0, i, n)",
+              "t.slice(1, 0, n)",
+              "t.slice(1, {}, n)",
+              "t.slice(1, i, n)",
+              "torch::slice(t, 0, 0, n)",
+              "t.index({torch::indexing::Slice(0, n)})",
+              "t.index({0, torch::indexing::Slice(torch::indexing::None, n)})",
+              "t.index({torch::indexing::Slice(i, n)})"});
   }
   static void TearDownTestSuite() { Shared.reset(); }
   void SetUp() override { ASSERT_TRUE(Shared && Shared->isRead()); }
@@ -49,6 +67,23 @@ TEST_F(Elements, Minimum) {
   EXPECT_FALSE(torch::isMinimum(Shared->callee("std::max(i, n)")));
 }
 
+TEST_F(Elements, FirstPositions) {
+  for (const char *Text :
+       {"t.narrow(0, 0, n)", "t.slice(1, 0, n)", "t.slice(1, {}, n)",
+        "torch::slice(t, 0, 0, n)", "t.index({torch::indexing::Slice(0, n)})",
+        "t.index({0, torch::indexing::Slice(torch::indexing::None, n)})"}) {
+    const auto Found = torch::firstPositions(Shared->call(Text));
+    ASSERT_EQ(Found.size(), 1u) << Text;
+    const auto *Ref = llvm::dyn_cast<clang::DeclRefExpr>(Found[0]);
+    ASSERT_TRUE(Ref) << Text;
+    EXPECT_EQ(Ref->getDecl()->getName(), "n") << Text;
+  }
+  for (const char *Text :
+       {"t.narrow(0, i, n)", "t.slice(1, i, n)",
+        "t.index({torch::indexing::Slice(i, n)})", "t.fill_(1)"})
+    EXPECT_TRUE(torch::firstPositions(Shared->call(Text)).empty()) << Text;
+}
+
 TEST(ElementOperations, ByName) {
   const auto Op = [](const char *Name) {
     return *torch::findOperation(Name, torch::operation::Method);
@@ -62,4 +97,6 @@ TEST(ElementOperations, ByName) {
   for (const char *Name : {"view", "to", "cpu", "contiguous", "clone"})
     EXPECT_TRUE(torch::keepsElements(Op(Name))) << Name;
   EXPECT_FALSE(torch::keepsElements(Op("argmax")));
+  EXPECT_TRUE(torch::copiesElements(Op("clone")));
+  EXPECT_FALSE(torch::copiesElements(Op("contiguous")));
 }

@@ -67,10 +67,15 @@ TEST(Factories, TheArgumentThatSaysTheShape) {
     int Shape;
   };
   const Case Cases[] = {
-      {"torch::zeros({2, 3})", 0},   {"torch::full({2}, 1)", 0},
-      {"torch::arange(9)", 0},       {"torch::arange(9, torch::kInt)", 0},
-      {"torch::range(0, 9, 1)", -1}, {"torch::linspace(0, 1, 5)", 2},
+      {"torch::zeros({2, 3})", 0},
+      {"torch::full({2}, 1)", 0},
+      {"torch::arange(9)", 0},
+      {"torch::arange(9, torch::kInt)", 0},
+      {"torch::range(0, 9, 1)", -1},
+      {"torch::linspace(0, 1, 5)", 2},
       {"torch::eye(3)", 0},
+      {"torch::randint(9, {2})", 1},
+      {"torch::randint(1, 9, {2})", 2},
   };
   std::vector<std::string> Texts;
   for (const Case &C : Cases)

@@ -7,6 +7,7 @@
 #include "torch/Members.h"
 #include "torch/Options.h"
 #include "torch/Ownership.h"
+#include "torch/RawMemory.h"
 #include "torch/Reading.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
@@ -294,12 +295,7 @@ static void borrow(Machine &M, const CallExpr *Call, Value &Result) {
   if (Call->getNumArgs() == 0)
     return;
   const bool SaysType = describeBlob(M, Call, Result);
-  const bool HasDeleter =
-      llvm::any_of(Call->arguments(), [](const Expr *Argument) {
-        return !isa<CXXDefaultArgExpr>(Argument) &&
-               torch::kindOf(Argument->getType()) == TypeKind::Callable;
-      });
-  if (!HasDeleter)
+  if (!torch::hasDeleter(Call))
     lend(M, Result, Call, lenders(M, Call->getArg(0)));
   M.emit<BorrowEvent>(Call, [&](BorrowEvent &E) {
     E.Pointer = Call->getArg(0);
