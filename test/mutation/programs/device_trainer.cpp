@@ -63,7 +63,7 @@ double train(Reader& net, const Options& options, Camera& camera) {
     auto bytes = torch::from_blob(camera.frame.data(), {options.batch, 24, 24}, torch::kUInt8);
     auto images = bytes.to(options.device).to(torch::kFloat).div_(255);
     auto labels = torch::randint(10, {options.batch}).to(options.device);
-    auto h = torch::zeros({options.layers, options.batch, options.hidden},
+    auto h = torch::zeros({options.layers, images.size(0), options.hidden},
                           torch::device(options.device).dtype(torch::kFloat));
     auto logits = net(images.transpose(0, 1), h);
     auto loss = -(smooth(labels, 10) * torch::log_softmax(logits, 1)).sum(1).mean();

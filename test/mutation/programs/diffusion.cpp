@@ -64,7 +64,7 @@ double fit(Denoiser& net, const Schedule& schedule, const torch::Tensor& data, i
   double smooth = 1;
   for (int64_t i = 0; i < steps; ++i) {
     auto x = data.narrow(0, (i * 32) % (data.size(0) - 32), 32).to(device);
-    auto t = torch::randint(schedule.beta.numel(), {x.size(0)}, torch::kLong).to(device);
+    auto t = torch::randint(schedule.beta.numel(), {x.size(0)}, torch::device(device).dtype(torch::kLong));
     auto a = schedule.product.index_select(0, t).unsqueeze(1);
     auto noise = torch::randn_like(x);
     auto keep = torch::ones({x.size(0), 1}, x.options());

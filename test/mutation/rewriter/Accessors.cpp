@@ -55,6 +55,12 @@ private:
     return Where.has_value();
   }
 
+  void addIfInLoop(const Function &In, const Expr *Access) {
+    if (!In.loops(Access).empty())
+      if (auto Where = Whole.piece(Access->getSourceRange()))
+        InLoops.push_back(*Where);
+  }
+
   bool adaptUse(const Function &In, const Expr *Value, unsigned Left) {
     while (const auto *Up = dyn_cast_or_null<Expr>(In.parent(Value))) {
       const auto *Index = dyn_cast<CXXOperatorCallExpr>(Up);
@@ -69,9 +75,11 @@ private:
         return adaptElement(In, Value);
     }
     // `auto row = a[i];`, `a.size(0)`.
-    if (const VarDecl *Row = declaredWith(In, Value))
+    if (const VarDecl *Row = declaredWith(In, Value)) {
+      addIfInLoop(In, Value);
       return Row->getTypeSourceInfo()->getType()->getContainedAutoType() &&
              !Row->getType()->isReferenceType() && adapt(Row, "");
+    }
     const auto *Member = dyn_cast_or_null<MemberExpr>(In.parent(Value));
     return Member && Member->getMemberDecl()->getIdentifier() &&
            Member->getMemberDecl()->getName() == "size";
@@ -81,14 +89,16 @@ private:
     const Stmt *Up = In.parent(Element);
     while (isa_and_nonnull<ParenExpr>(Up))
       Up = In.parent(Up);
-    if (!In.loops(Element).empty())
-      if (auto Where = Whole.piece(Element->getSourceRange()))
-        InLoops.push_back(*Where);
+    addIfInLoop(In, Element);
     const auto *Binary = dyn_cast_or_null<BinaryOperator>(Up);
-    if (Binary && Binary->isAssignmentOp() && Binary->getLHS() == Element)
+    if (Binary && Binary->isAssignmentOp() && Binary->getLHS() == Element) {
+      const Stmt *Around = In.parent(Binary);
+      if (isa_and_nonnull<ExprWithCleanups>(Around))
+        Around = In.parent(Around);
       return Binary->getOpcode() <= BO_SubAssign &&
              isa_and_nonnull<CompoundStmt, ForStmt, CXXForRangeStmt, IfStmt>(
-                 In.parent(Binary));
+                 Around);
+    }
     const auto *Unary = dyn_cast_or_null<UnaryOperator>(Up);
     if (Unary && Unary->isIncrementDecrementOp())
       return adaptCount(Unary, Element);

@@ -117,8 +117,13 @@ private:
     if (Part.empty() || !Where)
       return false;
     // A row becomes a matrix of one row before it is appended.
-    if (Stacks)
-      Part += ".unsqueeze(" + (Dimension.empty() ? "0" : Dimension) + ")";
+    if (Stacks) {
+      bool Simple =
+          isa<DeclRefExpr, MemberExpr, CallExpr>(plain(Call->getArg(0))) &&
+          !isa<CXXOperatorCallExpr>(plain(Call->getArg(0)));
+      Part = (Simple ? Part : "(" + Part + ")") + ".unsqueeze(" +
+             (Dimension.empty() ? "0" : Dimension) + ")";
+    }
     std::string All = "torch::cat({" + Name + ", " + Part + "}" +
                       (Dimension.empty() ? "" : ", " + Dimension) + ")";
     Expected.push_back(*Where);
