@@ -22,6 +22,25 @@ static bool maySayDevice(const CXXConstructExpr *Construct) {
                : !Construct->getArg(0)->getType()->isEnumeralType();
 }
 
+static bool mayUse(const Stmt *S);
+
+/// struct Options { torch::Device device = torch::kCUDA; }: what members are made
+/// with where no constructor says otherwise, those of members included.
+static bool mayBegin(const CXXRecordDecl *Class) {
+  if (!Class || !Class->hasDefinition() || torch::isLibTorch(Class) ||
+      torch::isStd(Class))
+    return false;
+  for (const FieldDecl *Field : Class->getDefinition()->fields()) {
+    if (const Expr *Init = Field->getInClassInitializer()) {
+      if (ast::anyStmt(Init, mayUse, ast::Lambdas::Enter))
+        return true;
+    } else if (mayBegin(Field->getType()->getAsCXXRecordDecl())) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool mayUse(const Stmt *S) {
   if (const auto *Ref = dyn_cast<DeclRefExpr>(S)) {
     const std::optional<torch::DeviceKind> Where =
@@ -30,7 +49,10 @@ static bool mayUse(const Stmt *S) {
            torch::isLibTorch(Ref->getDecl());
   }
   if (const auto *Construct = dyn_cast<CXXConstructExpr>(S))
-    return maySayDevice(Construct);
+    return maySayDevice(Construct) ||
+           mayBegin(Construct->getConstructor()->getParent());
+  if (const auto *List = dyn_cast<InitListExpr>(S))
+    return mayBegin(List->getType()->getAsCXXRecordDecl());
   const auto *Call = dyn_cast<CallExpr>(S);
   if (!Call)
     return false;

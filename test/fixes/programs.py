@@ -48,9 +48,7 @@ class Program:
 
 
 def single(source: Path) -> Program:
-    # test/mutation/run puts LibTorch's headers before its programs, and one relies on it.
-    flags = ["-include", "torch/torch.h"] if source.parent == TEST / "mutation/programs" else []
-    return Program(f"{source.parent.name}/{source.name}", source.parent, [source.name], flags)
+    return Program(f"{source.parent.name}/{source.name}", source.parent, [source.name])
 
 
 def of_folder(folder: Path) -> Program:

@@ -7,7 +7,8 @@ from typing import Any
 from programs import Program
 
 OPERATORS = ["zero-grad", "detach", "item", "state-detach", "guard", "allocation",
-             "transfer"]
+             "transfer", "factory-device", "accessor", "cat", "input-transfer",
+             "metadata", "convert", "non-blocking"]
 # As torch-mutate describes it, and what became of it.
 Mutant = dict[str, Any]
 

@@ -1,6 +1,7 @@
 // Loads a TorchScript model and answers requests from a queue in batches, on several
 // threads.
 #include <torch/script.h>
+#include <torch/torch.h>
 
 #include <atomic>
 #include <chrono>

@@ -50,7 +50,7 @@ Curves train(torch::nn::Sequential& net, torch::Tensor x, torch::Tensor y,
   Curves curves;
   auto optimizer = torch::optim::Adam(
       net->parameters(), torch::optim::AdamOptions(rate).weight_decay(decay));
-  auto order = torch::randperm(x.size(0), torch::kInt64);
+  auto order = torch::randperm(x.size(0), x.options().dtype(torch::kInt64));
   for (int epoch = 0; epoch < epochs; epoch++) {
     double epoch_loss = 0.0;
     int64_t n = 0;

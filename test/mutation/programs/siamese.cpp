@@ -30,8 +30,9 @@ struct Pair {
 };
 
 static Pair draw(const Tensor& features, const Tensor& labels, int64_t n) {
-  Tensor a = torch::randint(features.size(0), {n}, torch::kInt64);
-  Tensor b = torch::randint(features.size(0), {n}, torch::kInt64);
+  auto numbers = features.options().dtype(torch::kInt64);
+  Tensor a = torch::randint(features.size(0), {n}, numbers);
+  Tensor b = torch::randint(features.size(0), {n}, numbers);
   return {features.index_select(0, a), features.index_select(0, b),
           labels.index_select(0, a).eq(labels.index_select(0, b)).to(torch::kFloat32)};
 }

@@ -1,28 +1,11 @@
+#include "Calls.h"
 #include "Operators.h"
-
-#include "llvm/ADT/StringSet.h"
 
 using namespace clang;
 
 namespace torchtidy::mutation {
 
 namespace {
-
-const FunctionDecl *factory(const Expr *E) {
-  // Not the random ones: made in the loop, their tensors are others in each
-  // iteration, which is another program and not this mistake.
-  static const llvm::StringSet<> Names = {
-      "zeros",     "ones",      "empty",      "full",      "eye",
-      "arange",    "linspace",  "zeros_like", "ones_like", "empty_like",
-      "full_like", "new_zeros", "new_ones",   "new_empty", "new_full"};
-  const auto *Call = dyn_cast<CallExpr>(E);
-  const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
-  return Callee && Callee->getIdentifier() &&
-                 Names.contains(Callee->getName()) &&
-                 isTensor(Callee->getReturnType())
-             ? Callee
-             : nullptr;
-}
 
 /// "allocation", "transfer" of something that has a name, or "" of another
 /// initializer.

@@ -52,6 +52,10 @@ public:
     removeItem(Whole, Found);
     removeGuards(Whole, Found);
     moveIntoLoops(Whole, Found);
+    moveAfterFactories(Whole, Found);
+    replaceAccessors(Whole, Found);
+    concatenateInLoops(Whole, Found);
+    changeTransfers(Whole, Found);
     llvm::stable_sort(Found, [](const Mutation &A, const Mutation &B) {
       return std::tie(A.Point.File, A.Point.Offset) <
              std::tie(B.Point.File, B.Point.Offset);

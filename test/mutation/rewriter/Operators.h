@@ -18,6 +18,19 @@ void removeItem(const Program &Whole, std::vector<Mutation> &Out);
 /// `allocation` and `transfer`: what is made or copied before a loop moves into
 /// it.
 void moveIntoLoops(const Program &Whole, std::vector<Mutation> &Out);
+/// `factory-device`: a factory that is told the device makes its tensor on the
+/// CPU, and the tensor is moved behind it.
+void moveAfterFactories(const Program &Whole, std::vector<Mutation> &Out);
+/// `accessor`: elements are read by item() and written by tensor operations.
+void replaceAccessors(const Program &Whole, std::vector<Mutation> &Out);
+/// `cat`: what is collected in a vector and concatenated once grows in the
+/// loop.
+void concatenateInLoops(const Program &Whole, std::vector<Mutation> &Out);
+/// `input-transfer`: what a module or a loss is given stays on the CPU.
+/// `convert`: the type becomes wider before the transfer, not behind it.
+/// `metadata`: a tensor is copied to the host and asked for its size there.
+/// `non-blocking`: the host does not wait for a copy that it reads.
+void changeTransfers(const Program &Whole, std::vector<Mutation> &Out);
 
 } // namespace torchtidy::mutation
 

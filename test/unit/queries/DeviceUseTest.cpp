@@ -29,3 +29,16 @@ TEST(DeviceUse, Others) {
   EXPECT_TRUE(uses(R"cpp(
     int main() { return torch::cuda::is_available(); })cpp"));
 }
+
+TEST(DeviceUse, WhatMembersBeginWith) {
+  EXPECT_TRUE(uses(R"cpp(
+    struct Options { int64_t size = 3; torch::Device device = torch::kCUDA; };
+    int main() { Options options; torch::zeros({2}).to(options.device); })cpp"));
+  EXPECT_TRUE(uses(R"cpp(
+    struct Options { torch::Device device{torch::kCUDA}; };
+    struct Trainer { int64_t steps = 1; Options options; };
+    int main() { Trainer trainer{5}; torch::zeros({2}).to(trainer.options.device); })cpp"));
+  EXPECT_FALSE(uses(R"cpp(
+    struct Options { torch::Device device = torch::kCPU; };
+    int main() { Options options; torch::zeros({2}).to(options.device); })cpp"));
+}
