@@ -36,8 +36,10 @@ static bool isBeginning(const Expr *E) {
     return true;
   E = ast::stripCopies(E);
   const auto *Number = dyn_cast<IntegerLiteral>(E);
+  const auto *Made = dyn_cast<CXXConstructExpr>(E);
   const CXXRecordDecl *Record = recordOf(E->getType());
   return (Number && Number->getValue() == 0) ||
+         (Made && Made->getNumArgs() == 0) ||
          (Record && ast::nameOf(Record) == "nullopt_t");
 }
 

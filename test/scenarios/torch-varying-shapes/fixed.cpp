@@ -11,17 +11,17 @@ int main(int argc, char **argv) {
   const torch::Device device = pretend::accelerator();
   torch::NoGradGuard no_grad;
   const int64_t tokens = 60 * measure::size(), width = 4096;
-  double sum = 0;
+  int64_t rows = 0;
   {
     measure::Loop loop("tokens");
     const auto all = torch::zeros({tokens, width}, device);
     for (int64_t length = 1; length <= tokens; ++length) {
       const auto mask = all.narrow(0, 0, length);
-      sum += mask.narrow(0, length - 1, 1).to(torch::kCPU).sum().item<double>() + 1;
+      rows += mask.size(0);
       loop.iteration();
     }
   }
   measure::value("memory-requests", static_cast<double>(pretend::memory_requests()));
-  measure::value("sum", sum);
+  measure::value("rows", static_cast<double>(rows));
   return measure::finish();
 }

@@ -5,7 +5,7 @@
 // --size: that many times as many tokens.
 //
 // MEASURE process memory-requests factor=10 grows=linear
-// MEASURE process sum same
+// MEASURE process rows same
 #include "measure.h"
 #include "pretend.h"
 
@@ -14,16 +14,16 @@ int main(int argc, char **argv) {
   const torch::Device device = pretend::accelerator();
   torch::NoGradGuard no_grad;
   const int64_t tokens = 60 * measure::size(), width = 4096;
-  double sum = 0;
+  int64_t rows = 0;
   {
     measure::Loop loop("tokens");
     for (int64_t length = 1; length <= tokens; ++length) {
       const auto mask = torch::zeros({length, width}, device); // BAD
-      sum += mask.narrow(0, length - 1, 1).to(torch::kCPU).sum().item<double>() + 1;
+      rows += mask.size(0);
       loop.iteration();
     }
   }
   measure::value("memory-requests", static_cast<double>(pretend::memory_requests()));
-  measure::value("sum", sum);
+  measure::value("rows", static_cast<double>(rows));
   return measure::finish();
 }
