@@ -2,7 +2,9 @@
 #ifndef TORCHTIDY_DOMAINS_ALIASES_TRANSFER_H
 #define TORCHTIDY_DOMAINS_ALIASES_TRANSFER_H
 
+#include "model/base/Place.h"
 #include "model/domains/Transfers.h"
+#include "model/state/State.h"
 
 namespace torchtidy::model {
 namespace aliases {
