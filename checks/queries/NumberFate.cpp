@@ -197,7 +197,10 @@ std::optional<bool> NumberFate::intoStd(const Stmt *Child, const CallExpr *Call,
                                            : std::optional(false);
   }
   if (isObject(Child, Call)) {
-    if (Method &&
+    // losses.push_back(), losses.size(); but not time.count().
+    const bool IsContainer = torch::kindOf(ast::objectOf(Call)->getType()) ==
+                             torch::TypeKind::Container;
+    if (Method && IsContainer &&
         (Means == StdMeaning::Append || Means == StdMeaning::Clear ||
          Means == StdMeaning::Reserve || Means == StdMeaning::Nothing ||
          Means == StdMeaning::Resize || Means == StdMeaning::Remove))

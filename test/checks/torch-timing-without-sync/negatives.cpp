@@ -196,6 +196,13 @@ void limit(Net &net, torch::Device device) {
   while (Clock::now() - start < std::chrono::seconds(5))
     x = x + net.forward(x).sum();
 }
+void limitedCount(Net &net, torch::Device device) {
+  auto x = onDevice(device);
+  const auto start = Clock::now();
+  do
+    x = x + net.forward(x).sum();
+  while ((Clock::now() - start).count() < 1000);
+}
 void paced(Net &net, torch::Device device) {
   auto x = onDevice(device);
   for (;;) {

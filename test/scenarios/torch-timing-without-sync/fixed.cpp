@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
   torch::manual_seed(1);
   std::vector<torch::Tensor> blocks;
   for (int64_t i = 0; i < 20; ++i)
-    blocks.push_back(torch::rand({64 * measure::size()}, torch::kDouble).to(device));
+    blocks.push_back((torch::rand({64 * measure::size()}, torch::kDouble) + 1).to(device));
 
   std::vector<torch::Tensor> copies;
   const auto start = clock::now();

@@ -52,8 +52,8 @@ void opaque(Tensor x) {
 TEST_F(Waits, OfWhatMayBeOnADevice) {
   EXPECT_EQ(
       entry("waits").sites<WaitEvent>(),
-      (Texts{"host.copy_(x)", "std::cout << x", "torch::cuda::synchronize()",
-             "x.cpu()", "x.item()", "x.item()"}));
+      (Texts{"x.item()", "x.item()", "x.cpu()", "std::cout << x",
+                   "host.copy_(x)", "torch::cuda::synchronize()"}));
 }
 
 TEST_F(Waits, WorkForADevice) {
