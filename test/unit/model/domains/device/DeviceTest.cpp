@@ -421,8 +421,7 @@ TEST_F(DeviceTest, Loaders) {
 
 TEST_F(DeviceTest, TensorsMeet) {
   EXPECT_EQ(meetings(entry("meet")),
-            (std::vector<std::string>{"a, b", "a, b", "a, b", "a, b", "a, b",
-                                      "a, b", "a, b > 0",
-                                      "torch::tensor(numbers), b",
-                                      "torch::tensor({1.0, 2.0}), b"}));
+            (std::vector<std::string>{
+                "a, b", "a, b", "a, b", "a, b", "a, b", "a, b", "a, b > 0",
+                "torch::tensor(numbers), b", "torch::tensor({1.0, 2.0}), b"}));
 }
