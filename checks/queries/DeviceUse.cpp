@@ -24,8 +24,8 @@ static bool maySayDevice(const CXXConstructExpr *Construct) {
 
 static bool mayUse(const Stmt *S);
 
-/// struct Options { torch::Device device = torch::kCUDA; }: what members are made
-/// with where no constructor says otherwise, those of members included.
+/// struct Options { torch::Device device = torch::kCUDA; }: what members are
+/// made with where no constructor says otherwise, those of members included.
 static bool mayBegin(const CXXRecordDecl *Class) {
   if (!Class || !Class->hasDefinition() || torch::isLibTorch(Class) ||
       torch::isStd(Class))

@@ -197,15 +197,24 @@ static bool isList(const Expr *E) {
   return List && List->getNumInits() > 0;
 }
 
+/// torch::tensor({1, 2}), torch::tensor(numbers) of a vector; but tensor(5).
+static bool listsSeveral(const OperationCall &Call) {
+  const auto Arguments = ast::argumentsOf(Call.Call);
+  if (!torch::listsContent(*Call.Op) || Arguments.empty())
+    return false;
+  const Expr *Content = Arguments[0]->IgnoreUnlessSpelledInSource();
+  return isList(Content) || !torch::elementType(Content->getType()).isNull();
+}
+
 /// Of a factory.
 static bool hasDimensions(const OperationCall &Call) {
   const auto Arguments = ast::argumentsOf(Call.Call);
-  if (torch::isSquare(*Call.Op))
+  if (torch::isSquare(*Call.Op) || listsSeveral(Call))
     return true;
   const std::optional<unsigned> At = torch::shapeArgument(*Call.Op, Arguments);
   if (!At)
     return false;
-  // arange(5), rand(3); but tensor(5).
+  // arange(5), rand(3).
   return isList(Arguments[*At]) ||
          (!torch::isMadeFromData(*Call.Op) &&
           ast::stripCopies(Arguments[*At])->getType()->isIntegerType());

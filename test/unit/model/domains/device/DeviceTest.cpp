@@ -283,11 +283,13 @@ void loaders(Tensor x, torch::Device device) {
   for (auto it = tensors->begin(); it != tensors->end(); ++it)
     observe("tensors", it->data);
 }
-void meet(torch::Device device, Tensor given) {
+void meet(torch::Device device, Tensor given, std::vector<float> numbers) {
   Tensor a = torch::zeros({2}), b = torch::zeros({2}, device);
   a + b;
   b *= a;
   b + torch::tensor(1.0);
+  b + torch::tensor(numbers);
+  b + torch::tensor({1.0, 2.0});
   b + 2;
   b + a.sum();
   b.copy_(a);
@@ -419,6 +421,7 @@ TEST_F(DeviceTest, Loaders) {
 
 TEST_F(DeviceTest, TensorsMeet) {
   EXPECT_EQ(meetings(entry("meet")),
-            (std::vector<std::string>{"a, b", "a, b", "a, b", "a, b", "a, b",
-                                      "a, b", "a, b > 0"}));
+            (std::vector<std::string>{
+                "a, b", "a, b", "a, b", "a, b", "a, b", "a, b", "a, b > 0",
+                "torch::tensor(numbers), b", "torch::tensor({1.0, 2.0}), b"}));
 }
