@@ -1,6 +1,7 @@
 #include "memory/AllocationInLoop.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "queries/Calls.h"
 #include "queries/LoopInvariance.h"
 #include "queries/Loops.h"
 #include "queries/Sizes.h"
@@ -46,7 +47,7 @@ public:
         !isUnconditional(Entry, Allocate.Site, Allocate.In, L))
       return std::nullopt;
     findTarget();
-    if (isRebound(L) || leavesIteration(L))
+    if (isRebound(L) || isOfNewObject(L) || leavesIteration(L))
       return std::nullopt;
     const bool IsScratch = isWrittenIn(L) || torch::isUninitialized(Op->Name);
     if (GetsHistory || (IsScratch && isSavedBeyond(L)) || isSmall() ||
@@ -148,6 +149,33 @@ private:
     const bool IsAssignment = Operator && Operator->getOperator() == OO_Equal;
     return Update.How == StoreKind::InPlace ||
            (Update.How == StoreKind::Accumulate && !IsAssignment);
+  }
+
+  /// Each object on the heap that the loop makes has a tensor of its own, and so
+  /// has each module that it makes.
+  bool isOfNewObject(const Loop &L) const {
+    if (isInModuleConstructor(Allocate.In) || isInInitializer())
+      return true;
+    return llvm::any_of(Entry.events<UpdateEvent>(), [&](const auto &Update) {
+      return Assignment && Update.Site == Assignment &&
+             llvm::any_of(Update.Places, [&](PlaceId P) {
+               return Entry.places().rootKind(Entry.places().rootOf(P)) ==
+                          Root::Object &&
+                      !Entry.outlives(P, L).value_or(true);
+             });
+    });
+  }
+
+  /// Of a member: Layer(int n) : table(torch::zeros({n, n})) {}
+  bool isInInitializer() const {
+    const auto *Made = dyn_cast<CXXConstructorDecl>(Allocate.In->Function);
+    return Made && llvm::any_of(Made->inits(), [&](const auto *Init) {
+             return Init->isAnyMemberInitializer() &&
+                    ast::anyStmt(
+                        Init->getInit(),
+                        [&](const Stmt *S) { return S == Allocate.Site; },
+                        ast::Lambdas::Skip);
+           });
   }
 
   bool leavesIteration(const Loop &L) const {

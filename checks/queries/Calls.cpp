@@ -1,5 +1,6 @@
 #include "queries/Calls.h"
 #include "ast/Expressions.h"
+#include "torch/Types.h"
 #include "clang/Analysis/CFG.h"
 
 using namespace clang;
@@ -19,6 +20,14 @@ std::vector<CallAt> callsOf(const Execution &Entry) {
           Result.push_back({Call, S.In, N});
   }
   return Result;
+}
+
+bool isInModuleConstructor(const Frame *F) {
+  for (; F; F = F->Caller)
+    if (const auto *Made = dyn_cast<CXXConstructorDecl>(F->Function);
+        Made && torch::kindOf(Made->getParent()) == torch::TypeKind::Module)
+      return true;
+  return false;
 }
 
 const ValueDecl *named(const Expr *E) {

@@ -22,6 +22,10 @@ std::vector<CallAt> callsOf(const Execution &Entry);
 /// others.
 const clang::ValueDecl *named(const clang::Expr *E);
 
+/// A module is being made: this activation, or one that leads to it, is that of
+/// its constructor.
+bool isInModuleConstructor(const Frame *F);
+
 } // namespace torchtidy::model
 
 #endif

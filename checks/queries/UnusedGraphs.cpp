@@ -1,4 +1,5 @@
 #include "queries/UnusedGraphs.h"
+#include "queries/Calls.h"
 #include "queries/InnerDerivatives.h"
 #include "queries/Sizes.h"
 #include "torch/Types.h"
@@ -133,11 +134,26 @@ private:
   /// else is known. What a constructor of the network makes says nothing about
   /// who calls.
   const Event *created(const ForwardEvent &Forward) const {
-    const Event *Whole = nullptr, *Part = nullptr;
-    for (const CreateEvent &Create : Entry.events<CreateEvent>())
-      if (!isPartOfNetwork(Create) && areOf(Create.Objects, Forward))
-        (holdsOneOf(Create.Objects, Forward.Modules) ? Whole : Part) = &Create;
-    return Whole ? Whole : Part;
+    const Event *Found = nullptr;
+    unsigned Best = 0;
+    for (const CreateEvent &Create : Entry.events<CreateEvent>()) {
+      if (isPartOfNetwork(Create) || !areOf(Create.Objects, Forward))
+        continue;
+      if (const unsigned Worth = worthTelling(Create, Forward); Worth >= Best) {
+        Found = &Create;
+        Best = Worth;
+      }
+    }
+    return Found;
+  }
+
+  /// A reader wants to see where the model is declared, and not what its
+  /// constructor makes.
+  unsigned worthTelling(const CreateEvent &Create,
+                        const ForwardEvent &Forward) const {
+    if (!holdsOneOf(Create.Objects, Forward.Modules))
+      return 0;
+    return isInModuleConstructor(Create.In) ? 1 : Create.Site ? 3 : 2;
   }
 
   bool holdsOneOf(const PlaceSet &Objects, const PlaceSet &Modules) const {
@@ -198,20 +214,12 @@ private:
            !isOfNetwork();
   }
 
-  /// A network is being made, which asks itself for the shape of what it
-  /// returns.
-  static bool isInConstructor(const Frame *F) {
-    for (; F; F = F->Caller)
-      if (const auto *Made = dyn_cast<CXXConstructorDecl>(F->Function);
-          Made && torch::kindOf(Made->getParent()) == torch::TypeKind::Module)
-        return true;
-    return false;
-  }
-
-  /// The program makes this pass once, or once for a network, and nothing shows
-  /// that it is large: a demo that prints what a network answers.
+  /// The program makes this pass once, or a network does that asks itself for
+  /// the shape of what it returns, and nothing shows that it is large: a demo
+  /// that prints what a network answers.
   bool isSinglePass(const ForwardEvent &Forward) const {
-    if (!(Entry.root().Function->isMain() || isInConstructor(Forward.In)) ||
+    if (!(Entry.root().Function->isMain() ||
+          isInModuleConstructor(Forward.In)) ||
         !Entry.loopsAround(Forward.Point).empty())
       return false;
     return llvm::none_of(

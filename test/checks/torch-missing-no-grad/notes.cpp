@@ -52,12 +52,10 @@ struct BuiltImpl : torch::nn::Module {
 };
 TORCH_MODULE(Built);
 
-static void demo(const Tensor &inputs) {
+void demo(const Tensor &inputs) {
   Built net(512);
   for (int i = 0; i < 3; ++i)
     std::cout << net->forward(inputs).sizes() << '\n';
 }
 // CHECK-NOTES: :[[@LINE-2]]:18: warning: forward pass of 'net' keeps all intermediate results for a backward() that never comes
 // CHECK-NOTES: :[[@LINE-5]]:{{[0-9]+}}: note: the model is built here
-
-void demos(const Tensor &inputs) { demo(inputs); }

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-repeat-for-broadcast %t
+// RUN: %check_torch %s torch-repeat-for-broadcast %t -still-warns
 //
 // The mistake in its shapes, and what is written instead.
 

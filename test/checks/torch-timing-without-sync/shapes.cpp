@@ -57,6 +57,7 @@ void script(torch::jit::script::Module &module, Tensor image) {
     auto start = Clock::now();
     auto output = module.forward(inputs).toTensor();
     auto end = Clock::now();
+    // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: the clock is read when the work has been given to the device
     std::chrono::duration<double> elapsed = end - start;
     total += elapsed.count();
   }

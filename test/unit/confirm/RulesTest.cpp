@@ -393,7 +393,7 @@ TEST(Synchronisations, ACopyNeedsADevice) {
   Finding.Kind = FindingKind::SyncCopiesToHost;
   const Verdict V = judgeOne(Finding, Run.Run);
   EXPECT_EQ(V.Result, Outcome::NotMeasurable);
-  EXPECT_EQ(V.Rule, "needs a device");
+  EXPECT_EQ(V.Rule, "synchronisations-per-iteration: needs a device");
 }
 
 TEST(Synchronisations, AFewAreNotMeasurable) {
