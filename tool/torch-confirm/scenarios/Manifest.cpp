@@ -22,13 +22,14 @@ static std::ifstream open(const fs::path &File) {
 
 std::vector<Row> readRegistry(const fs::path &Source) {
   static const std::regex Pattern(
-      R"re(CHECK\("([\w-]+)", \w+, \d, \w+, \d+, "([\w-]+)"\))re");
+      R"re(CHECK\("([\w-]+)", \w+, (\d), \w+, \d+, "([\w-]+)"\))re");
   std::ifstream Stream = open(Source / "checks" / "Checks.def");
   std::vector<Row> Result;
   std::smatch Match;
   for (std::string Line; std::getline(Stream, Line);)
     if (std::regex_match(Line, Match, Pattern))
-      Result.push_back({Match[1], Match[2]});
+      Result.push_back(
+          {Match[1], Match[3], unsigned(std::stoul(Match[2].str()))});
   return Result;
 }
 

@@ -32,6 +32,7 @@ namespace torchtidy::confirm::scenarios {
 struct Row {
   std::string Check;
   std::string Evidence;
+  unsigned Level = 0;
 };
 
 /// Throws UserError where the file cannot be read.

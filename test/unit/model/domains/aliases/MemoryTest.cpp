@@ -346,11 +346,11 @@ TEST_F(Memory, ScalarTypes) {
   };
   for (const char *Name : {"float", "computed", "like"})
     EXPECT_EQ(Scalar(Name), "Float") << Name;
-  for (const char *Name : {"long", "random", "permutation", "said"})
+  for (const char *Name : {"long", "random", "permutation", "said", "full"})
     EXPECT_EQ(Scalar(Name), "Long") << Name;
   EXPECT_EQ(Scalar("said by options"), "Double");
   EXPECT_EQ(Scalar("converted"), "Half");
   EXPECT_EQ(Scalar("compared"), "Bool");
-  for (const char *Name : {"mixed", "given", "full", "either", "index"})
+  for (const char *Name : {"mixed", "given", "either", "index"})
     EXPECT_EQ(Scalar(Name), "unknown") << Name;
 }
