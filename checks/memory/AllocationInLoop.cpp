@@ -151,8 +151,8 @@ private:
            (Update.How == StoreKind::Accumulate && !IsAssignment);
   }
 
-  /// Each object on the heap that the loop makes has a tensor of its own, and so
-  /// has each module that it makes.
+  /// Each object on the heap that the loop makes has a tensor of its own, and
+  /// so has each module that it makes.
   bool isOfNewObject(const Loop &L) const {
     if (isInModuleConstructor(Allocate.In) || isInInitializer())
       return true;

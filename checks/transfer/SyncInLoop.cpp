@@ -1,6 +1,7 @@
 #include "transfer/SyncInLoop.h"
 #include "queries/DeviceUse.h"
 #include "queries/NumberFate.h"
+#include "queries/Transfers.h"
 #include "queries/TripCount.h"
 #include "torch/Api.h"
 #include "torch/Elements.h"
@@ -59,7 +60,7 @@ private:
           }))
         Found.Waits.push_back({&Wait, *How});
     }
-    if (Found.Waits.empty())
+    if (Found.Waits.empty() || !worksOnDevice(L))
       return;
     const SourceManager &SM = Entry.code().context().getSourceManager();
     llvm::stable_sort(Found.Waits, [&](const SyncInLoop::Place &A,
@@ -68,6 +69,26 @@ private:
                                           B.Wait->Site->getExprLoc());
     });
     Result.push_back(std::move(Found));
+  }
+
+  /// The program says of something in the loop that it may be on a device. That
+  /// a device is named elsewhere says nothing of a loop whose tensors come from
+  /// somewhere.
+  bool worksOnDevice(const Loop &L) const {
+    return llvm::any_of(Entry.events(), [&](const Event &E) {
+      if (!L.contains(E.Point))
+        return false;
+      if (const auto *Forward = E.getAs<ForwardEvent>())
+        return Forward->Result.mayBeElsewhere() ||
+               Forward->Input.mayBeElsewhere();
+      if (const auto *Backward = E.getAs<BackwardEvent>())
+        return Backward->Root.mayBeElsewhere();
+      if (const auto *Transfer = E.getAs<TransferEvent>())
+        return mayLeaveCpu(*Transfer);
+      if (const auto *Wait = E.getAs<WaitEvent>())
+        return Wait->Of.mayBeElsewhere();
+      return isa<ComputeEvent>(E);
+    });
   }
 
   /// Another training loop is inside.

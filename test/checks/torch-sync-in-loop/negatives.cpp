@@ -209,3 +209,18 @@ void selects(Detector &net, Optimizer &optimizer, const Batches &all,
     optimizer.step();
   }
 }
+
+// A device is chosen, and nothing is known to be put there.
+std::vector<std::pair<Tensor, Tensor>> batches();
+void chosenInVain() {
+  torch::Device device(torch::cuda::is_available() ? torch::kCUDA : torch::kCPU);
+  std::cout << device << '\n';
+  auto w = torch::randn({8, 1}, torch::requires_grad());
+  float total = 0;
+  for (auto &batch : batches()) {
+    auto loss = (batch.first.mm(w) - batch.second).square().mean();
+    loss.backward();
+    total += loss.item<float>();
+  }
+  std::cout << total << '\n';
+}

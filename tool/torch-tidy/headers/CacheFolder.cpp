@@ -105,9 +105,9 @@ static bool isStopped(pid_t Process) {
 }
 
 EntryLock::EntryLock(const std::string &Path, std::chrono::seconds Patience) {
-  Descriptor = ::open(Path.c_str(),
-                      O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-                      0666);
+  Descriptor =
+      ::open(Path.c_str(),
+             O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   struct stat Status;
   if (Descriptor < 0 || ::fstat(Descriptor, &Status) ||
       !S_ISREG(Status.st_mode)) {
@@ -162,8 +162,8 @@ struct Candidate {
 
 static bool isNameOfEntry(StringRef Name) {
   return Name.size() == 32 && llvm::all_of(Name, [](char C) {
-    return isDigit(C) || (C >= 'a' && C <= 'f');
-  });
+           return isDigit(C) || (C >= 'a' && C <= 'f');
+         });
 }
 
 static bool isFileOfEntry(StringRef Name) {
@@ -192,9 +192,9 @@ static std::optional<Candidate> candidate(StringRef Folder) {
       return std::nullopt;
     Result.Files.push_back(It->path());
     Result.Bytes += Status.st_size;
-    Result.Used = std::max(
-        Result.Used, sys::toTimePoint(Status.st_mtim.tv_sec,
-                                      uint32_t(Status.st_mtim.tv_nsec)));
+    Result.Used = std::max(Result.Used,
+                           sys::toTimePoint(Status.st_mtim.tv_sec,
+                                            uint32_t(Status.st_mtim.tv_nsec)));
   }
   return Failure ? std::nullopt : std::optional(std::move(Result));
 }

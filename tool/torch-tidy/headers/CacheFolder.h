@@ -50,8 +50,8 @@ private:
 
 /// Removes the entries of Folder that were not used for longest, until all
 /// together take no more than MaxBytes. Kept stay. What does not look like an
-/// entry in each respect (its name, its files, its owner) is somebody else's and
-/// stays as well.
+/// entry in each respect (its name, its files, its owner) is somebody else's
+/// and stays as well.
 void evictEntries(llvm::StringRef Folder, llvm::ArrayRef<llvm::StringRef> Kept,
                   uint64_t MaxBytes);
 

@@ -159,8 +159,7 @@ private:
       IsLast = Raw.LexFromRawLexer(Next);
       if (IsNamed && Next.is(tok::l_paren))
         return true;
-      IsNamed =
-          Next.is(tok::raw_identifier) && Next.getRawIdentifier() == Name;
+      IsNamed = Next.is(tok::raw_identifier) && Next.getRawIdentifier() == Name;
       if (IsNamed && !IsCalled)
         return true;
     }

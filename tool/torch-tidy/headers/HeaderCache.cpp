@@ -28,8 +28,8 @@ namespace {
 /// Another number makes the entries of all earlier versions unreachable.
 constexpr unsigned Format = 5;
 
-/// For another process that makes the entry: it takes some 10 seconds of an idle
-/// machine.
+/// For another process that makes the entry: it takes some 10 seconds of an
+/// idle machine.
 constexpr std::chrono::seconds Patience{120};
 
 /// Of an entry's description. LLVM's parser calls itself for each level, and
@@ -113,9 +113,9 @@ std::string HeaderCache::key(const CompilerInvocation &Command,
 /// Used last: a cache that cannot be written cannot forget either.
 static void markUsed(StringRef Folder) {
   const std::string Path = inFolder(Folder, "used");
-  const int Descriptor = ::open(
-      Path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-      0666);
+  const int Descriptor =
+      ::open(Path.c_str(),
+             O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   if (Descriptor < 0)
     return;
   sys::fs::setLastAccessAndModificationTime(Descriptor,
@@ -222,14 +222,13 @@ static json::Value describeEntry(const PrecompiledHeaderResult &Made,
 
 /// Of what was made in this folder, the files that lie elsewhere and not in the
 /// base.
-static std::vector<std::string>
-ownInputs(const PrecompiledHeaderResult &Made, StringRef Folder,
-          const HeaderCache::Entry *Base) {
+static std::vector<std::string> ownInputs(const PrecompiledHeaderResult &Made,
+                                          StringRef Folder,
+                                          const HeaderCache::Entry *Base) {
   std::vector<std::string> Result;
   for (const std::string &Input : Made.Inputs)
     if (sys::path::parent_path(Input) != Folder &&
-        (!Base ||
-         (Input != Base->Path && !is_contained(Base->Inputs, Input))))
+        (!Base || (Input != Base->Path && !is_contained(Base->Inputs, Input))))
       Result.push_back(Input);
   return Result;
 }
@@ -327,7 +326,8 @@ HeaderCache::makeOnce(StringRef Folder, const CompilerInvocation &Command,
   return make(Folder, Command, Includes, Which, std::move(FS), Base);
 }
 
-bool HeaderCache::isHidden(const Entry &Found, const CompilerInvocation &Command,
+bool HeaderCache::isHidden(const Entry &Found,
+                           const CompilerInvocation &Command,
                            vfs::FileSystem &FS) {
   for (const std::string &Folder : foldersBeside(Command, FS))
     for (StringRef Name : Found.Asked)

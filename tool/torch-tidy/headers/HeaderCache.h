@@ -32,8 +32,8 @@ std::string defaultCacheFolder();
 /// the compile command but for what is a source file's own, the includes, the
 /// program. It holds header.h, the precompiled header, and, written last,
 /// entry.json with the hash of that, what is known of all files that went into
-/// it, and what was looked for where: another content, or a header that would be
-/// found now and was not, makes the entry stale (Inputs.h). Only entries of
+/// it, and what was looked for where: another content, or a header that would
+/// be found now and was not, makes the entry stale (Inputs.h). Only entries of
 /// users that are trusted are read (CacheFolder.h).
 class HeaderCache {
 public:

@@ -63,8 +63,8 @@ bool isWrittenSince(const std::string &Path, const std::string &Other) {
 
 namespace {
 
-/// By folder: the names, of headers and of folders on the way to them, that were
-/// looked for in it.
+/// By folder: the names, of headers and of folders on the way to them, that
+/// were looked for in it.
 using NamesByFolder = std::map<std::string, std::set<std::string>>;
 
 } // namespace

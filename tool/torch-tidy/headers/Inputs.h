@@ -9,9 +9,9 @@
 namespace torchtidy::tool {
 
 /// Size, inode and change time. Any write to the file changes it, whatever is
-/// done to its times afterwards; so does a copy of it, and a link that now leads
-/// to another file. Of a folder it changes with its entries. Empty where nothing
-/// is there.
+/// done to its times afterwards; so does a copy of it, and a link that now
+/// leads to another file. Of a folder it changes with its entries. Empty where
+/// nothing is there.
 std::string stampOf(const std::string &Path);
 
 std::string hashOfText(llvm::StringRef Text);

@@ -75,8 +75,7 @@ public:
   }
 
   void HasInclude(SourceLocation Loc, StringRef Name, bool IsAngled,
-                  OptionalFileEntryRef,
-                  SrcMgr::CharacteristicKind) override {
+                  OptionalFileEntryRef, SrcMgr::CharacteristicKind) override {
     asks(Loc, Name, IsAngled);
   }
 
@@ -268,8 +267,7 @@ PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
   auto Inputs = std::make_shared<AllFiles>();
   Compiler.addDependencyCollector(Inputs);
   auto Buffer = std::make_shared<PCHBuffer>();
-  PrecompileAction Action(Result, Buffer,
-                          Base.empty() ? nullptr : &Doubtful);
+  PrecompileAction Action(Result, Buffer, Base.empty() ? nullptr : &Doubtful);
   if (Compiler.ExecuteAction(Action) && Errors.Text.empty() &&
       Buffer->IsComplete)
     Result.Content = std::move(Buffer->Data);

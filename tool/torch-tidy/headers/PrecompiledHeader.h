@@ -20,9 +20,8 @@ std::shared_ptr<clang::CompilerInvocation>
 sharedPart(const clang::CompilerInvocation &Command, llvm::vfs::FileSystem &FS);
 
 /// The folders of Command that are no part of that.
-std::vector<std::string>
-foldersBeside(const clang::CompilerInvocation &Command,
-              llvm::vfs::FileSystem &FS);
+std::vector<std::string> foldersBeside(const clang::CompilerInvocation &Command,
+                                       llvm::vfs::FileSystem &FS);
 
 /// Sets the options that a source which uses such a header must have in common
 /// with it.

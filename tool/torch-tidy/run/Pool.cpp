@@ -56,9 +56,9 @@ public:
   SignalScope &operator=(const SignalScope &) = delete;
 
   void restore() {
-    // What is pending is still let in here. A job that the same Ctrl-C has ended
-    // may be seen before the signal is: under the handler of before, the signal
-    // would then end the program before it has told what it found.
+    // What is pending is still let in here. A job that the same Ctrl-C has
+    // ended may be seen before the signal is: under the handler of before, the
+    // signal would then end the program before it has told what it found.
     sigprocmask(SIG_SETMASK, &OldMask, nullptr);
     for (size_t I = 0; I < Old.size(); ++I)
       sigaction(Signals[I], &Old[I], nullptr);

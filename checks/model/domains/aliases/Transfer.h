@@ -14,8 +14,8 @@ void part(Machine &M, PlaceId P, Value &Part);
 void call(Machine &M, const LibraryCall &Call, Value &Result);
 void operation(Machine &M, const OperationCall &Call, Value &Result);
 
-/// The places whose tensors use the memory, and those that point to an object on
-/// the heap that holds one.
+/// The places whose tensors use the memory, and those that point to an object
+/// on the heap that holds one.
 PlaceSet holders(const PlaceTable &Places, const State &At,
                  AllocationId Memory);
 

@@ -50,9 +50,8 @@ void opaque(Tensor x) {
 } // namespace
 
 TEST_F(Waits, OfWhatMayBeOnADevice) {
-  EXPECT_EQ(
-      entry("waits").sites<WaitEvent>(),
-      (Texts{"x.item()", "x.item()", "x.cpu()", "std::cout << x",
+  EXPECT_EQ(entry("waits").sites<WaitEvent>(),
+            (Texts{"x.item()", "x.item()", "x.cpu()", "std::cout << x",
                    "host.copy_(x)", "torch::cuda::synchronize()"}));
 }
 
