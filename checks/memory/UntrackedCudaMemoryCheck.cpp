@@ -8,7 +8,8 @@ namespace torchtidy::checks {
 
 using namespace model;
 
-static Finding describe(const Program &Program, const UntrackedMemory &Found) {
+static Finding describe(const Program & /*Program*/,
+                        const UntrackedMemory &Found) {
   Finding Result;
   Result.Location = Found.Takes->getBeginLoc();
   Result.Range = Found.Takes->getSourceRange();

@@ -15,7 +15,7 @@ namespace torchtidy::model {
 /// Of so few bytes CUDA takes a copy of its own, and returns at once ("memory
 /// copies from host to device of a memory block of 64 KB or less": CUDA C++
 /// Programming Guide, asynchronous concurrent execution).
-static constexpr uint64_t StagedBytes = 64 * 1024;
+static constexpr uint64_t StagedBytes = uint64_t(64) * 1024;
 
 static bool isPageable(const TransferEvent &Transfer) {
   return Transfer.IsNonBlocking && mayLeaveCpu(Transfer) &&

@@ -23,7 +23,7 @@ void needs(double);
 void summed(torch::nn::Linear &net, const Batches &xs) {
   double sum = 0;
   for (const Tensor &x : xs) {
-    Tensor loss = net(x).sum();
+    Tensor loss = net(x.to(torch::kCUDA)).sum();
     loss.backward();
     sum += loss.item<double>();
   }
@@ -31,7 +31,7 @@ void summed(torch::nn::Linear &net, const Batches &xs) {
 void several(torch::nn::Linear &net, const Batches &xs) {
   Batches losses;
   for (const Tensor &x : xs) {
-    Tensor loss = net(x).sum();
+    Tensor loss = net(x.to(torch::kCUDA)).sum();
     std::cout << loss;
     losses.push_back(loss.detach().cpu());
     loss.masked_select(loss > 0).sum().backward();
@@ -40,7 +40,7 @@ void several(torch::nn::Linear &net, const Batches &xs) {
 // Quiet.
 void sometimes(torch::nn::Linear &net, const Batches &xs, bool b) {
   for (const Tensor &x : xs) {
-    Tensor loss = net(x).sum();
+    Tensor loss = net(x.to(torch::kCUDA)).sum();
     loss.backward();
     if (b)
       loss.item<double>();
@@ -48,14 +48,21 @@ void sometimes(torch::nn::Linear &net, const Batches &xs, bool b) {
 }
 void needed(torch::nn::Linear &net, const Batches &xs) {
   for (const Tensor &x : xs) {
-    Tensor loss = net(x).sum();
+    Tensor loss = net(x.to(torch::kCUDA)).sum();
     loss.backward();
     needs(loss.item<double>());
   }
 }
 void evaluated(torch::nn::Linear &net, const Batches &xs) {
   for (const Tensor &x : xs)
-    net(x).sum().item<double>();
+    net(x.to(torch::kCUDA)).sum().item<double>();
+}
+void unknown(torch::nn::Linear &net, const Batches &xs) {
+  for (const Tensor &x : xs) {
+    Tensor loss = net(x).sum();
+    loss.backward();
+    loss.item<double>();
+  }
 }
 void onCpu(torch::nn::Linear &net, const Batches &xs) {
   for (const Tensor &x : xs) {
@@ -85,6 +92,7 @@ TEST_F(SyncInLoopTest, OneFactForALoop) {
 }
 
 TEST_F(SyncInLoopTest, Quiet) {
-  for (const char *Root : {"sometimes", "needed", "evaluated", "onCpu"})
+  for (const char *Root :
+       {"sometimes", "needed", "evaluated", "unknown", "onCpu"})
     EXPECT_TRUE(ask(Root).empty()) << Root;
 }
