@@ -13,6 +13,8 @@
 #   %source_root   the source tree
 #   %build_root    the build tree
 #   %python, %cmake
+#   %quick_cxx     a compiler for many programs: Clang, where it is whole, takes a third of
+#                  GCC's time on LibTorch's headers
 import os
 import shlex
 import shutil
@@ -44,6 +46,17 @@ def command(*words: str) -> str:
     return " ".join(shlex.quote(word) for word in words)
 
 
+def quick_cxx() -> str:
+    """Clang, where its AddressSanitizer is installed, else what CMake takes by itself."""
+    clang = shutil.which("clang++-19")
+    program = "int main() {}"
+    if clang and subprocess.run(
+            [clang, "-x", "c++", "-fsanitize=address", "-o", os.devnull, "-"],
+            input=program, text=True, capture_output=True).returncode == 0:
+        return clang
+    return os.environ.get("CXX", "c++")
+
+
 config.substitutions += [
     ("%check_torch", command(site["python"],
                              os.path.join(site["source"], "support", "check_torch.py"),
@@ -62,6 +75,7 @@ config.substitutions += [
     ("%build_root", command(build_root)),
     ("%python", command(site["python"])),
     ("%cmake", command(site["cmake"])),
+    ("%quick_cxx", command(quick_cxx())),
 ]
 
 # FileCheck, not, count, split-file.

@@ -20,6 +20,8 @@ using flow::Loop;
 
 /// So few copies are soon done.
 static constexpr uint64_t Few = 8;
+/// So many numbers more in each iteration are soon copied, too.
+static constexpr uint64_t FewNumbers = 16;
 
 namespace {
 
@@ -37,7 +39,7 @@ public:
       if (!survives(*L))
         continue;
       if (mostTrips(Entry, *L).value_or(Few + 1) <= Few ||
-          goesThroughModules(*L) || isUsedIn(*L))
+          goesThroughModules(*L) || isUsedIn(*L) || collectsNumbers(*L))
         return std::nullopt;
       CatInLoop Result;
       Result.Entry = &Entry;
@@ -181,6 +183,20 @@ private:
         dyn_cast_or_null<CXXForRangeStmt>(Entry.loopStatement(L));
     return Range && Range->getLoopVariable() &&
            torch::isModule(torch::pointee(Range->getLoopVariable()->getType()));
+  }
+
+  /// A few numbers for each run of a network: all that is copied in the end is
+  /// nothing beside what the network has computed.
+  bool collectsNumbers(const Loop &L) const {
+    const bool AreFew = llvm::any_of(
+        Entry.events<CombineEvent>(), [&](const CombineEvent &Each) {
+          return Each.Site == At.Call && Each.In == At.In &&
+                 Each.Fewest.value_or(FewNumbers + 1) <= FewNumbers;
+        });
+    return AreFew && llvm::any_of(Entry.events<ForwardEvent>(),
+                                  [&](const ForwardEvent &Each) {
+                                    return L.contains(Each.Point);
+                                  });
   }
 
   /// Code of L does something with the tensor besides letting it grow.

@@ -59,8 +59,12 @@ private:
       return {};
     const bool IsRange = torch::choosesRange(Op);
     if (IsRange || torch::choosesPosition(Op)) {
+      // narrow(0, 0, n) says how many, not which.
+      const auto HowMany = IsRange ? torch::firstPositions(Call)
+                                   : llvm::SmallVector<const Expr *, 2>();
       for (const Expr *Index : Arguments)
-        Path.Indices.push_back({At.In, Index});
+        if (!llvm::is_contained(HowMany, ast::stripCopies(Index)))
+          Path.Indices.push_back({At.In, Index});
       Path.HasRange |= IsRange;
       Path.IsComputed |= Computes;
       Path.Tensor = {At.In, Operand};

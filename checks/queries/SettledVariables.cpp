@@ -52,6 +52,25 @@ static bool mayChangeMember(const flow::ControlFlow &Flow,
       ast::Lambdas::Enter);
 }
 
+/// No code of the file changes V. What another file may do to a variable that
+/// it can see comes before: a device is chosen once.
+static bool isNeverChanged(const Execution &Entry, const VarDecl *V) {
+  const auto Mentions = [V](const Stmt *S) {
+    const auto *Ref = dyn_cast<DeclRefExpr>(S);
+    return Ref && Ref->getDecl() == V;
+  };
+  return llvm::all_of(
+      Entry.code().functions().all(), [&](const FunctionDecl *F) {
+        if (!ast::anyStmt(F->getBody(), Mentions, ast::Lambdas::Enter))
+          return true;
+        const flow::ControlFlow *Flow = Entry.code().controlFlow(F);
+        return Flow &&
+               llvm::none_of(mentionsOf(*Flow, V), [&](const DeclRefExpr *Ref) {
+                 return mayChangeHere(*Flow, Ref);
+               });
+      });
+}
+
 bool isSettled(const Execution &Entry, PlaceId P, const Frame *In) {
   const PlaceTable &Places = Entry.places();
   const VarDecl *V = Places.isRoot(P) ? Places.variable(P) : nullptr;
@@ -62,6 +81,8 @@ bool isSettled(const Execution &Entry, PlaceId P, const Frame *In) {
   if (const ValueDecl *D = V ? V : Member;
       !D || D->getType().getNonReferenceType().isConstQualified())
     return D;
+  if (V && V->hasGlobalStorage())
+    return isNeverChanged(Entry, V);
   for (const Frame *F = In; F; F = F->Caller) {
     if (!F->Flow || (Member && mayChangeMember(*F->Flow, Member)))
       return false;

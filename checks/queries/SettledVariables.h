@@ -11,7 +11,7 @@ bool mayChangeHere(const flow::ControlFlow &Flow, const clang::Expr *E);
 
 /// The variable or member at P, which function In or one of its callers names,
 /// holds one value wherever it is read: all that changes it comes first, in the
-/// order of the text, and in no loop.
+/// order of the text, and in no loop; a global variable nobody changes.
 bool isSettled(const Execution &Entry, PlaceId P, const Frame *In);
 
 } // namespace torchtidy::model

@@ -121,6 +121,20 @@ static bool isSameInLoop(const Execution &Entry, const MeetEvent &Meeting) {
          Invariance(Entry).isInvariant(Tensor, Meeting.In, *Around.back());
 }
 
+/// A caller's tensor that is told of already, where it is given away: what was
+/// made of it on the way is where it is.
+static void dropInner(std::vector<DeviceMismatch> &All) {
+  std::set<std::pair<const Stmt *, bool>> Given;
+  for (const DeviceMismatch &Each : All)
+    Given.insert({Each.Meeting->Site, Each.Meeting->OnCpu != nullptr});
+  llvm::erase_if(All, [&](const DeviceMismatch &Each) {
+    for (const Frame *F = Each.Meeting->In; F && F->Caller; F = F->Caller)
+      if (Given.count({F->Site, Each.Meeting->OnCpu != nullptr}))
+        return true;
+    return false;
+  });
+}
+
 std::vector<DeviceMismatch> deviceMismatches(Program &Program) {
   std::vector<DeviceMismatch> Result;
   std::optional<DeviceBranches> Branches;
@@ -152,6 +166,7 @@ std::vector<DeviceMismatch> deviceMismatches(Program &Program) {
       Result.push_back(Found);
     }
   }
+  dropInner(Result);
   return Result;
 }
 

@@ -204,19 +204,36 @@ private:
   /// It prints, or at least as many other operations run in it as accesses.
   bool doesOtherThings(const Loop &L) const {
     std::set<const CallExpr *> Others, Accesses;
+    std::set<const ValueDecl *> Tensors;
     for (const Access &A : All)
-      if (L.contains(A.At.Point))
+      if (L.contains(A.At.Point)) {
         Accesses.insert(A.At.Call);
+        if (const ValueDecl *Tensor = named(A.Path.Tensor.E))
+          Tensors.insert(Tensor);
+      }
     for (const CallAt &At : Calls) {
       if (!L.contains(At.Point))
         continue;
       if (torch::printsText(At.Call))
         return true;
       if (!Accesses.count(At.Call) && !OfAccesses.count(At.Call) &&
-          isWork(At.Call))
+          isWork(At.Call) && !choosesOf(At.Call, Tensors))
         Others.insert(At.Call);
     }
     return Others.size() >= Accesses.size();
+  }
+
+  /// t[i + 1][0], an operand of what is done to elements of t.
+  static bool choosesOf(const CallExpr *Call,
+                        const std::set<const ValueDecl *> &Tensors) {
+    const Expr *Of = Call;
+    while (const auto *Each = dyn_cast<CallExpr>(ast::strip(Of))) {
+      const torch::Operation *Op = torch::classify(Each).Op;
+      Of = Op && torch::choosesPosition(*Op) ? ast::objectOf(Each) : nullptr;
+      if (!Of)
+        return false;
+    }
+    return Tensors.count(named(Of));
   }
 
   /// An operation on tensors, or a pointer to a whole one.

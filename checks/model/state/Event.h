@@ -283,6 +283,9 @@ struct WriteEvent : EventOf<Event::Write> {
 /// Tensors become one: stack(), cat(). The site says which.
 struct CombineEvent : EventOf<Event::Combine> {
   using EventOf::EventOf;
+  /// Of a list that is written there, {a, b}: one of them has no more elements
+  /// than this. Nothing where no size is known.
+  std::optional<uint64_t> Fewest;
 };
 
 /// A copy is made for the sake of a shape or a layout: repeat(), contiguous().

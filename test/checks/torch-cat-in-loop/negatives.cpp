@@ -126,3 +126,16 @@ Tensor stop(const std::vector<Tensor> &xs) {
   }
   return all;
 }
+// One number for each run of a network.
+Tensor scores(torch::nn::Sequential net, const std::vector<Tensor> &images) {
+  torch::NoGradGuard no_grad;
+  Tensor all;
+  for (auto &image : images) {
+    auto score = torch::median(net->forward(image)).view({1, 1});
+    if (!all.defined())
+      all = score;
+    else
+      all = torch::cat({all, score}, 1);
+  }
+  return all.softmax(1);
+}

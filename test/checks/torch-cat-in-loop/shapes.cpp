@@ -96,3 +96,19 @@ void lambda(const std::vector<Tensor> &xs) {
   for (const Tensor &x : xs) add(x);
   std::cout << all.sum();
 }
+// Two numbers each, and nothing that takes longer; whole rows beside a network.
+Tensor pairs(const std::vector<double> &xs) {
+  Tensor all = torch::empty({0, 2});
+  for (double x : xs)
+    all = torch::cat({all, torch::full({1, 2}, x)});
+    // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'torch::cat' copies all that 'all' has collected
+  return all;
+}
+Tensor features(torch::nn::Linear net, const std::vector<Tensor> &xs) {
+  torch::NoGradGuard no_grad;
+  Tensor all = torch::empty({0, 512});
+  for (const Tensor &x : xs)
+    all = torch::cat({all, net(x).view({1, 512})});
+    // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'torch::cat' copies all that 'all' has collected
+  return all;
+}

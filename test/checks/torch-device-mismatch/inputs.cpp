@@ -184,3 +184,55 @@ void recurrent(torch::Device device) {
   net.to(device);
   net.forward(torch::rand({3, 2, 4}, device));
 }
+
+// One tensor, two callers, and what is made where it is: told once.
+struct TextImpl : torch::nn::Module {
+  TextImpl() {
+    embed = register_module("embed", torch::nn::Embedding(100, 8));
+    place = register_module("place", torch::nn::Embedding(100, 8));
+  }
+  Tensor features(Tensor ids) {
+    auto at = torch::arange(ids.size(1), torch::TensorOptions().device(ids.device()).dtype(torch::kLong));
+    return embed->forward(ids) + place->forward(at);
+  }
+  torch::nn::Embedding embed{nullptr}, place{nullptr};
+};
+TORCH_MODULE(Text);
+static Tensor classify(Text &net, const std::vector<int64_t> &ids) {
+  auto x = torch::tensor(ids, torch::kLong).unsqueeze(0);
+  return net->features(x);
+  // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: 'x' is on the CPU, and 'net' was moved to a CUDA device: this throws where that has happened; move it there before
+}
+static void learn(Text &net, const std::vector<std::vector<int64_t>> &data, torch::optim::Optimizer &opt) {
+  for (auto &ids : data) {
+    opt.zero_grad();
+    classify(net, ids).sum().backward();
+    opt.step();
+  }
+}
+static int judge(Text &net, const std::vector<std::vector<int64_t>> &data) {
+  torch::NoGradGuard no_grad;
+  int n = 0;
+  for (auto &ids : data)
+    n += classify(net, ids).argmax().item<int>();
+  return n;
+}
+void texts(bool fast, const std::vector<std::vector<int64_t>> &data) {
+  Text net;
+  if (fast)
+    net->to(torch::kCUDA);
+  torch::optim::AdamW opt(net->parameters());
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    learn(net, data, opt);
+    judge(net, data);
+  }
+}
+
+// What goes together with a tensor of the CPU that has dimensions is there.
+void together(const Tensor &given, torch::Device device) {
+  Net net;
+  net.to(device);
+  auto mixed = given + torch::zeros({1, 784});
+  net.forward(mixed);
+  // CHECK-MESSAGES: :[[@LINE-1]]:15: warning: 'mixed' is on the CPU, and 'net' was moved to 'device'
+}

@@ -389,3 +389,10 @@ void byData(torch::Device device) {
     p.set_data(p.to(device));
   net.forward(torch::rand({1, 784}, device));
 }
+// A number goes with tensors anywhere; so do indices.
+void anywhere(const Tensor &given, const Tensor &rows, torch::Device device) {
+  torch::nn::Linear net(4, 4);
+  net->to(device);
+  net->forward(given + torch::tensor(1.0));
+  net->forward(given.index({torch::tensor({1, 2})}));
+}

@@ -202,3 +202,13 @@ int sample(Tensor probs) {
   }
   return 0;
 }
+// The mean of more and more of it: no row.
+void running(Tensor all, std::vector<float> &out) {
+  for (int n = 1; n < all.size(0); ++n)
+    out.push_back(all.narrow(0, 0, n).mean().item<float>());
+}
+// Rows are added to rows.
+void addRows(Tensor a, const Tensor &b, const Tensor &order, int n) {
+  for (int i = 0; i < n; ++i)
+    a[i] += b[n - i];
+}

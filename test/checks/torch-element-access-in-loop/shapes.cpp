@@ -196,3 +196,14 @@ void manyPicked(Tensor scores, std::vector<float> &out) {
     out.push_back(best[i].item<float>());
     // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: elements of 'best' are read one at a time
 }
+// The operand is an element, too.
+struct Episode { Tensor value, left; };
+void backUp(Episode &e, int n) {
+  for (int s = n - 2; s >= 0; --s) {
+    e.value[s][0] += e.value[s + 1][0];
+    float left = e.left[s + 1][3].item<float>();
+    // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: elements of 'e.left' are read one at a time
+    e.value[s + 1][0] /= left + 1;
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: elements of 'e.value' are written one at a time
+  }
+}

@@ -81,3 +81,11 @@ auto lambda = [](const Tensor &x) {
   // CHECK-MESSAGES: :[[@LINE-1]]:30: warning: the tensor has that type already, and 'to' returns it as it is; leave the call out
   // CHECK-MESSAGES: :[[@LINE-2]]:97: warning: the tensor has that type already
 };
+// A global variable that nothing here changes.
+torch::Device chosenOnce(torch::cuda::is_available() ? torch::kCUDA : torch::kCPU);
+Tensor target(torch::nn::Linear net, const Tensor &image) {
+  Tensor x = image.to(chosenOnce);
+  Tensor y = net->forward(x);
+  return torch::ones_like(y).to(chosenOnce);
+  // CHECK-MESSAGES: :[[@LINE-1]]:30: warning: the tensor is on that device already
+}

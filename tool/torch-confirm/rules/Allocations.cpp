@@ -40,8 +40,7 @@ public:
     V.Unit = "allocations per iteration";
     if (Where.Statement.empty()) {
       V.Result = Outcome::NotReached;
-      V.Sentence =
-          "no operation of this line was seen, though " + Where.reachedText();
+      V.Sentence = Where.unseenText();
       return V;
     }
     double Number = 0, Bytes = 0;

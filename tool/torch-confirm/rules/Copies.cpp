@@ -108,8 +108,7 @@ private:
     }
     if (Where.Statement.empty()) {
       V.Result = Outcome::NotReached;
-      V.Sentence =
-          "no operation of this line was seen, though " + Where.reachedText();
+      V.Sentence = Where.unseenText();
       return V;
     }
     V.Result = Outcome::Refuted;

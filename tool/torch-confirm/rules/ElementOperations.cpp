@@ -81,8 +81,7 @@ public:
     V.Unit = "operations on one element";
     if (Where.Statement.empty()) {
       V.Result = Outcome::NotReached;
-      V.Sentence =
-          "no operation of this line was seen, though " + Where.reachedText();
+      V.Sentence = Where.unseenText();
       return V;
     }
     uint64_t One = 0, More = 0, All = 0;

@@ -65,8 +65,7 @@ public:
     if (Where.Statement.empty()) {
       V.Number.reset();
       V.Result = Outcome::NotReached;
-      V.Sentence =
-          "no operation of this line was seen, though " + Where.reachedText();
+      V.Sentence = Where.unseenText();
     } else if (isSilent(Where.Finding)) {
       V.Number.reset();
       V.Sentence = "the line ran and nothing was thrown, as the finding says; "

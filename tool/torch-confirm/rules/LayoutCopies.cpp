@@ -36,8 +36,7 @@ public:
     V.Unit = "bytes per iteration";
     if (Where.Statement.empty()) {
       V.Result = Outcome::NotReached;
-      V.Sentence =
-          "no operation of this line was seen, though " + Where.reachedText();
+      V.Sentence = Where.unseenText();
       return V;
     }
     const std::string During = countText(double(V.Iterations), "iteration");

@@ -68,8 +68,7 @@ private:
           "nothing is copied between devices without a CUDA device, " + During;
     } else if (Where.Statement.empty()) {
       V.Result = Outcome::NotReached;
-      V.Sentence =
-          "no operation of this line was seen, though " + Where.reachedText();
+      V.Sentence = Where.unseenText();
     } else {
       V.Result = Outcome::Refuted;
       V.Rule = "no copy at the line";

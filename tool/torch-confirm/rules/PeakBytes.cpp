@@ -33,8 +33,7 @@ public:
     V.Rule = "nodes made and never run";
     if (Where.Statement.empty()) {
       V.Result = Outcome::NotReached;
-      V.Sentence =
-          "no operation of this line was seen, though " + Where.reachedText();
+      V.Sentence = Where.unseenText();
       return V;
     }
     // A function may be called for training and for evaluation; one call

@@ -47,6 +47,10 @@ public:
   uint64_t iterations() const;
   /// "its loop ran 80 times": for statements that nothing was seen of.
   std::string reachedText() const;
+  /// What is said of such a statement.
+  std::string unseenText() const {
+    return "no operation of this line was seen, though " + reachedText();
+  }
 
   /// The same lines, by the name that the recording has for the file; unknown
   /// where it has none.

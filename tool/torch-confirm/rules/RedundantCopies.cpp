@@ -12,8 +12,7 @@ Verdict notReached(const Places &Where) {
   V.Result = Outcome::NotReached;
   V.Iterations = Where.iterations();
   V.Rule = "no operation at the line";
-  V.Sentence =
-      "no operation of this line was seen, though " + Where.reachedText();
+  V.Sentence = Where.unseenText();
   return V;
 }
 

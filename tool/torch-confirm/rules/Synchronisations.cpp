@@ -20,9 +20,7 @@ public:
 
   Verdict judge(const Places &Where) const override {
     if (Where.Statement.empty())
-      return verdict(Outcome::NotReached,
-                     "no operation of this line was seen, though " +
-                         Where.reachedText());
+      return verdict(Outcome::NotReached, Where.unseenText());
     uint64_t Waits = 0;
     for (const Site *S : sitesOf(Where.Statement))
       Waits += S->Synchronisations;

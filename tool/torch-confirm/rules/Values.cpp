@@ -14,8 +14,7 @@ public:
     Verdict V;
     V.Iterations = Where.iterations();
     V.Sentence = (Where.Statement.empty()
-                      ? "no operation of this line was seen, though " +
-                            Where.reachedText()
+                      ? Where.unseenText()
                       : "the line ran, " +
                             countText(double(V.Iterations), "iteration")) +
                  "; " + advice(Where);

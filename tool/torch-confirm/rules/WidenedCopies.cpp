@@ -32,8 +32,7 @@ public:
       V.Rule = "needs a device";
       V.Sentence =
           Where.Statement.empty()
-              ? "no operation of this line was seen, though " +
-                    Where.reachedText()
+              ? Where.unseenText()
               : "nothing of this line is copied to a device, " + During;
       return V;
     }

@@ -1,4 +1,5 @@
 #include "model/domains/aliases/Transfer.h"
+#include "ast/Expressions.h"
 #include "model/machine/Machine.h"
 #include "torch/Options.h"
 #include "torch/Types.h"
@@ -134,6 +135,17 @@ static Known<Storage> storageOf(const Operation &Op) {
   return Known<Storage>::unknown();
 }
 
+static void emitCombination(Machine &M, const OperationCall &Call) {
+  M.emit<CombineEvent>(Call.Call, [&](CombineEvent &E) {
+    const auto Tensors = ast::listed(Call.Operands.front());
+    if (!Tensors)
+      return;
+    for (const Expr *Each : *Tensors)
+      if (const auto Elements = M.deepValue(Each).InShape.elements())
+        E.Fewest = std::min(*Elements, E.Fewest.value_or(*Elements));
+  });
+}
+
 void aliases::operation(Machine &M, const OperationCall &Call, Value &Result) {
   const Operation &Op = *Call.Op;
   Result.InStorage = storageOf(Op);
@@ -145,7 +157,7 @@ void aliases::operation(Machine &M, const OperationCall &Call, Value &Result) {
   if (torch::isTransfer(Op) && HasOperand)
     emitTransfer(M, Call, Result);
   if (torch::isConcatenation(Op) && HasOperand)
-    M.emit<CombineEvent>(Call.Call);
+    emitCombination(M, Call);
   if (Op.View != Tri::No && HasOperand && Op.Writes == op::NoArgument)
     alias(M, Call, Result);
 }

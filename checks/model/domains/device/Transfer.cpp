@@ -19,9 +19,12 @@ static Placement orUnknown(const Placement &Said) {
 
 void Together::add(const Placement &Operand) {
   (Operand.isOnCpu() ? OnCpu : Elsewhere).join(orUnknown(Operand));
+  HasDimensions |= Operand.isOnCpu() && Operand.Rank == rank::Some;
 }
 
 Placement Together::result() const {
+  if (AreTogether && HasDimensions && Elsewhere.OnDevice == Devices::unknown())
+    return OnCpu;
   return Elsewhere.saysDevice() ? Elsewhere : OnCpu;
 }
 
@@ -166,6 +169,8 @@ struct Operands {
   uint8_t Host = 0, Rank = 0;
 
   Operands(const OperationCall &Call, bool Moves) {
+    if (torch::needsOneDevice(*Call.Op))
+      Same.expectOneDevice();
     for (auto [Operand, V] : llvm::zip_equal(Call.Operands, Call.Values)) {
       const QualType Type = Operand->getType();
       const bool IsFirst = Operand == Call.Operands.front();

@@ -50,10 +50,14 @@ void forgetIndex(clang::QualType Type, Value &Member);
 class Together {
 public:
   void add(const Placement &Operand);
+  /// The operation throws where they are not together: one on the CPU that has
+  /// dimensions then says where the others are that nobody knows of.
+  void expectOneDevice() { AreTogether = true; }
   Placement result() const;
 
 private:
   Placement OnCpu, Elsewhere;
+  bool HasDimensions = false, AreTogether = false;
 };
 
 // Modules: Modules.cpp.

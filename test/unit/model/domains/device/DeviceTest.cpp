@@ -165,7 +165,9 @@ void unknown(Tensor given) {
   Tensor y = torch::zeros({2});
   torch::load(y, "y.pt");
   observe("loaded", y);
-  observe("computed", foreign() + torch::zeros({2}));
+  observe("computed", foreign() + torch::tensor(2.0));
+  // It throws where both are not together.
+  observe("together", foreign() + torch::zeros({2}));
 }
 void sized(int64_t n, torch::Dtype type) {
   Tensor x = torch::zeros({n});
@@ -370,6 +372,7 @@ TEST_F(DeviceTest, Unknown) {
   for (const char *Name : {"foreign", "given", "loaded", "computed"})
     EXPECT_EQ(on(W, Name), "any") << Name;
   EXPECT_EQ(on(W, "changed"), "cpu any");
+  EXPECT_EQ(on(W, "together"), "cpu");
 }
 
 TEST_F(DeviceTest, NumbersAndTypesSayNothing) {
