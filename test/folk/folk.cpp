@@ -1,0 +1,163 @@
+// Measures advice that is often given for LibTorch, and that torch-tidy does not give.
+// docs/not-checked.md tells what comes out. Prints "name value" lines: times in
+// milliseconds (ns where the name says so), bytes and counts exactly.
+//
+//   cmake -S test/folk -B build/folk && cmake --build build/folk && build/folk/folk
+#include <torch/torch.h>
+
+#include <ATen/Parallel.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+using torch::Tensor;
+
+namespace {
+
+// What tensors hold in the memory of the CPU, counted by LibTorch itself.
+struct Held : c10::MemoryReportingInfoBase {
+  void reportMemoryUsage(void *, int64_t Bytes, size_t, size_t, c10::Device) override {
+    Now += Bytes;
+    Allocations += Bytes > 0;
+  }
+  bool memoryProfilingEnabled() const override { return true; }
+  int64_t Now = 0, Allocations = 0;
+};
+
+void say(const char *Name, double Value) { std::printf("%s %.6g\n", Name, Value); }
+
+// The fastest of several, in milliseconds: noise only adds.
+double fastest(const std::function<void()> &What, int Times = 15) {
+  What();
+  double Best = 1e300;
+  for (int I = 0; I < Times; ++I) {
+    const auto Start = std::chrono::steady_clock::now();
+    What();
+    const std::chrono::duration<double, std::milli> Took =
+        std::chrono::steady_clock::now() - Start;
+    Best = std::min(Best, Took.count());
+  }
+  return Best;
+}
+
+// What each of ten more iterations leaves behind, in bytes of tensors.
+int64_t growth(Held &H, const std::function<void()> &Iteration) {
+  for (int I = 0; I < 3; ++I)
+    Iteration();
+  const int64_t Before = H.Now;
+  for (int I = 0; I < 10; ++I)
+    Iteration();
+  return (H.Now - Before) / 10;
+}
+
+torch::nn::Sequential network() {
+  return torch::nn::Sequential(torch::nn::Linear(64, 64), torch::nn::ReLU(),
+                               torch::nn::Linear(64, 64), torch::nn::ReLU(),
+                               torch::nn::Linear(64, 1));
+}
+
+void layout() {
+  const Tensor X = torch::rand({4096, 4096});
+  say("elementwise", fastest([&] { X + 1; }));
+  say("elementwise-transposed", fastest([&] { X.t() + 1; }));
+  say("elementwise-contiguous-first", fastest([&] { X.t().contiguous() + 1; }));
+}
+
+void copies(Held &H) {
+  const Tensor X = torch::rand({256, 256}), Row = torch::rand({256});
+  say("to-same-device-is-same", X.to(torch::kCPU).is_same(X));
+  say("cpu-is-same", X.cpu().is_same(X));
+  say("contiguous-is-same", X.contiguous().is_same(X));
+  const int64_t Before = H.Allocations, Bytes = H.Now;
+  const Tensor Sum = X + Row;
+  say("broadcast-allocations", H.Allocations - Before);
+  say("broadcast-bytes", H.Now - Bytes);
+  say("result-bytes", Sum.nbytes());
+}
+
+void gradients(Held &H) {
+  auto Net = network();
+  const Tensor X = torch::rand({32, 64});
+  torch::optim::SGD Optimizer(Net->parameters(), 1e-3);
+  say("no-zero-grad-bytes", growth(H, [&] {
+        Net->forward(X).mean().backward();
+        Optimizer.step();
+      }));
+  say("evaluation-with-graph-bytes", growth(H, [&] { Net->forward(X); }));
+  const Tensor Weights = Net->parameters().front();
+  Tensor Average = Weights.detach().clone();
+  say("moving-average-bytes", growth(H, [&] {
+        Average = 0.99 * Average + 0.01 * Weights.detach();
+      }));
+  say("retain-graph-dropped-bytes", growth(H, [&] {
+        Net->forward(X).mean().backward({}, /*retain_graph=*/true);
+      }));
+}
+
+void optimizerFirst() {
+  torch::nn::Linear Net(4, 4);
+  const Tensor Before = Net->weight;
+  torch::optim::SGD Optimizer(Net->parameters(), 0.1);
+  Net->to(torch::kDouble);
+  say("module-to-keeps-parameters",
+      Net->weight.is_same(Before) &&
+          Optimizer.param_groups()[0].params()[0].is_same(Net->weight));
+  Net->forward(torch::ones({1, 4}, torch::kDouble)).sum().backward();
+  const Tensor Old = Net->weight.detach().clone();
+  Optimizer.step();
+  say("optimizer-made-before-to-steps", !Old.equal(Net->weight));
+}
+
+void randomBuffers() {
+  Tensor Buffer = torch::empty({1024, 1024});
+  say("randn-made-anew", fastest([] { torch::randn({1024, 1024}); }));
+  say("randn-refilled", fastest([&] { Buffer.normal_(); }));
+  say("zeros-made-anew", fastest([] { torch::zeros({64}); }, 2000));
+  torch::nn::Linear Net(256, 256);
+  const Tensor X = torch::rand({64, 256});
+  say("linear-forward", fastest([&] {
+        torch::NoGradGuard NoGrad;
+        Net->forward(X);
+      }, 200));
+}
+
+__attribute__((noinline)) int64_t byValue(Tensor X) { return X.dim(); }
+__attribute__((noinline)) int64_t byReference(const Tensor &X) { return X.dim(); }
+
+void passing() {
+  const Tensor X = torch::rand({4});
+  int64_t Sum = 0;
+  constexpr int Calls = 1000000;
+  const double Value = fastest([&] {
+    for (int I = 0; I < Calls; ++I)
+      Sum += byValue(X);
+  }, 5);
+  const double Reference = fastest([&] {
+    for (int I = 0; I < Calls; ++I)
+      Sum += byReference(X);
+  }, 5);
+  say("by-value-ns-more", (Value - Reference) * 1e6 / Calls);
+  say("smallest-operation-ns", fastest([&] {
+        for (int I = 0; I < 1000; ++I)
+          X + X;
+      }) * 1e3);
+  if (Sum == 0)
+    std::puts("");
+}
+
+} // namespace
+
+int main() {
+  at::set_num_threads(1);
+  torch::manual_seed(0);
+  auto Counted = std::make_shared<Held>();
+  c10::DebugInfoGuard Guard(c10::DebugInfoKind::PROFILER_STATE, Counted);
+  copies(*Counted);
+  gradients(*Counted);
+  optimizerFirst();
+  layout();
+  randomBuffers();
+  passing();
+}
