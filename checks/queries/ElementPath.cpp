@@ -1,5 +1,6 @@
 #include "queries/ElementPath.h"
 #include "ast/Expressions.h"
+#include "ast/Walk.h"
 #include "torch/Api.h"
 #include "torch/Elements.h"
 #include "torch/Std.h"
@@ -9,6 +10,20 @@
 using namespace clang;
 
 namespace torchtidy::model {
+
+bool areNumbers(const Expr *Indices) {
+  return !ast::anyStmt(
+      Indices,
+      [](const Stmt *S) {
+        const auto *Construct = dyn_cast<CXXConstructExpr>(S);
+        if (!Construct || !torch::isIndex(Construct->getType()) ||
+            Construct->getNumArgs() == 0)
+          return false;
+        const QualType Type = ast::strip(Construct->getArg(0))->getType();
+        return !torch::isIndex(Type) && !Type->isIntegerType();
+      },
+      ast::Lambdas::Skip);
+}
 
 namespace {
 
@@ -65,7 +80,7 @@ private:
       for (const Expr *Index : Arguments)
         if (!llvm::is_contained(HowMany, ast::stripCopies(Index)))
           Path.Indices.push_back({At.In, Index});
-      Path.HasRange |= IsRange;
+      Path.HasRange |= IsRange || !llvm::all_of(Arguments, areNumbers);
       Path.IsComputed |= Computes;
       Path.Tensor = {At.In, Operand};
     } else if (llvm::any_of(Arguments, [](const Expr *Argument) {

@@ -28,16 +28,15 @@ static const Expr *withoutWishes(const Expr *E) {
              : E;
 }
 
-/// Once in the life of the program, or of an object, or a few bytes.
+/// Once in the life of the program, or of an object, or a few bytes. Of nothing
+/// at all, empty({0}), there is nothing to copy.
 static bool isMadeOnce(const Execution &Entry, const HostAllocation &Found) {
   if (happensOnce(Entry, *Found.Transfer))
     return true;
-  if (Found.Around)
-    return false;
+  const uint64_t Few = Found.Around ? 1 : SmallElements;
   for (const AllocateEvent &Allocate : Entry.events<AllocateEvent>())
     if (Allocate.Site == Found.Factory && Allocate.In == Found.Transfer->In)
-      return knownElements(Entry, Allocate).value_or(SmallElements) <
-             SmallElements;
+      return knownElements(Entry, Allocate).value_or(Few) < Few;
   return false;
 }
 

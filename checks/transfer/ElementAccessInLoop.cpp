@@ -14,6 +14,7 @@
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
+#include <map>
 #include <set>
 
 using namespace clang;
@@ -87,21 +88,6 @@ private:
       if (goesOn(Result.Path, *L))
         Result.Loops.push_back(L);
     return Result.Loops.empty() ? std::nullopt : std::optional(Result);
-  }
-
-  /// {i, j}: no slice and no tensor.
-  static bool areNumbers(const Expr *Indices) {
-    return !ast::anyStmt(
-        Indices,
-        [](const Stmt *S) {
-          const auto *Construct = dyn_cast<CXXConstructExpr>(S);
-          if (!Construct || !torch::isIndex(Construct->getType()) ||
-              Construct->getNumArgs() == 0)
-            return false;
-          const QualType Type = ast::strip(Construct->getArg(0))->getType();
-          return !torch::isIndex(Type) && !Type->isIntegerType();
-        },
-        ast::Lambdas::Skip);
   }
 
   static void addIndices(const CallAt &At, ElementPath &Path) {
@@ -254,29 +240,33 @@ private:
     return Member ? Member->getMemberDecl() : nullptr;
   }
 
+  /// One finding for each kind of access in a nest of loops: who mends one of
+  /// them mends all.
   void report(const Access &A, std::vector<ElementAccessInLoop> &Result) {
-    const ValueDecl *Tensor = named(A.Path.Tensor.E);
-    for (ElementAccessInLoop &Known : Result)
-      if (Known.Entry == &Entry && Known.How == A.How &&
-          Known.Around == A.Loops.front() && Tensor &&
-          named(Known.Tensor.E) == Tensor) {
-        if (Known.Site->getBeginLoc() < A.At.Call->getBeginLoc()) {
-          Known.AsWell.push_back(A.At.Call);
-        } else {
-          Known.AsWell.push_back(Known.Site);
-          Known.Site = A.At.Call;
-          Known.In = A.At.In;
-        }
-        return;
-      }
-    ElementAccessInLoop Found;
-    Found.Entry = &Entry;
+    const Loop *Nest = A.Loops.back();
+    auto [It, IsNew] = Reported.insert({{A.How, Nest}, Result.size()});
+    if (IsNew) {
+      ElementAccessInLoop Found;
+      Found.Entry = &Entry;
+      Found.How = A.How;
+      place(Found, A);
+      Result.push_back(std::move(Found));
+      return;
+    }
+    ElementAccessInLoop &Known = Result[It->second];
+    if (Known.Site->getBeginLoc() < A.At.Call->getBeginLoc()) {
+      Known.AsWell.push_back(A.At.Call);
+      return;
+    }
+    Known.AsWell.push_back(Known.Site);
+    place(Known, A);
+  }
+
+  static void place(ElementAccessInLoop &Found, const Access &A) {
     Found.In = A.At.In;
     Found.Site = A.At.Call;
     Found.Tensor = A.Path.Tensor;
-    Found.How = A.How;
     Found.Around = A.Loops.front();
-    Result.push_back(std::move(Found));
   }
 
   const Execution &Entry;
@@ -286,6 +276,8 @@ private:
   const std::vector<CallAt> Calls;
   std::vector<Access> All;
   std::set<const CallExpr *> OfAccesses;
+  /// The finding of a kind and the outermost of the loops.
+  std::map<std::pair<ElementAccessInLoop::Kind, const Loop *>, size_t> Reported;
 };
 
 } // namespace

@@ -7,13 +7,13 @@
 
 namespace torchtidy::model {
 
-/// The elements of one tensor, read or written one at a time in one loop.
+/// Elements of tensors, read or written one at a time in one nest of loops.
 struct ElementAccessInLoop {
   const Execution *Entry = nullptr;
   const Frame *In = nullptr;
   /// The first access: the call that reads or writes.
   const clang::CallExpr *Site = nullptr;
-  /// The tensor, as it is written where it is indexed.
+  /// Its tensor, as it is written where it is indexed.
   Written Tensor;
   enum Kind {
     Reads,
@@ -23,7 +23,7 @@ struct ElementAccessInLoop {
   } How = Reads;
   /// The innermost loop that goes on from element to element.
   const flow::Loop *Around = nullptr;
-  /// Further accesses of the same kind.
+  /// Further accesses of the same kind, of this tensor and others.
   std::vector<const clang::CallExpr *> AsWell;
 };
 

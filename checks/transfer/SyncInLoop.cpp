@@ -48,14 +48,16 @@ private:
     NumberFate Fate(Entry, &L);
     for (const WaitEvent &Wait : Entry.events<WaitEvent>()) {
       const std::optional<SyncInLoop::Kind> How = kindOf(Wait);
-      if (!How || !isDirectlyIn(Wait.Point, L) || isPassedBy(Wait, L))
+      const bool IsInner = How && !isDirectlyIn(Wait.Point, L);
+      if (!How || !L.contains(Wait.Point) || (!IsInner && isPassedBy(Wait, L)))
         continue;
       const bool IsNumber =
           *How == SyncInLoop::Number || *How == SyncInLoop::Copy;
-      // Then the loop has to wait anyway.
+      // Then the loop has to wait anyway, if not here then in a loop inside.
       if (IsNumber && !Fate.isOnlyRecorded(Wait.Site, Wait.In))
         return;
-      if (llvm::none_of(Found.Waits, [&](const SyncInLoop::Place &Known) {
+      if (!IsInner &&
+          llvm::none_of(Found.Waits, [&](const SyncInLoop::Place &Known) {
             return Known.Wait->Site == Wait.Site;
           }))
         Found.Waits.push_back({&Wait, *How});

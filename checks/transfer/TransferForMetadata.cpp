@@ -1,6 +1,7 @@
 #include "transfer/TransferForMetadata.h"
 #include "ast/Expressions.h"
 #include "queries/DeviceUse.h"
+#include "queries/Sizes.h"
 #include "queries/Transfers.h"
 #include "torch/Members.h"
 #include "torch/Types.h"
@@ -22,7 +23,8 @@ static std::optional<MetadataTransfer> judge(const Execution &Entry,
                                              const TransferEvent &Transfer) {
   const auto *Call = dyn_cast<CXXMemberCallExpr>(Transfer.Site);
   const flow::ControlFlow *Flow = Transfer.In->Flow;
-  if (!Call || !Flow || isThereAlready(Transfer))
+  if (!Call || !Flow || isThereAlready(Transfer) ||
+      happensOnce(Entry, Transfer) || isKnownBelow(Entry, Transfer.Input, 1))
     return std::nullopt;
   MetadataTransfer Result;
   Result.Entry = &Entry;

@@ -212,3 +212,8 @@ void addRows(Tensor a, const Tensor &b, const Tensor &order, int n) {
   for (int i = 0; i < n; ++i)
     a[i] += b[n - i];
 }
+// Columns.
+void scale(Tensor features, int degree) {
+  for (int i = 0; i < degree; ++i)
+    features.index({torch::indexing::Slice(), i}) /= std::tgamma(i + 1);
+}

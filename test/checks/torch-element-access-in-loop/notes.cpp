@@ -16,3 +16,24 @@ float area(torch::Tensor boxes) {
   }
   return sum;
 }
+
+// Who mends one of them mends all in these loops.
+void confusion(torch::Tensor labels, torch::Tensor preds, std::vector<int> &out) {
+  for (int i = 0; i < labels.size(0); ++i) {
+    out.push_back(labels[i].item<int>());
+    // CHECK-NOTES: :[[@LINE-1]]:19: warning: elements of 'labels' are read one at a time
+    // CHECK-NOTES: :[[@LINE-3]]:3: note: in every iteration of this loop
+    out.push_back(preds[i].item<int>());
+    // CHECK-NOTES: :[[@LINE-1]]:19: note: and here
+  }
+}
+void fill(torch::Tensor x, torch::Tensor y, const std::vector<std::vector<float>> &rows) {
+  for (size_t r = 0; r < rows.size(); ++r) {
+    for (size_t c = 0; c < rows[r].size(); ++c)
+      x.index({int(r), int(c)}) = rows[r][c];
+      // CHECK-NOTES: :[[@LINE-1]]:7: warning: elements of 'x' are written one at a time
+      // CHECK-NOTES: :[[@LINE-3]]:5: note: in every iteration of this loop
+    y.index({int(r)}) = rows[r][0];
+    // CHECK-NOTES: :[[@LINE-1]]:5: note: and here
+  }
+}

@@ -55,3 +55,14 @@ struct Batch {
   int64_t size(int) const { return 1; }
 };
 int64_t ofBatch(Batch b) { return b.cpu().size(0); }
+
+// Nothing is copied; once in the life of the program.
+int64_t none(torch::Device device) {
+  Tensor nothing = torch::empty({0}).to(device);
+  return nothing.numel();
+}
+int main() {
+  const torch::Device device = torch::cuda::is_available() ? torch::kCUDA : torch::kCPU;
+  Tensor x = torch::rand({64, 64}).to(device);
+  std::cout << x.sizes() << none(device);
+}
