@@ -270,6 +270,22 @@ private:
 
 } // namespace
 
+/// Who lets one tensor of the loop grow otherwise does it with all.
+static void add(CatInLoop Found, std::vector<CatInLoop> &Result) {
+  for (CatInLoop &Known : Result) {
+    if (Known.Entry != Found.Entry || Known.Around != Found.Around)
+      continue;
+    if (Found.Cat->getBeginLoc() < Known.Cat->getBeginLoc()) {
+      Found.AsWell = std::move(Known.AsWell);
+      std::swap(Known, Found);
+    }
+    if (Found.Cat != Known.Cat)
+      Known.AsWell.push_back(Found.Cat);
+    return;
+  }
+  Result.push_back(std::move(Found));
+}
+
 std::vector<CatInLoop> findCatInLoop(Program &Program) {
   std::vector<CatInLoop> Result;
   for (const Execution *Entry : Program.executionsBesideTests()) {
@@ -278,7 +294,7 @@ std::vector<CatInLoop> findCatInLoop(Program &Program) {
       const torch::Operation *Op = torch::classify(At.Call).Op;
       if (Op && torch::isConcatenation(*Op))
         if (auto Found = GrowthQuery(*Entry, Same, At).run())
-          Result.push_back(*Found);
+          add(std::move(*Found), Result);
     }
   }
   return Result;

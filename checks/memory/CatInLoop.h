@@ -15,8 +15,11 @@ struct CatInLoop {
   const clang::Expr *Operand = nullptr;
   /// The innermost loop that the grown tensor survives an iteration of.
   const flow::Loop *Around = nullptr;
+  /// Others that let tensors grow in that loop.
+  std::vector<const clang::CallExpr *> AsWell;
 };
 
+/// One for each loop, at the first of its calls.
 /// Not reported where the loop reads the tensor besides (what is used whole in
 /// each iteration has to be there), binds it to something else, or is known to
 /// have few steps; nor where the tensor belongs to the iteration; nor in tests.

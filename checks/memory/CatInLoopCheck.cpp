@@ -21,6 +21,8 @@ static Finding describe(const Program &Program, const CatInLoop &Found) {
       "call '" +
       Call + "' once after the loop";
   addLoop(Result, *Found.Entry, Found.In, Found.Around);
+  for (const clang::CallExpr *Other : Found.AsWell)
+    addNote(Result, {Other->getBeginLoc(), "and here", NoteRole::AsWell});
   Result.IterationSite = Found.Cat->getBeginLoc();
   return Result;
 }
