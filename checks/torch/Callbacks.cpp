@@ -72,6 +72,12 @@ std::optional<Callback> callbackOf(const FunctionDecl *Callee,
   return Result;
 }
 
+bool callsForModules(const FunctionDecl *Callee) {
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Callee);
+  return Method && isLibTorch(Method) && ast::nameOf(Method) == "apply" &&
+         kindOf(Method->getParent()) == TypeKind::Module;
+}
+
 bool bindsArguments(const FunctionDecl *Callee) {
   return stdName(Callee) == "bind";
 }

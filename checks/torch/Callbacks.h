@@ -28,6 +28,9 @@ std::optional<Callback>
 callbackOf(const clang::FunctionDecl *Callee,
            llvm::ArrayRef<const clang::Expr *> Arguments);
 
+/// Module::apply: calls what it is given for each module in the object.
+bool callsForModules(const clang::FunctionDecl *Callee);
+
 /// std::bind: its first argument is called with the others, of which
 /// placeholderIndex() says which of them the caller gives.
 bool bindsArguments(const clang::FunctionDecl *Callee);

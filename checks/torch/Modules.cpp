@@ -118,12 +118,16 @@ bool addsParts(const FunctionDecl *Method) {
       .Default(false);
 }
 
+StringRef layerName(const CXXRecordDecl *Class) {
+  StringRef Name = ast::nameOf(Class);
+  Name.consume_back("Impl");
+  return Name;
+}
+
 bool isModuleContainer(const CXXRecordDecl *Class) {
   if (!Class)
     return false;
-  StringRef Name = ast::nameOf(Class);
-  Name.consume_back("Impl");
-  return isLibTorch(Class) && llvm::StringSwitch<bool>(Name)
+  return isLibTorch(Class) && llvm::StringSwitch<bool>(layerName(Class))
                                   .Cases("Sequential", "ModuleList", true)
                                   .Case("ModuleDict", true)
                                   .Default(false);

@@ -52,6 +52,8 @@ enum class PartAccess {
 PartAccess partAccess(const clang::FunctionDecl *Method);
 /// The arguments are in the module from now on: push_back, extend, update.
 bool addsParts(const clang::FunctionDecl *Method);
+/// The name of a layer as it is used: Dropout of DropoutImpl.
+llvm::StringRef layerName(const clang::CXXRecordDecl *Class);
 /// Sequential, ModuleList, ModuleDict: consist of what they were given.
 bool isModuleContainer(const clang::CXXRecordDecl *Class);
 

@@ -451,11 +451,12 @@ Parameters parametersOf(const CXXRecordDecl *Module) {
 Parameters modeDependence(const CXXRecordDecl *Module) {
   return ModuleQuestion([](StringRef Name) {
            if (Name.contains("Dropout") || Name == "RReLU" ||
-               startsWithAny(Name, {"BatchNorm", "InstanceNorm"}))
+               Name.starts_with("BatchNorm"))
              return Parameters::Some;
+           // What has a dropout, or keeps statistics, only where it is told to.
            if (startsWithAny(Name, {"Sequential", "Module", "Method", "Object",
                                     "Any", "LSTM", "GRU", "RNN", "Transformer",
-                                    "MultiheadAttention"}))
+                                    "MultiheadAttention", "InstanceNorm"}))
              return Parameters::Unknown;
            return Parameters::None;
          })

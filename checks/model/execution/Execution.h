@@ -45,6 +45,8 @@ public:
   Code &code() const { return Program; }
 
   const flow::Digraph &points() const { return Points; }
+  /// Where the entry begins.
+  flow::Digraph::Node start() const { return First; }
   const Point &point(flow::Digraph::Node N) const { return PointInfo[N]; }
   const Segment &segment(flow::Digraph::Node N) const {
     return Graph.segment(PointInfo[N].Segment);

@@ -30,6 +30,9 @@ Denotation backward(Machine &M, const CallSite &Site) {
     E.HasInputs = Site.written(Retain + 2);
     for (const Expr *Flag : {Site.written(Retain), Site.written(Retain + 1)})
       E.RetainsGraph |= Flag && boolAt(Flag, false) != false;
+    if (boolAt(Site.written(Retain), false) == true &&
+        boolAt(Site.written(Retain + 1), false) == false)
+      E.Retain = Site.written(Retain);
     E.Origin = Here;
   });
   markBackwarded(M, Here, Root);

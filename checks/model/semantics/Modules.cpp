@@ -155,13 +155,15 @@ static Denotation setMode(Machine &M, const CallSite &Site, uint8_t Mode) {
   // What is in it gets the mode too, whatever it had.
   for (PlaceId P : Modules)
     M.forEachWithin(P, [](Value &Part) { Part.Mode = 0; });
-  for (PlaceId P : M.withParts(Modules)) {
+  const PlaceSet Parts = M.withParts(Modules);
+  for (PlaceId P : Parts) {
     Value V = M.load(P);
     V.Mode = Mode;
     M.state().Places[P] = V;
   }
   M.emit<ModeChangeEvent>(Site.Call, [&](ModeChangeEvent &E) {
     E.Modules = Modules;
+    E.Parts = Parts;
     E.Mode = Mode;
   });
   return {};

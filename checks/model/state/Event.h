@@ -117,6 +117,9 @@ struct BackwardEvent : EventOf<Event::Backward, GraphUseEvent> {
   bool HasInputs = false;
   /// With retain_graph or create_graph, or with a condition for one.
   bool RetainsGraph = false;
+  /// The argument retain_graph, where it is written as true and is all that
+  /// keeps the graph. Null otherwise.
+  const clang::Expr *Retain = nullptr;
   /// The origin of values whose graph it has gone through.
   OriginId Origin;
 };
@@ -210,6 +213,8 @@ struct ZeroGradEvent : EventOf<Event::ZeroGrad> {
 struct ModeChangeEvent : EventOf<Event::ModeChange> {
   using EventOf::EventOf;
   PlaceSet Modules;
+  /// These, and what lies elsewhere and belongs to them.
+  PlaceSet Parts;
   uint8_t Mode = 0;
 };
 

@@ -60,6 +60,7 @@ const Case Cases[] = {
     {"torch::nn::MSELossImpl", None, None},
     {"torch::nn::CrossEntropyLossImpl", None, None},
     {"torch::nn::MaxPool2dImpl", None, None},
+    {"torch::nn::InstanceNorm2dImpl", Unknown, Unknown},
     {"torch::nn::FlattenImpl", None, None},
     {"torch::nn::SequentialImpl", Unknown, Unknown},
     {"torch::nn::ModuleListImpl", Unknown, Unknown},
