@@ -205,7 +205,7 @@ static bool isChain(Machine &M, const PlaceSet &Modules, bool InputNeeds) {
   unsigned Layers = InputNeeds ? 1 : 0;
   for (PlaceId Module : Modules)
     for (PlaceId Part : M.parts(Module)) {
-      const QualType Type = M.places().typeOf(Part);
+      const QualType Type = M.places().knownType(Part);
       const torch::LayerSaving Saves =
           torch::savedBy(Type.isNull() ? nullptr : torch::moduleClass(Type));
       Layers += Saves.Weights || Saves.WeightsForInput;
