@@ -68,6 +68,17 @@ bool keepsState(QualType Optimizer, llvm::ArrayRef<const Expr *> Arguments,
   llvm_unreachable("not a kind of state");
 }
 
+Versions versionsOf(QualType Optimizer) {
+  const CXXRecordDecl *Class =
+      Optimizer.isNull() ? nullptr : recordOf(pointee(Optimizer));
+  if (!Class || !isLibTorch(Class))
+    return Versions::Unknown;
+  return llvm::StringSwitch<Versions>(ast::nameOf(Class))
+      .Cases("Adam", "AdamW", "RMSprop", "Adagrad", Versions::Raised)
+      .Case("SGD", Versions::Kept)
+      .Default(Versions::Unknown);
+}
+
 bool bringsState(const FunctionDecl *Member) {
   const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Member);
   return Method && kindOf(Method->getParent()) == TypeKind::Optimizer &&

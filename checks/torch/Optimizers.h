@@ -18,6 +18,12 @@ bool keepsState(clang::QualType Optimizer,
                 llvm::ArrayRef<const clang::Expr *> Arguments,
                 const clang::ASTContext &Context);
 
+/// Whether step() of an optimizer raises the versions of the weights that it
+/// writes: Adam, AdamW, RMSprop and Adagrad write under a guard, which
+/// backward() notices; SGD writes through data(), which it does not.
+enum class Versions { Raised, Kept, Unknown };
+Versions versionsOf(clang::QualType Optimizer);
+
 /// load() and state() of an optimizer: what it keeps is, or may be, brought
 /// from elsewhere.
 bool bringsState(const clang::FunctionDecl *Member);

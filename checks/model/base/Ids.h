@@ -71,6 +71,12 @@ using AllocationSet = IdSet<struct AllocationTag>;
 /// Memory that something uses without owning it: Loan.
 using LoanId = Id<struct LoanTag>;
 using LoanSet = IdSet<struct LoanTag>;
+/// What a graph keeps for backward(): Save.
+using SaveId = Id<struct SaveTag>;
+using SaveSet = IdSet<struct SaveTag>;
+/// Where what it keeps is changed: Overwrite.
+using OverwriteId = Id<struct OverwriteTag>;
+using OverwriteSet = IdSet<struct OverwriteTag>;
 
 } // namespace torchtidy::model
 

@@ -6,6 +6,7 @@
 #include "model/domains/loans/Transfer.h"
 #include "model/domains/modes/Transfer.h"
 #include "model/domains/registration/Transfer.h"
+#include "model/domains/saved/Transfer.h"
 #include "model/domains/shape/Transfer.h"
 #include "model/machine/Machine.h"
 
@@ -34,6 +35,8 @@ llvm::ArrayRef<DomainTransfer> domainTransfers() {
       {"aliases", aliases::initial, aliases::part, nullptr, aliases::operation,
        aliases::call, nullptr},
       {"loans", nullptr, nullptr, nullptr, loans::operation, nullptr, nullptr},
+      {"saved", nullptr, saved::part, saved::loaded, saved::operation,
+       saved::call, saved::write},
   };
   return All;
 }

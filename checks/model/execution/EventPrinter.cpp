@@ -59,6 +59,9 @@ private:
     Out << (V.ManyOrigins ? " many" : "");
     part("decided by", V.DecidedBy);
     part("memory", V.Memory);
+    part("saved by", V.SavedBy);
+    part("needs", V.Needs);
+    part("spoiled", V.Spoiled);
     part(V.placement());
     part("host copies", V.HostCopies);
   }

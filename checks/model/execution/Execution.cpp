@@ -74,6 +74,8 @@ Execution::Execution(Code &Program, const FunctionDecl *Root, bool IsThread,
   Origins = Names.Origins;
   Allocations = Names.Allocations;
   Lent = Names.Loans;
+  Saves = Names.Saves;
+  Overwrites = Names.Overwrites;
 }
 
 /// Once more over the solved states, now taking down what happens.

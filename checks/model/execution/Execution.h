@@ -84,6 +84,10 @@ public:
     return Allocations[Id.number()];
   }
   const Loan &loan(LoanId Id) const { return Lent[Id.number()]; }
+  const Save &save(SaveId Id) const { return Saves[Id.number()]; }
+  const Overwrite &overwrite(OverwriteId Id) const {
+    return Overwrites[Id.number()];
+  }
   /// All loans that were taken.
   auto loans() const {
     return llvm::map_range(llvm::seq<unsigned>(0, Lent.size()),
@@ -144,6 +148,8 @@ private:
   std::vector<Origin> Origins;
   std::vector<Allocation> Allocations;
   std::vector<Loan> Lent;
+  std::vector<Save> Saves;
+  std::vector<Overwrite> Overwrites;
   flow::Digraph Points;
   std::vector<Point> PointInfo;
   std::vector<EventPtr> Events;

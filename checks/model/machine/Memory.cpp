@@ -298,8 +298,10 @@ void Machine::storeDenoted(PlaceId P, const Denotation &D) {
 
 void Machine::discardHistory(PlaceId P, bool Deep) {
   auto It = Now.Places.find(P);
-  if (It != Now.Places.end() && It->second.History)
+  if (It != Now.Places.end() && It->second.History) {
     It->second.detach();
+    It->second.forgetNeeds();
+  }
   if (Deep)
     for (PlaceId Child : Places.children(P))
       discardHistory(Child, true);

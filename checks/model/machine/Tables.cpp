@@ -41,4 +41,16 @@ LoanId Tables::loan(const Frame *In, const clang::Expr *Site, PlaceId Owner) {
                 Loan{In, Site, Owner});
 }
 
+SaveId Tables::save(const Save &New) {
+  return intern(SavesAt,
+                std::pair(Key(New.In, New.Site),
+                          std::pair(New.Operand, unsigned(New.What))),
+                Saves, New);
+}
+
+OverwriteId Tables::overwrite(const Overwrite &New) {
+  return intern(OverwritesAt, std::pair(Key(New.In, New.Site), New.Of),
+                Overwrites, New);
+}
+
 } // namespace torchtidy::model

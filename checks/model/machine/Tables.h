@@ -7,6 +7,7 @@
 #include "model/domains/aliases/Lattice.h"
 #include "model/domains/history/Lattice.h"
 #include "model/domains/loans/Lattice.h"
+#include "model/domains/saved/Lattice.h"
 #include <map>
 
 namespace torchtidy::model {
@@ -16,6 +17,8 @@ struct Tables {
   std::vector<Origin> Origins;
   std::vector<Allocation> Allocations;
   std::vector<Loan> Loans;
+  std::vector<Save> Saves;
+  std::vector<Overwrite> Overwrites;
   /// How many values have been read and written: what the analysis costs, told
   /// in numbers that are the same on every machine.
   unsigned long Work = 0;
@@ -25,6 +28,7 @@ struct Tables {
     return Allocations[Id.number()];
   }
   const Loan &at(LoanId Id) const { return Loans[Id.number()]; }
+  const Save &at(SaveId Id) const { return Saves[Id.number()]; }
 
   /// Of what happens at a site, in one frame.
   OriginId origin(Origin::Kind Of, const Frame *In, const clang::Expr *Site);
@@ -35,6 +39,8 @@ struct Tables {
   /// The memory of a tensor from outside.
   AllocationId allocation(const Frame *Root, PlaceId Place);
   LoanId loan(const Frame *In, const clang::Expr *Site, PlaceId Owner);
+  SaveId save(const Save &New);
+  OverwriteId overwrite(const Overwrite &New);
 
 private:
   using Key = std::pair<const Frame *, const clang::Expr *>;
@@ -43,6 +49,11 @@ private:
   llvm::DenseMap<Key, AllocationId> AllocationsAt;
   llvm::DenseMap<PlaceId, AllocationId> AllocationsOf;
   llvm::DenseMap<std::pair<Key, PlaceId>, LoanId> LoansAt;
+  /// By what is kept: the result, an operand, weights.
+  llvm::DenseMap<std::pair<Key, std::pair<const clang::Expr *, unsigned>>,
+                 SaveId>
+      SavesAt;
+  llvm::DenseMap<std::pair<Key, SaveId>, OverwriteId> OverwritesAt;
 };
 
 } // namespace torchtidy::model

@@ -3,6 +3,7 @@
 #include "ast/Walk.h"
 #include "model/domains/history/Transfer.h"
 #include "model/domains/loans/Transfer.h"
+#include "model/domains/saved/Transfer.h"
 #include "model/semantics/Autograd.h"
 #include "model/semantics/Operations.h"
 #include "model/semantics/Optimizers.h"
@@ -129,6 +130,7 @@ static void assignThroughView(Machine &M, const Expr *Site, const Expr *To,
                               Value Written) {
   Written.History = recorded(M, {M.load(Bases).History, Written.History});
   M.emitWrite(Site, To, Written);
+  saved::overwrite(M, Site, To);
   if (!(Written.History & history::Graph))
     optimizers::stepByHand(M, Site, To, {From});
   operations::writeInPlace(M, Site, To, Written, false, From);

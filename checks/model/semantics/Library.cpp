@@ -2,6 +2,7 @@
 #include "model/domains/Transfers.h"
 #include "model/domains/device/Transfer.h"
 #include "model/domains/loans/Transfer.h"
+#include "model/domains/saved/Transfer.h"
 #include "model/semantics/Autograd.h"
 #include "model/semantics/Devices.h"
 #include "model/semantics/GradMode.h"
@@ -109,10 +110,13 @@ Denotation libraryCall(Machine &M, const CallSite &Site) {
     device::placeBatches(M, Callee, Result.Own.Refs);
     return Result;
   }
-  if (const torch::Operation *Op = torch::functionalOperation(Callee))
+  const torch::Operation *Op = torch::functionalOperation(Callee);
+  if (Op)
     devices::meet(M, *Op, Site.Call, Site.Arguments);
   Denotation Result;
   Result.Own = resultOf(M, LibraryCall(M, Site.Call, Site.Arguments));
+  if (Op)
+    saved::keep(M, Site.Call, *Op, Site.Arguments, Result.Own);
   return Result;
 }
 

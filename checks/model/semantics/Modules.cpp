@@ -2,6 +2,7 @@
 #include "model/domains/Transfers.h"
 #include "model/domains/device/Transfer.h"
 #include "model/domains/history/Transfer.h"
+#include "model/domains/saved/Transfer.h"
 #include "model/semantics/Conditions.h"
 #include "model/semantics/Construction.h"
 #include "model/semantics/Containers.h"
@@ -100,10 +101,14 @@ Denotation forward(Machine &M, const CallSite &Site,
   } else {
     V.History = recorded(M, Run.Histories);
     V.takeOrigins(HandedOn);
+    V.takeNeeds(HandedOn);
   }
   if (!V.mayHaveHistory())
     V.forgetGraph();
   Denotation Result;
+  if (!Expanded && Site.Object)
+    saved::keepOfLayer(M, Site.Call, torch::moduleClass(Site.Object->getType()),
+                       Site.first(), Run.Modules, V);
   Result.Own = V;
   // A loss or an activation: an operation like any other.
   if (!Run.HasParameters) {
@@ -231,6 +236,7 @@ Denotation initialize(Machine &M, const CallSite &Site) {
   if (!Site.first())
     return {};
   M.emitWrite(Site.Call, Site.first());
+  saved::overwrite(M, Site.Call, Site.first());
   return M.denote(Site.first());
 }
 

@@ -3,6 +3,7 @@
 #include "model/domains/device/Copies.h"
 #include "model/domains/history/Transfer.h"
 #include "model/domains/loans/Transfer.h"
+#include "model/domains/saved/Transfer.h"
 #include "model/semantics/Autograd.h"
 #include "model/semantics/Devices.h"
 #include "model/semantics/Layouts.h"
@@ -70,6 +71,7 @@ static Denotation detachInPlace(Machine &M, const OperationCall &Call) {
   for (PlaceId P : Detached) {
     Value V = M.load(P);
     V.detach();
+    V.forgetNeeds();
     M.store(P, V);
   }
   return M.denote(Target);
@@ -96,6 +98,8 @@ static Denotation writeSelf(Machine &M, const OperationCall &Call,
       loans::endMemory(M, P, EndKind::Reallocation, Call.Call);
   if (!torch::changesHistoryOnly(Op)) {
     M.emitWrite(Call.Call, Target, Written);
+    if (!torch::replacesStorage(Op))
+      saved::overwrite(M, Call.Call, Target);
     // What may be recorded may throw.
     if (!(Written.History & history::Graph))
       optimizers::stepByHand(M, Call.Call, Target,
@@ -107,6 +111,7 @@ static Denotation writeSelf(Machine &M, const OperationCall &Call,
     Written.History = recorded(M, {Call.Values.front().History});
   writeInPlace(M, Call.Call, Target, Written, torch::isAccumulating(Op),
                Call.Operands.size() > 1 ? Call.Operands[1] : nullptr);
+  saved::keepWritten(M, Call);
   Denotation Result = M.denote(Target);
   // torch::ones({1, 1}).fill_(token): a temporary has no place to be written.
   if (Result.Objects.empty() && Result.Own.ViewOf.empty())
@@ -120,6 +125,7 @@ static Denotation writeOut(Machine &M, const CallSite &Site, Value Written) {
                            : Site.Arguments.front();
   Written.History = history::None; // out= refuses to be recorded
   M.emitWrite(Site.Call, Target);
+  saved::overwrite(M, Site.Call, Target);
   for (PlaceId P : M.denote(Target).Objects)
     M.storeWeak(P, Written);
   return M.denote(Target);
@@ -146,6 +152,7 @@ Denotation call(Machine &M, const CallSite &Site) {
   Value Computed = resultOf(M, Call);
   devices::meet(M, Op, Site.Call, Call.Operands);
   device::startCopy(M, Call, Computed);
+  saved::keep(M, Call, Computed);
   layouts::tell(M, Call);
   if (Op.Writes == op::Self && !Call.Operands.empty())
     return writeSelf(M, Call, std::move(Computed));

@@ -1,5 +1,6 @@
 #include "model/semantics/Optimizers.h"
 #include "ast/Walk.h"
+#include "model/domains/saved/Transfer.h"
 #include "model/semantics/Modules.h"
 
 using namespace clang;
@@ -78,6 +79,7 @@ Denotation step(Machine &M, const CallSite &Site) {
     E.Trained = trainedBy(M, Optimizers);
     E.HasClosure = Site.written(0);
   });
+  saved::step(M, Site.Call, trainedBy(M, Optimizers));
   return {};
 }
 

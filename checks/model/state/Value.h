@@ -10,6 +10,7 @@
 #include "model/domains/loans/Lattice.h"
 #include "model/domains/modes/Lattice.h"
 #include "model/domains/registration/Lattice.h"
+#include "model/domains/saved/Lattice.h"
 #include "model/domains/shape/Lattice.h"
 
 namespace torchtidy::model {
@@ -32,7 +33,7 @@ template <class... Domains> struct Product : Domains... {
 };
 
 struct Value : Product<AutogradHistory, Modes, Aliases, Borrows, Placement,
-                       Attributes, Registration, Shapes> {
+                       Attributes, Registration, Shapes, SavedTensors> {
   static Value withHistory(uint8_t History) {
     Value V;
     V.History = History;

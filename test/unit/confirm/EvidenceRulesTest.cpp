@@ -146,7 +146,8 @@ TEST(ExceptionRule, KindsThatAreSilentAreNotRefuted) {
   Found.Kind = FindingKind::NonLeafThrows;
   EXPECT_EQ(judgeOne(Found, Run.Run).Result, Outcome::Refuted);
   for (FindingKind Silent :
-       {FindingKind::NonLeafIgnored, FindingKind::NonLeafRebound}) {
+       {FindingKind::NonLeafIgnored, FindingKind::NonLeafRebound,
+        FindingKind::StaleSilent, FindingKind::StaleUnknown}) {
     Found.Kind = Silent;
     EXPECT_EQ(judgeOne(Found, Run.Run).Result, Outcome::NotMeasurable);
   }

@@ -25,10 +25,16 @@ Thrown thrownOn(const std::vector<CallPath> &Paths) {
   return Result;
 }
 
-/// step() leaves the tensor as it is, without an error.
-bool isSilent(const DiagnosedFinding &Finding) {
-  return Finding.Kind == FindingKind::NonLeafIgnored ||
-         Finding.Kind == FindingKind::NonLeafRebound;
+/// Of mistakes that change the result without an error: what it is that only a
+/// run without the mistake shows. Empty for others.
+std::string silentEffect(const DiagnosedFinding &Finding) {
+  if (Finding.Kind == FindingKind::NonLeafIgnored ||
+      Finding.Kind == FindingKind::NonLeafRebound)
+    return "that step() changes nothing";
+  if (Finding.Kind == FindingKind::StaleSilent ||
+      Finding.Kind == FindingKind::StaleUnknown)
+    return "that gradients are computed with other weights";
+  return "";
 }
 
 /// Tensors on two devices, of which the run had one.
@@ -66,11 +72,12 @@ public:
       V.Number.reset();
       V.Result = Outcome::NotReached;
       V.Sentence = Where.unseenText();
-    } else if (isSilent(Where.Finding)) {
+    } else if (const std::string Effect = silentEffect(Where.Finding);
+               !Effect.empty()) {
       V.Number.reset();
-      V.Sentence = "the line ran and nothing was thrown, as the finding says; "
-                   "that step() changes nothing shows only beside a run "
-                   "without the mistake";
+      V.Sentence =
+          "the line ran and nothing was thrown, as the finding says; " +
+          Effect + " shows only beside a run without the mistake";
       V.Rule = "needs a run without the mistake";
     } else if (needsDevice(Where)) {
       V.Number.reset();

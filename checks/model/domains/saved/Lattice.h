@@ -1,0 +1,73 @@
+// What graphs have saved for backward(): which of it a tensor is, which of it
+// the graph behind a value needs, and what was overwritten since.
+#ifndef TORCHTIDY_DOMAINS_SAVED_LATTICE_H
+#define TORCHTIDY_DOMAINS_SAVED_LATTICE_H
+
+#include "model/base/Ids.h"
+#include "torch/Saving.h"
+
+namespace clang {
+class Expr;
+}
+
+namespace torchtidy::model {
+
+struct Frame;
+
+/// An operation, or a layer, that autograd records keeps a tensor for its
+/// backward().
+struct Save {
+  const Frame *In;
+  const clang::Expr *Site;
+  torch::Saved What;
+  /// The operand as it is written; null where it is the result, or the weights
+  /// of a layer.
+  const clang::Expr *Operand;
+  /// Where it lies; of a layer all its parameters. Id 0 with IsPlaced false
+  /// where it has no place of its own.
+  PlaceId Of;
+  bool IsPlaced;
+  /// Of weights: a gradient is computed with what they hold. Others are kept,
+  /// and only their version is looked at.
+  bool IsUsed = true;
+};
+
+/// What was saved is changed, and backward() needs what it was.
+struct Overwrite {
+  SaveId Of;
+  const Frame *In;
+  /// The in-place operation, or step().
+  const clang::Expr *Site;
+};
+
+struct SavedTensors {
+  /// A tensor came here; SavedBy says something of it.
+  bool IsTensor = false;
+  /// On all paths: who has saved the tensor as it is now.
+  SaveSet SavedBy;
+  /// What the graph behind it needs, and what of it was overwritten. Beyond
+  /// MaxSaves nothing is added, and nothing is found.
+  SaveSet Needs;
+  OverwriteSet Spoiled;
+
+  static constexpr unsigned MaxSaves = 48;
+
+  bool needs(SaveId Id) const { return llvm::is_contained(Needs, Id); }
+  /// The graph behind it goes on to what is behind From.
+  bool takeNeeds(const SavedTensors &From);
+  bool addNeed(SaveId Id);
+  void forgetNeeds() {
+    Needs.clear();
+    Spoiled.clear();
+  }
+
+  bool join(const SavedTensors &Other);
+  bool operator==(const SavedTensors &Other) const {
+    return IsTensor == Other.IsTensor && SavedBy == Other.SavedBy &&
+           Needs == Other.Needs && Spoiled == Other.Spoiled;
+  }
+};
+
+} // namespace torchtidy::model
+
+#endif
