@@ -53,6 +53,14 @@ std::vector<clang::FixItHint> removeStatement(const clang::ASTContext &Context,
                                               const flow::ControlFlow &Flow,
                                               const clang::Expr *E);
 
+/// Takes an argument out of a call, and what was only written to get to it
+/// (backward({}, true)). Where others are written behind it, it becomes
+/// Instead.
+std::vector<clang::FixItHint> dropArgument(const clang::ASTContext &Context,
+                                           const clang::CallExpr *Call,
+                                           const clang::Expr *Argument,
+                                           llvm::StringRef Instead);
+
 /// Appends a member call (".detach()") to a tensor, in parentheses where they
 /// are needed. Nothing for what only has a tensor in it.
 std::vector<clang::FixItHint> appendCall(const clang::ASTContext &Context,

@@ -1,4 +1,5 @@
-// Changes that wrap an expression into a call, or move one to its end.
+// Changes that wrap an expression into a call, move one to its end, or take an
+// argument out.
 #include "ast/Expressions.h"
 #include "ast/Names.h"
 #include "model/icfg/Supergraph.h"
@@ -152,6 +153,42 @@ std::vector<FixItHint> passThrough(const ASTContext &Context, const Expr *E,
     return {};
   return {FixItHint::CreateInsertion(E->getBeginLoc(), Call),
           FixItHint::CreateInsertion(endOf(Context, E->getEndLoc()), ")")};
+}
+
+/// {}, written only to get to the argument behind it: backward({}, true).
+static bool isFiller(const ASTContext &Context, const Expr *E) {
+  bool Invalid = false;
+  const SourceLocation Before = E->getBeginLoc().getLocWithOffset(-1);
+  const char *Character =
+      Context.getSourceManager().getCharacterData(Before, &Invalid);
+  return !Invalid && *Character == '(' &&
+         text(Context, E->getSourceRange()) == "{}";
+}
+
+std::vector<FixItHint> dropArgument(const ASTContext &Context,
+                                    const CallExpr *Call, const Expr *Argument,
+                                    StringRef Instead) {
+  llvm::SmallVector<const Expr *, 4> Written;
+  for (const Expr *Each : Call->arguments())
+    if (!isa<CXXDefaultArgExpr>(Each))
+      Written.push_back(Each);
+  const auto It = llvm::find(Written, Argument);
+  if (It == Written.end() || llvm::any_of(Written, [](const Expr *Each) {
+        return !isWritten(Each->getSourceRange());
+      }))
+    return {};
+  // Those behind it keep their places.
+  if (Argument != Written.back())
+    return {FixItHint::CreateReplacement(Argument->getSourceRange(), Instead)};
+  SourceLocation Begin = Argument->getBeginLoc();
+  if (It != Written.begin()) {
+    const Expr *Before = *std::prev(It);
+    Begin = Written.size() == 2 && isFiller(Context, Before)
+                ? Before->getBeginLoc()
+                : endOf(Context, Before->getEndLoc());
+  }
+  return {FixItHint::CreateRemoval(CharSourceRange::getCharRange(
+      Begin, endOf(Context, Argument->getEndLoc())))};
 }
 
 } // namespace torchtidy::model

@@ -170,6 +170,14 @@ TEST(PeakBytes, GraphForUnusedGradientsIsNotRefutedByItsBackward) {
   EXPECT_EQ(judgeOne(Unused, Run.Run).Result, Outcome::NotMeasurable);
 }
 
+TEST(PeakBytes, GraphThatIsRetainedNeedsARunWithoutThat) {
+  MadeRecording Run;
+  Run.graph("aten::conv2d", {at(5, "forward"), at(12)}, 16, 3, 3, true);
+  DiagnosedFinding Retained = finding("peak-bytes", 12);
+  Retained.Kind = FindingKind::RetainGraphInLoop;
+  EXPECT_EQ(judgeOne(Retained, Run.Run).Result, Outcome::NotMeasurable);
+}
+
 TEST(PeakBytes, OneOfTwoCallersWithoutBackwardIsConfirmed) {
   MadeRecording Run;
   Run.graph("aten::conv2d", {at(12, "predict"), at(30)}, 100, 3, 3, true);

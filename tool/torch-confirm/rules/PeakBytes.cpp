@@ -38,6 +38,8 @@ public:
     }
     // A function may be called for training and for evaluation; one call
     // path on which it records graphs without a use is enough.
+    if (Where.Finding.Kind == FindingKind::RetainGraphInLoop)
+      return needsAnother(std::move(V), Where);
     const CallPath *Unused = nullptr;
     uint64_t Made = 0, Run = 0, UnusedMade = 0, Passes = 0;
     for (const CallPath &Path : Where.Statement) {
@@ -100,6 +102,18 @@ public:
   }
 
 private:
+  /// A backward() that keeps its graph runs the same nodes as one that does
+  /// not.
+  static Verdict needsAnother(Verdict V, const Places &Where) {
+    V.Iterations = Where.iterations();
+    V.Rule = "needs a run without the argument";
+    V.Sentence = "what the backward() would have freed shows only beside a run "
+                 "without 'retain_graph', as in 'torch-confirm scenarios "
+                 "--check " +
+                 Where.Finding.Check + "', " + passes(V.Iterations);
+    return V;
+  }
+
   static std::string passes(uint64_t Count) {
     return numberText(double(Count)) + (Count == 1 ? " pass" : " passes");
   }
