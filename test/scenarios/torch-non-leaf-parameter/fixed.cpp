@@ -61,7 +61,7 @@ bool learns_gain(const torch::Tensor &rows) {
     optimizer.zero_grad();
     const auto loss = torch::mse_loss(net->forward(rows, gain),
                                       rows.sum(1, true), at::Reduction::Mean);
-    loss.backward({}, /*retain_graph=*/true);
+    loss.backward();
     optimizer.step();
   }
   return !gain.detach().equal(before);

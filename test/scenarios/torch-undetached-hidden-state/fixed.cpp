@@ -93,7 +93,7 @@ int64_t windows_lost(Training &training) {
   return training.windows - learned;
 }
 
-// The graph is retained, so nothing is thrown.
+// No graph has to be retained.
 double loss_of_last(Training &training) {
   torch::Tensor output, state = training.initial();
   double last = 0;
@@ -103,7 +103,7 @@ double loss_of_last(Training &training) {
     std::tie(output, state) =
         training.model->forward(training.window(i), state);
     const auto loss = training.loss(output, i);
-    loss.backward({}, /*retain_graph=*/true);
+    loss.backward();
     state = state.detach();
     training.optimizer.step();
     last = loss.item<double>();

@@ -1,6 +1,7 @@
 // What is known of modules: parameters to train, dependence on train() and
 // eval().
 #include "torch/Modules.h"
+#include "torch/Callbacks.h"
 #include "torch/Functions.h"
 #include "torch/Types.h"
 #include "torch/Variables.h"
@@ -140,6 +141,12 @@ TEST(Modules, ModulesThatHoldEachOther) {
   EXPECT_EQ(modeDependence(Declared.record("First")), None);
 }
 
+TEST(Modules, NamesAsTheyAreUsed) {
+  Variables Declared("extern torch::nn::DropoutImpl layer;");
+  ASSERT_TRUE(Declared.isRead());
+  EXPECT_EQ(layerName(moduleClass(Declared.type("layer"))), "Dropout");
+}
+
 TEST(Modules, WhatMembersLeadTo) {
   Calls Members(R"cpp(
     using namespace torch::nn;
@@ -148,7 +155,8 @@ TEST(Modules, WhatMembersLeadTo) {
                 {"s[1]", "s->ptr(1)", "s->at<LinearImpl>(0)", "l->begin()",
                  "s->children()", "s->named_children()", "d->values()",
                  "s->modules()", "s->as<Linear>()", "s->size()",
-                 "s->parameters()", "l->push_back(linear)"});
+                 "s->parameters()", "l->push_back(linear)",
+                 "s->apply([](Module &part) { part.train(); })"});
   ASSERT_TRUE(Members.isRead());
   const auto Leading = [&](PartAccess To) {
     return Members.those(
@@ -163,6 +171,8 @@ TEST(Modules, WhatMembersLeadTo) {
   EXPECT_EQ(Leading(PartAccess::All), Texts{"s->modules()"});
   EXPECT_EQ(Leading(PartAccess::Itself), Texts{"s->as<Linear>()"});
   EXPECT_EQ(Members.those(addsParts), Texts{"l->push_back(linear)"});
+  EXPECT_EQ(Members.those(callsForModules),
+            Texts{"s->apply([](Module &part) { part.train(); })"});
 }
 
 TEST(Modules, NamesOfDerivatives) {
