@@ -28,9 +28,9 @@ TORCH_MODULE(Net);
 void count(torch::Tensor &confusion, const torch::Tensor &labels,
            const torch::Tensor &guesses) {
   for (int64_t i = 0; i < labels.size(0); ++i) {
-    const auto label = labels[i].item<int64_t>();  // BAD
-    const auto guess = guesses[i].item<int64_t>(); // BAD
-    confusion[label][guess] += 1;                  // BAD
+    const auto label = labels[i].item<int64_t>(); // BAD
+    const auto guess = guesses[i].item<int64_t>();
+    confusion[label][guess] += 1; // BAD
   }
 }
 

@@ -62,7 +62,8 @@ bool learns_gain(const torch::Tensor &rows) {
     optimizer.zero_grad();
     const auto loss = torch::mse_loss(net->forward(rows, gain),
                                       rows.sum(1, true), at::Reduction::Mean);
-    loss.backward({}, /*retain_graph=*/true);
+    // Needed as long as the graph of 'gain' is made once.
+    loss.backward({}, /*retain_graph=*/true); // NOLINT(torch-retain-graph-in-loop)
     optimizer.step();
   }
   return !gain.detach().equal(before);

@@ -103,7 +103,8 @@ double loss_of_last(Training &training) {
     std::tie(output, state) =
         training.model->forward(training.window(i), state);
     const auto loss = training.loss(output, i);
-    loss.backward({}, /*retain_graph=*/true);
+    // Needed as long as the state is not detached.
+    loss.backward({}, /*retain_graph=*/true); // NOLINT(torch-retain-graph-in-loop)
     state = state.detach();
     training.optimizer.step();
     last = loss.item<double>();

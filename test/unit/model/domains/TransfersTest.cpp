@@ -75,7 +75,8 @@ TEST_F(Transfers, EachDomainHasOneRow) {
   }
   EXPECT_EQ(Names, (std::vector<std::string>{"modes", "device", "shape",
                                              "attributes", "registration",
-                                             "history", "aliases", "loans"}));
+                                             "history", "aliases", "loans",
+                                             "saved"}));
 }
 
 TEST_F(Transfers, CallsKeepWhatTheirArgumentsSay) {
