@@ -8,8 +8,10 @@ using namespace clang;
 namespace torchtidy::model::layouts {
 
 static void rearrange(Machine &M, const OperationCall &Call) {
+  // Asked before: a look-up may add to the state, which an event only reads.
+  const PlaceSet Source = M.identity(Call.Operands.front());
   M.emit<RearrangeEvent>(Call.Call, [&](RearrangeEvent &E) {
-    E.Source = M.identity(Call.Operands.front());
+    E.Source = Source;
     E.Input = Call.Values.front();
   });
 }
@@ -35,12 +37,14 @@ static void mix(Machine &M, const OperationCall &Call) {
           return Other.InLayout.get() == Layout::Contiguous &&
                  areAlike(V.InShape, Other.InShape);
         });
-    if (MeetsOrdered)
-      M.emit<MixEvent>(Call.Call, [&](MixEvent &E) {
-        E.Operand = Call.Operands[I];
-        E.Source = M.identity(Call.Operands[I]);
-        E.OfOperand = V;
-      });
+    if (!MeetsOrdered)
+      continue;
+    const PlaceSet Source = M.identity(Call.Operands[I]);
+    M.emit<MixEvent>(Call.Call, [&](MixEvent &E) {
+      E.Operand = Call.Operands[I];
+      E.Source = Source;
+      E.OfOperand = V;
+    });
   }
 }
 

@@ -136,14 +136,13 @@ static Known<Storage> storageOf(const Operation &Op) {
 }
 
 static void emitCombination(Machine &M, const OperationCall &Call) {
-  M.emit<CombineEvent>(Call.Call, [&](CombineEvent &E) {
-    const auto Tensors = ast::listed(Call.Operands.front());
-    if (!Tensors)
-      return;
+  std::optional<uint64_t> Fewest;
+  if (const auto Tensors = ast::listed(Call.Operands.front()))
     for (const Expr *Each : *Tensors)
       if (const auto Elements = M.deepValue(Each).InShape.elements())
-        E.Fewest = std::min(*Elements, E.Fewest.value_or(*Elements));
-  });
+        Fewest = std::min<uint64_t>(*Elements, Fewest.value_or(*Elements));
+  M.emit<CombineEvent>(Call.Call,
+                       [&](CombineEvent &E) { E.Fewest = Fewest; });
 }
 
 void aliases::operation(Machine &M, const OperationCall &Call, Value &Result) {

@@ -23,8 +23,8 @@ struct Save {
   /// The operand as it is written; null where it is the result, or the weights
   /// of a layer.
   const clang::Expr *Operand;
-  /// Where it lies; of a layer all its parameters. Id 0 with IsPlaced false
-  /// where it has no place of its own.
+  /// Where it lies; of weights the layer. Nothing (IsPlaced is false) where it
+  /// is a result.
   PlaceId Of;
   bool IsPlaced;
   /// Of weights: a gradient is computed with what they hold. Others are kept,
@@ -41,9 +41,7 @@ struct Overwrite {
 };
 
 struct SavedTensors {
-  /// A tensor came here; SavedBy says something of it.
-  bool IsTensor = false;
-  /// On all paths: who has saved the tensor as it is now.
+  /// Who has saved the tensor as it is now.
   SaveSet SavedBy;
   /// What the graph behind it needs, and what of it was overwritten. Beyond
   /// MaxSaves nothing is added, and nothing is found.
@@ -63,8 +61,8 @@ struct SavedTensors {
 
   bool join(const SavedTensors &Other);
   bool operator==(const SavedTensors &Other) const {
-    return IsTensor == Other.IsTensor && SavedBy == Other.SavedBy &&
-           Needs == Other.Needs && Spoiled == Other.Spoiled;
+    return SavedBy == Other.SavedBy && Needs == Other.Needs &&
+           Spoiled == Other.Spoiled;
   }
 };
 
