@@ -141,8 +141,7 @@ static void emitCombination(Machine &M, const OperationCall &Call) {
     for (const Expr *Each : *Tensors)
       if (const auto Elements = M.deepValue(Each).InShape.elements())
         Fewest = std::min<uint64_t>(*Elements, Fewest.value_or(*Elements));
-  M.emit<CombineEvent>(Call.Call,
-                       [&](CombineEvent &E) { E.Fewest = Fewest; });
+  M.emit<CombineEvent>(Call.Call, [&](CombineEvent &E) { E.Fewest = Fewest; });
 }
 
 void aliases::operation(Machine &M, const OperationCall &Call, Value &Result) {
