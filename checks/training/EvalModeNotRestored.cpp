@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "flow/PathQuery.h"
 #include "queries/Calls.h"
+#include "queries/Deciders.h"
 #include "queries/Loops.h"
 #include "queries/ModeDependence.h"
 #include "queries/TripCount.h"
@@ -9,7 +10,6 @@
 #include "torch/Callbacks.h"
 #include "torch/Types.h"
 #include "clang/AST/StmtCXX.h"
-#include "clang/Analysis/CFG.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace clang;
@@ -26,15 +26,6 @@ static bool reaches(const Execution &Entry, Node From, Node To,
              Entry.points(), From, [&](Node N) { return N == To; },
              [&](Node N) { return N != To && Avoid.count(N) != 0; })
       .has_value();
-}
-
-/// The statement of F that leads to the event; null where none does.
-static const Stmt *statementIn(const Frame *F, const Event &E) {
-  const Stmt *S = E.Site;
-  for (const Frame *In = E.In; In; S = In->Site, In = In->Caller)
-    if (In == F)
-      return S;
-  return nullptr;
 }
 
 namespace {
@@ -167,26 +158,8 @@ private:
   /// Whoever wrote the condition around a train() has decided when it is due:
   /// if (was_training) net->train().
   void addDeliberateConditions(const Event &Restores) {
-    llvm::DenseSet<std::pair<const Frame *, const Stmt *>> Deciders;
-    const Stmt *S = Restores.Site;
-    for (const Frame *F = Restores.In; F && F->Flow && S;
-         S = F->Site, F = F->Caller) {
-      const Stmt *Trained = statementIn(F, Trains);
-      for (S = F->Flow->parent(S); S; S = F->Flow->parent(S)) {
-        if (Trained && F->Flow->isInside(Trained, S))
-          break;
-        Deciders.insert({F, S});
-      }
-      if (Trained)
-        break;
-    }
-    for (Node N = 0; N < Entry.points().size(); ++N) {
-      const Segment &In = Entry.segment(N);
-      if (In.Of == Segment::Elements && In.Block && Entry.point(N).IsEnd &&
-          In.End == In.Block->size() &&
-          Deciders.count({In.In, In.Block->getTerminatorStmt()}))
-        Changes.insert(N);
-    }
+    for (Node N : decidersOf(Entry, Restores, Trains))
+      Changes.insert(N);
   }
 
   /// A pass that evaluates the module between eval() and the training, which

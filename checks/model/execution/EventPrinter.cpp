@@ -112,6 +112,13 @@ private:
       part("modules", cast<ModeChangeEvent>(E).Modules);
       Out << " mode " << unsigned(cast<ModeChangeEvent>(E).Mode);
       break;
+    case Event::GradModeChange: {
+      const auto &Change = cast<GradModeChangeEvent>(E);
+      if (Change.Guard)
+        part("guard", *Change.Guard);
+      Out << " to " << unsigned(Change.Mode);
+      break;
+    }
     case Event::Load:
       part("loaded", cast<LoadEvent>(E).Loaded);
       break;

@@ -143,6 +143,8 @@ static void visitExpression(Machine &M, const Expr *E) {
   } else if (const auto *List = dyn_cast<InitListExpr>(E)) {
     M.remember(E, visitList(M, List));
   } else if (const auto *Delete = dyn_cast<CXXDeleteExpr>(E)) {
+    for (PlaceId P : M.identity(Delete->getArgument()))
+      gradmode::destroy(M, P, /*Owned=*/true);
     for (PlaceId P : loans::lenders(M, Delete->getArgument()))
       loans::endMemory(M, P, EndKind::Delete, Delete);
   } else if (const auto *New = dyn_cast<CXXNewExpr>(E)) {

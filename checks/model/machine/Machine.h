@@ -56,7 +56,8 @@ public:
     if (!Record)
       return;
     assert((Site || EventT::Kind == Event::Create ||
-            EventT::Kind == Event::End || EventT::Kind == Event::Hold) &&
+            EventT::Kind == Event::End || EventT::Kind == Event::Hold ||
+            EventT::Kind == Event::GradModeChange) &&
            "only these happen where nothing is written");
     auto E = std::make_unique<EventT>(Site);
     E->In = Active;

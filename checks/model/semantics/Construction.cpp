@@ -31,7 +31,8 @@ static Denotation constructGuard(Machine &M, const Construction &Made) {
       Made.Constructor && Made.Constructor->isCopyOrMoveConstructor();
   if (!Made.IsTemporary && !IsCopy)
     for (PlaceId P : Made.Target)
-      gradmode::construct(M, torch::recordOf(Made.Type), P, Made.Arguments);
+      gradmode::construct(M, Made.Site, torch::recordOf(Made.Type), P,
+                          Made.Arguments);
   return at(Made.Target);
 }
 

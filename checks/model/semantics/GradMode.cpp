@@ -76,6 +76,16 @@ static std::optional<uint8_t> asked(Machine &M, const Expr *IsOn) {
   return Saved ? std::optional(Saved) : std::nullopt;
 }
 
+static void change(Machine &M, const Expr *Site, GradModeBy By, uint8_t Mode,
+                   std::optional<PlaceId> Guard = std::nullopt) {
+  M.emit<GradModeChangeEvent>(Site, [&](GradModeChangeEvent &E) {
+    E.By = By;
+    E.Mode = Mode;
+    E.Guard = Guard;
+  });
+  M.state().GradMode = Mode;
+}
+
 Denotation inForce(Machine &M) {
   const uint8_t Mode = M.state().GradMode;
   Denotation Result;
@@ -84,8 +94,8 @@ Denotation inForce(Machine &M) {
   return Result;
 }
 
-void construct(Machine &M, const CXXRecordDecl *Class, PlaceId Guard,
-               llvm::ArrayRef<const Expr *> Arguments) {
+void construct(Machine &M, const Expr *Site, const CXXRecordDecl *Class,
+               PlaceId Guard, llvm::ArrayRef<const Expr *> Arguments) {
   const Expr *First = Arguments.empty() ? nullptr : Arguments.front();
   const bool IsInference = torch::isInferenceMode(Class);
   uint8_t Mode;
@@ -105,7 +115,8 @@ void construct(Machine &M, const CXXRecordDecl *Class, PlaceId Guard,
   Value Saved;
   Saved.Mode = Before;
   M.store(Guard, Saved);
-  M.state().GradMode = IsInference ? Mode : within(Before, Mode);
+  change(M, Site, GradModeBy::GuardBegins,
+         IsInference ? Mode : within(Before, Mode), Guard);
 }
 
 /// A guard, or what holds one: unique_ptr, optional, an array.
@@ -126,19 +137,30 @@ static void restore(Machine &M, PlaceId P) {
     return;
   if (const Value *V = M.state().find(P); V && mayBeGuard(Type))
     if (V->Mode && V->History == 0)
-      M.state().GradMode = V->Mode;
+      change(M, nullptr, GradModeBy::GuardEnds, V->Mode, P);
   for (PlaceId Child : Places.children(P))
     restore(M, Child);
 }
 
-void destroy(Machine &M, PlaceId P, bool Owned) {
-  restore(M, P);
-  if (!Owned)
-    return;
-  if (const Value *Held = M.state().find(P))
+/// A plain pointer owns nothing: what it leads to ends with delete, or never.
+static bool isPlainPointer(Machine &M, PlaceId P) {
+  const QualType Type = M.places().typeOf(P);
+  return !Type.isNull() && Type->isPointerType();
+}
+
+static void restoreOwned(Machine &M, PlaceId P) {
+  if (const Value *Held = M.state().find(P); Held && !isPlainPointer(M, P))
     for (PlaceId Target : PlaceSet(Held->Refs))
       if (M.places().rootKind(Target) == Root::Object)
         restore(M, Target);
+  for (PlaceId Child : M.places().children(P))
+    restoreOwned(M, Child);
+}
+
+void destroy(Machine &M, PlaceId P, bool Owned) {
+  restore(M, P);
+  if (Owned)
+    restoreOwned(M, P);
 }
 
 void enterThread(Machine &M, PlaceId Saved) {
@@ -146,19 +168,20 @@ void enterThread(Machine &M, PlaceId Saved) {
   V.Mode = M.state().GradMode;
   M.store(Saved, V);
   // Grad mode is thread-local and starts at its default.
-  M.state().GradMode = mode::On;
+  change(M, nullptr, GradModeBy::Thread, mode::On);
 }
 
 void leaveThread(Machine &M, PlaceId Saved) {
   if (const Value *V = M.state().find(Saved))
-    M.state().GradMode = V->Mode;
+    change(M, nullptr, GradModeBy::Thread, V->Mode);
 }
 
 Denotation set(Machine &M, const CallSite &Site) {
   const std::optional<uint8_t> Wanted = asked(M, Site.first());
-  uint8_t &Mode = M.state().GradMode;
+  const uint8_t Before = M.state().GradMode;
   // Where the argument is not known, what was may still be.
-  Mode = within(Mode, Wanted.value_or(Mode | modeFor(std::nullopt)));
+  change(M, Site.Call, GradModeBy::Set,
+         within(Before, Wanted.value_or(Before | modeFor(std::nullopt))));
   return {};
 }
 

@@ -16,7 +16,8 @@ bool isGuard(torch::TypeKind Kind);
 bool declaresGuard(const clang::FunctionDecl *F);
 
 /// A guard of the class begins its life, however it is made.
-void construct(Machine &M, const clang::CXXRecordDecl *Class, PlaceId Guard,
+void construct(Machine &M, const clang::Expr *Site,
+               const clang::CXXRecordDecl *Class, PlaceId Guard,
                llvm::ArrayRef<const clang::Expr *> Arguments);
 /// The guards at P, in it, and in what it owns on the heap (Owned), end: each
 /// restores what it has found.

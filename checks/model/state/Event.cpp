@@ -24,6 +24,8 @@ llvm::StringRef Event::name(Kind K) {
     return "zero-grad";
   case ModeChange:
     return "mode-change";
+  case GradModeChange:
+    return "grad-mode-change";
   case Load:
     return "load";
   case Create:

@@ -27,6 +27,7 @@ struct Event {
     Step,
     ZeroGrad,
     ModeChange,
+    GradModeChange,
     Load,
     Create,
     Escape,
@@ -216,6 +217,28 @@ struct ModeChangeEvent : EventOf<Event::ModeChange> {
   /// These, and what lies elsewhere and belongs to them.
   PlaceSet Parts;
   uint8_t Mode = 0;
+};
+
+enum class GradModeBy : uint8_t {
+  /// GradMode::set_enabled.
+  Set,
+  /// A guard begins its life.
+  GuardBegins,
+  /// It ends, and restores what it has found.
+  GuardEnds,
+  /// A thread begins or ends: each has a mode of its own.
+  Thread,
+};
+
+/// The grad mode in force from here on is another, or may be. GradMode is that
+/// of before.
+struct GradModeChangeEvent : EventOf<Event::GradModeChange> {
+  using EventOf::EventOf;
+  GradModeBy By = GradModeBy::Set;
+  /// Possibilities of the mode behind it.
+  uint8_t Mode = 0;
+  /// The guard.
+  std::optional<PlaceId> Guard;
 };
 
 /// A module, or a tensor, is read from a file.

@@ -1,0 +1,198 @@
+#include "training/GradModeNotRestored.h"
+#include "flow/PathQuery.h"
+#include "queries/Calls.h"
+#include "queries/Deciders.h"
+#include "queries/Loops.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/Basic/SourceManager.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+using Node = flow::Digraph::Node;
+using Nodes = llvm::DenseSet<Node>;
+
+/// The static variable, or the member, that is the guard, or the plain pointer
+/// that leads to it on the heap: it lives on when the scope is left that it is
+/// made in. Null for others.
+static const ValueDecl *lastingGuard(const Execution &Entry, PlaceId Guard) {
+  const PlaceTable &Places = Entry.places();
+  if (Places.rootKind(Guard) == Root::Object) {
+    const ValueDecl *Owner = Entry.ownerOf(Guard);
+    return Owner && Owner->getType()->isPointerType() ? Owner : nullptr;
+  }
+  if (!Places.isRoot(Guard))
+    return Places.step(Guard).Of == Step::Field ? Places.step(Guard).Member
+                                                : nullptr;
+  const VarDecl *V = Places.variable(Guard);
+  return V && V->isStaticLocal() ? V : nullptr;
+}
+
+/// What a class does when its objects are made, it may undo when they end.
+static bool isInGuardClass(const Frame *F) {
+  for (; F; F = F->Caller)
+    if (const auto *Maker = dyn_cast<CXXConstructorDecl>(F->Function))
+      if (const CXXDestructorDecl *End = Maker->getParent()->getDestructor();
+          End && End->isUserProvided())
+        return true;
+  return false;
+}
+
+namespace {
+
+/// One place that switches grad mode off, and one that needs a graph.
+class UseQuery {
+public:
+  UseQuery(const Execution &Entry, const GradModeChangeEvent &Off,
+           const GraphUseEvent &Use)
+      : Entry(Entry), Off(Off), Use(Use) {}
+
+  std::optional<GradModeNotRestored> run() {
+    if (isUnderOwnCondition(Off.Site, Off.In, Use, isOccasional) ||
+        isUnderOwnCondition(Use.Site, Use.In, Off, isOccasional))
+      return std::nullopt;
+    collect();
+    if (!reaches(Off.Point, Use.Point))
+      return std::nullopt;
+    GradModeNotRestored Result;
+    Result.Pass = unrecorded();
+    if (!Result.Pass && !isNeverRecorded())
+      return std::nullopt;
+    Result.Entry = &Entry;
+    Result.Off = &Off;
+    Result.Use = &Use;
+    Result.Restores = restoring();
+    return Result;
+  }
+
+private:
+  /// Grad mode is as Off has set it on the whole path.
+  bool reaches(Node From, Node To) const {
+    return flow::mayReach(
+               Entry.points(), From, [&](Node N) { return N == To; },
+               [&](Node N) { return N != To && Changes.count(N) != 0; })
+        .has_value();
+  }
+
+  static bool mayBeOn(uint8_t Mode) {
+    return Mode & (mode::On | mode::Inherited);
+  }
+
+  void collect() {
+    for (const GradModeChangeEvent &Change :
+         Entry.events<GradModeChangeEvent>())
+      if (&Change != &Off && mayBeOn(Change.Mode)) {
+        Changes.insert(Change.Point);
+        for (Node N : decidersOf(Entry, Change, Use))
+          Changes.insert(N);
+      }
+    for (const OpaqueEvent &Call : Entry.events<OpaqueEvent>())
+      if (maySwitch(Call))
+        Changes.insert(Call.Point);
+  }
+
+  /// A function of the program that lies in another file, or is not known.
+  bool maySwitch(const OpaqueEvent &E) const {
+    const auto *Call = dyn_cast<CallExpr>(E.Site);
+    if (!Call)
+      return false;
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    return !Callee ||
+           !Entry.code().context().getSourceManager().isInSystemHeader(
+               Callee->getLocation());
+  }
+
+  /// What the graph would begin with is computed with grad mode off, and so is
+  /// all that follows.
+  const Expr *unrecorded() const {
+    if (Use.Root.ManyOrigins)
+      return nullptr;
+    for (OriginId Id : Use.Root.Origins) {
+      const Origin &From = Entry.origin(Id);
+      if (!From.isBuilder() || !From.Site ||
+          isUnderOwnCondition(From.Site, From.In, Use, isOccasional))
+        continue;
+      for (Node N : pointsOf(Id, From))
+        if (reaches(Off.Point, N) && reaches(N, Use.Point))
+          return From.Site;
+    }
+    return nullptr;
+  }
+
+  llvm::SmallVector<Node, 2> pointsOf(OriginId Id, const Origin &From) const {
+    llvm::SmallVector<Node, 2> Result;
+    for (const ForwardEvent &Pass : Entry.events<ForwardEvent>())
+      if (Pass.Origin == Id)
+        Result.push_back(Pass.Point);
+    if (!Result.empty())
+      return Result;
+    for (const CallAt &Each : callsOf(Entry))
+      if (Each.Call == From.Site && Each.In == From.In)
+        Result.push_back(Each.Point);
+    return Result;
+  }
+
+  /// Grad mode is off on all paths, so that nothing was ever recorded.
+  bool isNeverRecorded() const {
+    return !mayBeOn(Use.GradMode) && Use.Root.History == history::None &&
+           Entry.comesBefore(Off.Point, Use.Point);
+  }
+
+  const GradModeChangeEvent *restoring() const {
+    for (const GradModeChangeEvent &Change :
+         Entry.events<GradModeChangeEvent>())
+      if (Change.By == GradModeBy::Set && mayBeOn(Change.Mode) &&
+          Off.By == GradModeBy::Set && Change.In == Off.In &&
+          reaches(Off.Point, Change.Point))
+        return &Change;
+    return nullptr;
+  }
+
+  const Execution &Entry;
+  const GradModeChangeEvent &Off;
+  const GraphUseEvent &Use;
+  /// Points behind which grad mode may be on, or is what somebody has decided.
+  Nodes Changes;
+};
+
+} // namespace
+
+/// It switches grad mode off, and not for the scope it is written in.
+static bool isLasting(const Execution &Entry, const GradModeChangeEvent &E) {
+  if (!E.Site || (E.Mode & ~(mode::Off | mode::Inference)) ||
+      !(E.GradMode & (mode::On | mode::Inherited)) || isInGuardClass(E.In))
+    return false;
+  if (E.By == GradModeBy::Set)
+    return true;
+  return E.By == GradModeBy::GuardBegins && E.Guard &&
+         lastingGuard(Entry, *E.Guard);
+}
+
+static std::optional<GradModeNotRestored>
+firstOf(const Execution &Entry, const GradModeChangeEvent &Off) {
+  for (const GraphUseEvent &Use : Entry.events<GraphUseEvent>()) {
+    if (Use.Is == Event::Inspect || !(Use.GradMode & mode::Off) ||
+        (Use.Root.History & history::Leaf))
+      continue;
+    auto Found = UseQuery(Entry, Off, Use).run();
+    if (!Found)
+      continue;
+    if (Off.Guard)
+      Found->Guard = lastingGuard(Entry, *Off.Guard);
+    return Found;
+  }
+  return std::nullopt;
+}
+
+std::vector<GradModeNotRestored> gradModesNotRestored(Program &Program) {
+  std::vector<GradModeNotRestored> Result;
+  for (const auto &Entry : Program.executions())
+    for (const GradModeChangeEvent &Off : Entry->events<GradModeChangeEvent>())
+      if (isLasting(*Entry, Off))
+        if (auto Found = firstOf(*Entry, Off))
+          Result.push_back(*Found);
+  return Result;
+}
+
+} // namespace torchtidy::model
