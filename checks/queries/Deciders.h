@@ -20,9 +20,9 @@ decidersOf(const Execution &Entry, const Event &Of, const Event &Beside);
 /// S, in F, is under a condition, or in a try, that is not around Beside as
 /// well: it may happen only when Beside does not. One that Passes does not
 /// count.
-bool isUnderOwnCondition(
-    const clang::Stmt *S, const Frame *F, const Event &Beside,
-    llvm::function_ref<bool(const clang::Expr *)> Passes);
+bool isUnderOwnCondition(const clang::Stmt *S, const Frame *F,
+                         const Event &Beside,
+                         llvm::function_ref<bool(const clang::Expr *)> Passes);
 
 } // namespace torchtidy::model
 

@@ -1,8 +1,10 @@
 #include "training/GradModeNotRestored.h"
+#include "ast/Expressions.h"
 #include "flow/PathQuery.h"
 #include "queries/Calls.h"
 #include "queries/Deciders.h"
 #include "queries/Loops.h"
+#include "torch/Types.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/Basic/SourceManager.h"
 
@@ -37,6 +39,34 @@ static bool isInGuardClass(const Frame *F) {
           End && End->isUserProvided())
         return true;
   return false;
+}
+
+/// Of a function that is told so: a flag, or something of LibTorch.
+static bool saysMode(const Expr *Given) {
+  const QualType Type = Given->getType().getNonReferenceType();
+  return Type->isBooleanType() || torch::mayHoldTensor(Type) ||
+         torch::isModule(Type);
+}
+
+/// A function of the program that cannot be seen may switch grad mode on: where
+/// it is not known which one it is, where it is told something about modes or
+/// LibTorch, or nothing and gives nothing back.
+static bool maySwitch(const Execution &Entry, const OpaqueEvent &E) {
+  const auto *Call = dyn_cast<CallExpr>(E.Site);
+  if (!Call)
+    return false;
+  const FunctionDecl *Callee = Call->getDirectCallee();
+  if (!Callee)
+    return true;
+  const SourceManager &SM = Entry.code().context().getSourceManager();
+  if (SM.isInSystemHeader(Callee->getLocation()) ||
+      (Callee->hasBody() && !Entry.code().mentionsTorch(Callee)))
+    return false;
+  const Expr *Object = ast::objectOf(Call);
+  return (Object && saysMode(Object)) ||
+         llvm::any_of(Call->arguments(), saysMode) ||
+         (!Object && Call->getNumArgs() == 0 &&
+          Callee->getReturnType()->isVoidType());
 }
 
 namespace {
@@ -88,19 +118,8 @@ private:
           Changes.insert(N);
       }
     for (const OpaqueEvent &Call : Entry.events<OpaqueEvent>())
-      if (maySwitch(Call))
+      if (maySwitch(Entry, Call))
         Changes.insert(Call.Point);
-  }
-
-  /// A function of the program that lies in another file, or is not known.
-  bool maySwitch(const OpaqueEvent &E) const {
-    const auto *Call = dyn_cast<CallExpr>(E.Site);
-    if (!Call)
-      return false;
-    const FunctionDecl *Callee = Call->getDirectCallee();
-    return !Callee ||
-           !Entry.code().context().getSourceManager().isInSystemHeader(
-               Callee->getLocation());
   }
 
   /// What the graph would begin with is computed with grad mode off, and so is

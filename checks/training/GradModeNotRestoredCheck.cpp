@@ -37,9 +37,9 @@ static Finding describe(const Program & /*Program*/,
     addNote(Result, {Found.Restores->Site->getBeginLoc(),
                      "other paths switch it on here", NoteRole::Sign});
   if (Found.Pass)
-    addNote(Result, {Found.Pass->getBeginLoc(),
-                     "this is computed without a graph then",
-                     NoteRole::Trained});
+    addNote(Result,
+            {Found.Pass->getBeginLoc(), "this is computed without a graph then",
+             NoteRole::Trained});
   addNote(Result, {Found.Use->Site->getBeginLoc(), "this needs the graph",
                    NoteRole::Backward});
   addCallers(Result, Found.Off->In);

@@ -60,7 +60,7 @@ struct Event {
   const Kind Is;
   const Frame *In = nullptr;
   /// The call or operator. Null for the Create event of a variable, where a
-  /// scope ends (End), where an entry ends (Hold).
+  /// scope ends (End, GradModeChange), where an entry ends (Hold).
   const clang::Expr *Site = nullptr;
   /// Possibilities of grad mode there: mode::On and its like.
   uint8_t GradMode = 0;

@@ -223,6 +223,8 @@ void collecting(const Tensors &xs) {
 }
 // In another file.
 void prepareTraining(Linear &net);
+void recordAgain();
+void records(bool everything);
 void unseen(const Tensors &xs) {
   Linear net(4, 2);
   SGD opt(net->parameters(), 0.1);
@@ -231,6 +233,18 @@ void unseen(const Tensors &xs) {
     learn(net, opt, xs);
     at::GradMode::set_enabled(false);
     show(net, xs);
+  }
+  for (int epoch = 0; epoch < 9; ++epoch) {
+    at::GradMode::set_enabled(false);
+    show(net, xs);
+    recordAgain();
+    learn(net, opt, xs);
+  }
+  for (int epoch = 0; epoch < 9; ++epoch) {
+    at::GradMode::set_enabled(false);
+    show(net, xs);
+    records(true);
+    learn(net, opt, xs);
   }
 }
 

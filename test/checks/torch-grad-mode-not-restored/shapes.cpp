@@ -33,6 +33,20 @@ void inLoop(const std::vector<Tensor> &xs) {
     show(net, xs);
   }
 }
+// What cannot be seen, and is told nothing of it.
+double seconds();
+void progress(int epoch, double time);
+void beside(const std::vector<Tensor> &xs) {
+  Linear net(4, 2);
+  SGD opt(net->parameters(), 0.1);
+  for (int epoch = 0; epoch < 9; ++epoch) {
+    progress(epoch, seconds());
+    learn(net, opt, xs);
+    at::GradMode::set_enabled(false);
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: grad mode is switched off here, and is still off
+    show(net, xs);
+  }
+}
 void everySoMany(const std::vector<Tensor> &xs) {
   Linear net(4, 2);
   SGD opt(net->parameters(), 0.1);

@@ -44,25 +44,21 @@ int main(int argc, char **argv) {
   const Examples known = draw(batches * batch_size, device);
   const std::vector<Examples> unknown = {draw(100, device), draw(100, device)};
   double recorded = 0;
-  {
-    measure::Loop loop("training");
-    for (int64_t epoch = 0; epoch < 60 * measure::size(); ++epoch) {
-      try {
-        for (int64_t batch = 0; batch < batches; ++batch) {
-          const int64_t from = batch * batch_size;
-          const Examples part = {known.inputs.narrow(0, from, batch_size),
-                                 known.outputs.narrow(0, from, batch_size)};
-          optimizer.zero_grad();
-          const auto loss = error(net, part);
-          recorded += loss.requires_grad();
-          loss.backward();
-          optimizer.step();
-        }
-        evaluate(net, unknown);
-      } catch (const c10::Error &) {
-        // The next epoch may do better.
+  for (int64_t epoch = 0; epoch < 60 * measure::size(); ++epoch) {
+    try {
+      for (int64_t batch = 0; batch < batches; ++batch) {
+        const int64_t from = batch * batch_size;
+        const Examples part = {known.inputs.narrow(0, from, batch_size),
+                               known.outputs.narrow(0, from, batch_size)};
+        optimizer.zero_grad();
+        const auto loss = error(net, part);
+        recorded += loss.requires_grad();
+        loss.backward();
+        optimizer.step();
       }
-      loop.iteration();
+      evaluate(net, unknown);
+    } catch (const c10::Error &) {
+      // The next epoch may do better.
     }
   }
   measure::value("recorded-passes", recorded);
