@@ -2,6 +2,7 @@
 #include "queries/Calls.h"
 #include "queries/InnerDerivatives.h"
 #include "queries/Sizes.h"
+#include "queries/Training.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -164,19 +165,10 @@ private:
     });
   }
 
-  /// These parameters are known, and none of them is in what is run. What is
-  /// neither a module nor a tensor (an element of a list) could be any.
+  /// These parameters are known, and none of them is in what is run.
   bool isOther(const PlaceSet &Parameters, const ForwardEvent &Forward) const {
-    const PlaceTable &Places = Entry.places();
-    PlaceSet Owners;
-    for (PlaceId P : Parameters) {
-      const PlaceId Owner = Places.toldApart(Places.owner(P));
-      const QualType Type = Places.knownType(Owner);
-      if (Type.isNull() || !(torch::isTensor(Type) || torch::moduleClass(Type)))
-        return false;
-      insert(Owners, Owner);
-    }
-    return !Owners.empty() && !Entry.mayAlias(Owners, Forward.Parts);
+    const std::optional<PlaceSet> Owners = ownersOf(Entry, Parameters);
+    return Owners && !Entry.mayAlias(*Owners, Forward.Parts);
   }
 
   /// A backward() goes through it, but reaches only parameters that no
