@@ -1,9 +1,8 @@
 #include "autograd/UndetachedGeneratorOutput.h"
 #include "ast/Expressions.h"
-#include "flow/PathQuery.h"
+#include "queries/Paths.h"
 #include "queries/Training.h"
 #include "torch/Types.h"
-#include "llvm/ADT/DenseSet.h"
 #include <set>
 
 using namespace clang;
@@ -11,7 +10,6 @@ using namespace clang;
 namespace torchtidy::model {
 
 using Node = flow::Digraph::Node;
-using Nodes = llvm::DenseSet<Node>;
 
 namespace {
 
@@ -36,6 +34,7 @@ public:
     Result.Pass = &Pass;
     Result.Source = Source;
     Result.Backward = &Backward;
+    Result.IsForThisOnly = !isGoneThroughOtherwise(Source->Origin);
     Result.In = Pass.In;
     Result.Site = Pass.Site;
     return Result;
@@ -85,16 +84,22 @@ private:
   /// Another derivative goes through the pass: a penalty, the step of the
   /// other network; or somebody gets a graph that is retained.
   bool isUsedOtherwise() const {
-    const auto IsOther = [&](const GraphUseEvent &Use) {
-      return &Use != &Backward &&
-             (Use.Root.ManyOrigins || Use.Root.hasOrigin(Pass.Origin));
-    };
-    return llvm::any_of(Entry.events<GraphUseEvent>(), IsOther) ||
-           (Backward.RetainsGraph &&
-            llvm::any_of(Entry.events<EscapeEvent>(),
-                         [&](const EscapeEvent &Escape) {
-                           return Escape.Given.hasOrigin(Pass.Origin);
-                         }));
+    return isGoneThroughOtherwise(Pass.Origin) ||
+           (Backward.RetainsGraph && isGivenAway(Pass.Origin));
+  }
+
+  bool isGoneThroughOtherwise(OriginId Id) const {
+    return llvm::any_of(
+        Entry.events<GraphUseEvent>(), [&](const GraphUseEvent &Use) {
+          return &Use != &Backward &&
+                 (Use.Root.ManyOrigins || Use.Root.hasOrigin(Id));
+        });
+  }
+
+  bool isGivenAway(OriginId Id) const {
+    return llvm::any_of(
+        Entry.events<EscapeEvent>(),
+        [&](const EscapeEvent &Escape) { return Escape.Given.hasOrigin(Id); });
   }
 
   /// Where the gradients of the two networks are gone.
@@ -112,11 +117,7 @@ private:
 
   /// From the backward() to there.
   bool reaches(Node To, const Nodes &Avoid) const {
-    return flow::mayReach(
-               Entry.points(), Backward.Point,
-               [&](Node N) { return N == To; },
-               [&](Node N) { return N != To && Avoid.count(N) != 0; })
-        .has_value();
+    return model::reaches(Entry, Backward.Point, To, Avoid);
   }
 
   bool mayTrain(const StepEvent &Step, const PlaceSet &Modules) const {
@@ -157,11 +158,11 @@ private:
           reaches(Read.Point, Cleared))
         return true;
     }
-    return llvm::any_of(
-        Entry.events<EscapeEvent>(), [&](const EscapeEvent &Escape) {
-          return Entry.mayAlias(Escape.Places, Concerned) &&
-                 reaches(Escape.Point, Cleared);
-        });
+    return llvm::any_of(Entry.events<EscapeEvent>(),
+                        [&](const EscapeEvent &Escape) {
+                          return Entry.mayAlias(Escape.Places, Concerned) &&
+                                 reaches(Escape.Point, Cleared);
+                        });
   }
 
   /// A backward() of the other network's own: it goes through both, and its
@@ -176,11 +177,11 @@ private:
   }
 
   bool goesThrough(const BackwardEvent &Other, const PlaceSet &Modules) const {
-    return llvm::any_of(
-        Entry.events<ForwardEvent>(), [&](const ForwardEvent &Forward) {
-          return Other.Root.hasOrigin(Forward.Origin) &&
-                 Entry.mayAlias(Forward.Parts, Modules);
-        });
+    return llvm::any_of(Entry.events<ForwardEvent>(),
+                        [&](const ForwardEvent &Forward) {
+                          return Other.Root.hasOrigin(Forward.Origin) &&
+                                 Entry.mayAlias(Forward.Parts, Modules);
+                        });
   }
 
   Nodes ownSteps() const {
@@ -201,9 +202,8 @@ private:
       Both.insert(More.begin(), More.end());
       return Both;
     };
-    const bool AreCollected = llvm::any_of(Backwards, [&](Node N) {
-      return reaches(N, With(OwnSteps));
-    });
+    const bool AreCollected = llvm::any_of(
+        Backwards, [&](Node N) { return reaches(N, With(OwnSteps)); });
     for (const StepEvent &Step : Entry.events<StepEvent>()) {
       if (!mayTrain(Step, Theirs) || !reaches(Step.Point, Cleared))
         continue;

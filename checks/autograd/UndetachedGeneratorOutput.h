@@ -25,6 +25,9 @@ struct UndetachedGeneratorOutput {
   /// comes from a caller, the call that leads to it.
   const Frame *In = nullptr;
   const clang::Stmt *Site = nullptr;
+  /// Nothing else goes through what the source has made: it can be made under a
+  /// guard.
+  bool IsForThisOnly = false;
   /// What is given to the pass and could be detached there. Null where that is
   /// not one tensor, or the pass is made for others too.
   const clang::Expr *Operand = nullptr;

@@ -21,11 +21,12 @@ static std::string nameOf(const clang::ASTContext &Context, const Event &E,
 
 static std::string advice(const Program &Program,
                           const UndetachedGeneratorOutput &Found) {
-  if (Found.Operand)
-    if (const std::string Name = plainName(Program.context(), Found.Operand);
-        !Name.empty())
-      return "give it '" + Name + ".detach()'";
-  return "detach what it is given";
+  const std::string Name =
+      Found.Operand ? plainName(Program.context(), Found.Operand) : "";
+  return (Name.empty() ? "detach what it is given"
+                       : "give it '" + Name + ".detach()'") +
+         (Found.IsForThisOnly ? ", or make that under a 'torch::NoGradGuard'"
+                              : "");
 }
 
 static Finding describe(const Program &Program,
@@ -65,8 +66,7 @@ static Finding describe(const Program &Program,
   return Result;
 }
 
-std::vector<Finding>
-UndetachedGeneratorOutputCheck::analyze(Program &Program) {
+std::vector<Finding> UndetachedGeneratorOutputCheck::analyze(Program &Program) {
   return findingsOf(Program, undetachedGeneratorOutputs, describe);
 }
 

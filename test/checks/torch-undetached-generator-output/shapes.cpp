@@ -24,7 +24,7 @@ void tutorial(const std::vector<Tensor> &batches) {
   for (const Tensor &real : batches) {
     auto fake = G->forward(torch::randn({32, 8}));
     auto d_loss = bce(D->forward(real), 1) + bce(D->forward(fake), 0);
-    // CHECK-MESSAGES: :[[@LINE-1]]:50: warning: 'D' is trained on what 'G' has made, with its graph: backward() of 'd_loss' goes on through 'G' for gradients that no step() uses (time, memory); give it 'fake.detach()' [torch-undetached-generator-output]
+    // CHECK-MESSAGES: :[[@LINE-1]]:50: warning: 'D' is trained on what 'G' has made, with its graph: backward() of 'd_loss' goes on through 'G' for gradients that no step() uses (time, memory); give it 'fake.detach()', or make that under a 'torch::NoGradGuard' [torch-undetached-generator-output]
     // CHECK-MESSAGES: :[[@LINE-3]]:17: note: it is made here
     // CHECK-MESSAGES: :[[@LINE+3]]:5: note: this backward() goes through both
     // CHECK-FIXES: bce(D->forward(fake.detach()), 0);
@@ -50,7 +50,7 @@ void spoiled(const std::vector<Tensor> &batches) {
     optD.zero_grad();
     auto fake = G->forward(torch::randn({32, 8}));
     auto loss = D->forward(fake).mean() - D->forward(real).mean();
-    // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'D' is trained on what 'G' has made, with its graph: backward() of 'loss' leaves gradients in 'G' that nothing clears before 'optG' applies them, so its updates are wrong; give it 'fake.detach()'
+    // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'D' is trained on what 'G' has made, with its graph: backward() of 'loss' leaves gradients in 'G' that nothing clears before 'optG' applies them, so its updates are wrong; give it 'fake.detach()' [torch-undetached-generator-output]
     // CHECK-MESSAGES: :[[@LINE+6]]:5: note: the gradients are applied here
     // CHECK-FIXES: auto loss = D->forward(fake.detach()).mean() - D->forward(real).mean();
     loss.backward({}, /*retain_graph=*/true);
@@ -72,7 +72,7 @@ void otherOrder(const std::vector<Tensor> &batches) {
     optD.zero_grad();
     D->forward(real).mean().neg().backward();
     D(torch::tanh(G(torch::randn({32, 8})))).mean().backward();
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'D' is trained on what 'G' has made, with its graph: backward() of the loss goes on through 'G' for gradients that no step() uses (time, memory); detach what it is given
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'D' is trained on what 'G' has made, with its graph: backward() of the loss goes on through 'G' for gradients that no step() uses (time, memory); detach what it is given, or make that under a 'torch::NoGradGuard'
     // CHECK-FIXES: D(torch::tanh(G(torch::randn({32, 8}))).detach()).mean().backward();
     optD.step();
   }
