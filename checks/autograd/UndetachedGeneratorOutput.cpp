@@ -1,9 +1,9 @@
 #include "autograd/UndetachedGeneratorOutput.h"
 #include "ast/Expressions.h"
+#include "queries/CallChains.h"
 #include "queries/Paths.h"
 #include "queries/Training.h"
 #include "torch/Types.h"
-#include <set>
 
 using namespace clang;
 
@@ -227,51 +227,30 @@ private:
   Nodes Cleared, OwnCleared;
 };
 
-/// The calls that lead to passes for which nothing must be detached.
-class OtherChains {
-public:
-  void add(const ForwardEvent &Pass) {
-    forEach(Pass.In, Pass.Site, [&](const Frame *F, const Stmt *Site) {
-      Sites.insert({F->Function, Site});
-    });
-  }
-
-  /// Where the fact is told: in the activation that has made both passes, at a
-  /// call that leads to no other. False where there is none.
-  bool place(UndetachedGeneratorOutput &Found) const {
-    while (Sites.count({Found.In->Function, Found.Site}) ||
-           !Found.Source->In->isWithin(Found.In)) {
-      Found.Site = Found.In->Site;
-      Found.In = Found.In->Caller;
-      if (!Found.In || !Found.Site)
-        return false;
-    }
-    if (Found.Site == Found.Pass->Site)
-      Found.Operand = onlyTensor(Found.Pass->Site);
-    return true;
-  }
-
-private:
-  template <class Function>
-  static void forEach(const Frame *F, const Stmt *Site, Function Do) {
-    for (; F && Site; Site = F->Site, F = F->Caller)
-      Do(F, Site);
-  }
-
-  static const Expr *onlyTensor(const Expr *Site) {
-    const auto *Call = dyn_cast<CallExpr>(Site);
-    if (!Call)
-      return nullptr;
-    const auto Arguments = ast::argumentsOf(Call);
-    return Arguments.size() == 1 && torch::isTensor(Arguments[0]->getType())
-               ? Arguments[0]
-               : nullptr;
-  }
-
-  std::set<std::pair<const FunctionDecl *, const Stmt *>> Sites;
-};
-
 } // namespace
+
+static const Expr *onlyTensor(const Expr *Site) {
+  const auto *Call = dyn_cast<CallExpr>(Site);
+  if (!Call)
+    return nullptr;
+  const auto Arguments = ast::argumentsOf(Call);
+  return Arguments.size() == 1 && torch::isTensor(Arguments[0]->getType())
+             ? Arguments[0]
+             : nullptr;
+}
+
+/// Where the fact is told: in the activation that has made both passes, at a
+/// call that leads to no pass for which nothing must be detached. False where
+/// there is none.
+static bool place(UndetachedGeneratorOutput &Found, const CallChains &Others) {
+  while (Others.lead(Found.In, Found.Site) ||
+         !Found.Source->In->isWithin(Found.In))
+    if (!goToCaller(Found.In, Found.Site))
+      return false;
+  if (Found.Site == Found.Pass->Site)
+    Found.Operand = onlyTensor(Found.Pass->Site);
+  return true;
+}
 
 /// A pass over what another of these has made is not told of: that one is.
 static bool isBehindAnother(const UndetachedGeneratorOutput &Found,
@@ -286,7 +265,7 @@ static bool isBehindAnother(const UndetachedGeneratorOutput &Found,
 std::vector<UndetachedGeneratorOutput>
 undetachedGeneratorOutputs(Program &Program) {
   std::vector<UndetachedGeneratorOutput> All;
-  OtherChains Others;
+  CallChains Others;
   for (const Execution *Entry : Program.executionsBesideTests())
     for (const ForwardEvent &Pass : Entry->events<ForwardEvent>()) {
       if (Entry->isInForward(Pass.In))
@@ -300,7 +279,7 @@ undetachedGeneratorOutputs(Program &Program) {
     }
   std::vector<UndetachedGeneratorOutput> Result;
   for (UndetachedGeneratorOutput &Found : All)
-    if (!isBehindAnother(Found, All) && Others.place(Found))
+    if (!isBehindAnother(Found, All) && place(Found, Others))
       Result.push_back(Found);
   return Result;
 }

@@ -160,16 +160,6 @@ TEST(PeakBytes, GraphThatABackwardRunsIsRefuted) {
             Outcome::Refuted);
 }
 
-TEST(PeakBytes, GraphForUnusedGradientsIsNotRefutedByItsBackward) {
-  MadeRecording Run;
-  Run.graph("aten::conv2d", {at(5, "forward"), at(12)}, 16, 3, 3, true);
-  DiagnosedFinding Unused = finding("peak-bytes", 12);
-  Unused.Kind = FindingKind::GraphUnused;
-  EXPECT_EQ(judgeOne(Unused, Run.Run).Result, Outcome::Refuted);
-  Unused.Kind = FindingKind::GradientsUnused;
-  EXPECT_EQ(judgeOne(Unused, Run.Run).Result, Outcome::NotMeasurable);
-}
-
 TEST(PeakBytes, GraphThatIsRetainedNeedsARunWithoutThat) {
   MadeRecording Run;
   Run.graph("aten::conv2d", {at(5, "forward"), at(12)}, 16, 3, 3, true);
