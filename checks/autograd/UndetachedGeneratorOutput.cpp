@@ -34,7 +34,8 @@ public:
     Result.Pass = &Pass;
     Result.Source = Source;
     Result.Backward = &Backward;
-    Result.IsForThisOnly = !isGoneThroughOtherwise(Source->Origin);
+    Result.IsForThisOnly =
+        !isGoneThroughOtherwise(Source->Origin) && !isGivenAway(Source->Origin);
     Result.In = Pass.In;
     Result.Site = Pass.Site;
     return Result;

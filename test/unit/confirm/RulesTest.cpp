@@ -182,8 +182,8 @@ TEST(NeedlessBackward, CountsTheNodesOfTheLineThatBuildsTheGraph) {
   Run.graph("aten::linear", {at(8, "forward"), at(12)}, 100, 2, 2, true);
   const Verdict V = judgeOne(undetached(), Run.Run);
   EXPECT_EQ(V.Result, Outcome::Confirmed);
-  EXPECT_EQ(V.Sentence, "a backward() runs 3 graph nodes of line 10 per pass, "
-                        "100 passes");
+  EXPECT_EQ(V.Sentence, "line 10 makes 300 graph nodes, and a backward() runs "
+                        "one of them 300 times");
   EXPECT_EQ(V.CostText, "300 nodes gone through in this run");
 }
 
@@ -193,7 +193,8 @@ TEST(NeedlessBackward, OfTheLineItselfWhereNoNoteSaysAnother) {
   const Verdict V = judgeOne(finding("needless-backward", 12), Run.Run);
   EXPECT_EQ(V.Result, Outcome::Confirmed);
   EXPECT_EQ(V.Sentence,
-            "a backward() runs 2 graph nodes of line 12 per pass, 1 pass");
+            "line 12 makes 2 graph nodes, and a backward() runs one of them 2 "
+            "times");
 }
 
 TEST(NeedlessBackward, GraphThatNoneGoesThroughIsRefuted) {
@@ -203,7 +204,7 @@ TEST(NeedlessBackward, GraphThatNoneGoesThroughIsRefuted) {
   const Verdict V = judgeOne(undetached(), Run.Run);
   EXPECT_EQ(V.Result, Outcome::Refuted);
   EXPECT_EQ(V.Sentence, "no backward() goes through the graph of line 10, 100 "
-                        "passes");
+                        "times");
   MadeRecording Guarded;
   Guarded.site("aten::linear", {at(5, "forward"), at(10)}, 100);
   Guarded.graph("aten::linear", {at(8, "forward"), at(12)}, 100, 2, 2, true);

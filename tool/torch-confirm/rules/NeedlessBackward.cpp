@@ -22,7 +22,7 @@ public:
         Built.isKnown() ? Where.paths(Where.known(Built)) : Where.Statement;
     Verdict V;
     V.Rule = "nodes that a backward() runs";
-    V.Unit = "graph nodes per pass";
+    V.Unit = "graph nodes";
     if (Paths.empty()) {
       V.Result = Outcome::NotReached;
       V.Sentence = Where.unseenText();
@@ -36,20 +36,19 @@ public:
     V.Iterations = iterationsOf(Paths);
     const std::string Line = std::to_string(
         Built.isKnown() ? Built.First : Where.Finding.Statement.First);
-    const std::string During = ", " + numberText(double(V.Iterations)) +
-                               (V.Iterations == 1 ? " pass" : " passes");
-    const double PerPass = double(std::max<uint64_t>(V.Iterations, 1));
-    V.Number = double(Run) / PerPass;
+    V.Number = double(Run);
     if (double(Run) < ShareRunOnPurpose * double(Made) || !Run) {
       V.Result = Outcome::Refuted;
       V.Sentence = (Made ? "no backward() goes through the graph of line "
                          : "no graph is recorded at line ") +
-                   Line + During;
+                   Line + ", " + countText(double(V.Iterations), "time");
       return V;
     }
     V.Result = Outcome::Confirmed;
-    V.Sentence = "a backward() runs " + countText(*V.Number, "graph node") +
-                 " of line " + Line + " per pass" + During;
+    // A graph that is retained is run again.
+    V.Sentence =
+        "line " + Line + " makes " + countText(double(Made), "graph node") +
+        ", and a backward() runs one of them " + countText(double(Run), "time");
     V.Cost = CostKind::Calls;
     V.CostAmount = double(Run);
     V.CostText = countText(double(Run), "node") + " gone through in this run";
