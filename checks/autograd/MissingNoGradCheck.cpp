@@ -41,19 +41,14 @@ static Finding describe(const Program &Program, const UnusedGraph &Unused) {
   Result.Location = Unused.Site->getBeginLoc();
   Result.Range = Unused.Site->getSourceRange();
   const std::string Name = objectName(Context, Unused.Forward->Site);
-  Result.Kind = Unused.IsBackwarded ? FindingKind::GradientsUnused
-                                    : FindingKind::GraphUnused;
   Result.Message =
       std::string("forward pass ") +
       (Name.empty() ? "" : "of '" + Name + "' ") +
-      (Unused.IsBackwarded
-           ? "records an autograd graph for gradients that no optimizer uses; "
-           : "keeps all intermediate results for a backward() that never comes "
-             "(memory, time); ") +
-      (Unused.IsBackwarded ? "put 'torch::NoGradGuard no_grad;' around it"
-       : Unused.GuardScope ? "put 'torch::NoGradGuard no_grad;' before it"
-                           : "put it into a scope of its own that begins with "
-                             "'torch::NoGradGuard no_grad;'");
+      "keeps all intermediate results for a backward() that never comes "
+      "(memory, time); " +
+      (Unused.GuardScope ? "put 'torch::NoGradGuard no_grad;' before it"
+                         : "put it into a scope of its own that begins with "
+                           "'torch::NoGradGuard no_grad;'");
   if (const Event *Sign = Unused.Evidence; Sign && Sign->Site)
     Result.Notes.push_back(
         {Sign->Site->getBeginLoc(), evidence(*Sign), NoteRole::Sign});
@@ -77,7 +72,7 @@ std::vector<Finding> MissingNoGradCheck::analyze(Program &Program) {
       continue;
     const clang::Stmt *Scope =
         Unused.GuardScope ? Unused.GuardScope : Unused.Stretch;
-    if (Scope && !Unused.IsBackwarded) {
+    if (Scope) {
       const auto [Known, IsNew] = ByScope.try_emplace(Scope, Findings.size());
       if (!IsNew) {
         addNote(Findings[Known->second],

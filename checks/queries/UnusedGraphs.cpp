@@ -164,49 +164,6 @@ private:
     });
   }
 
-  /// These parameters are known, and none of them is in what is run. What is
-  /// neither a module nor a tensor (an element of a list) could be any.
-  bool isOther(const PlaceSet &Parameters, const ForwardEvent &Forward) const {
-    const PlaceTable &Places = Entry.places();
-    PlaceSet Owners;
-    for (PlaceId P : Parameters) {
-      const PlaceId Owner = Places.toldApart(Places.owner(P));
-      const QualType Type = Places.knownType(Owner);
-      if (Type.isNull() || !(torch::isTensor(Type) || torch::moduleClass(Type)))
-        return false;
-      insert(Owners, Owner);
-    }
-    return !Owners.empty() && !Entry.mayAlias(Owners, Forward.Parts);
-  }
-
-  /// A backward() goes through it, but reaches only parameters that no
-  /// optimizer of the whole program trains: features of fixed images.
-  bool isUsedInVain(const ForwardEvent &Forward) const {
-    if (!Entry.root().Function->isMain() || Forward.Input.needsGrad() ||
-        Forward.Modules.empty() || Forward.Input.ManyOrigins)
-      return false;
-    // What another module makes may be what is trained: the pixels of an image.
-    for (OriginId Id : Forward.Input.Origins)
-      if (Entry.origin(Id).Of == Origin::Forward)
-        return false;
-    for (const GraphUseEvent &Use : Entry.events<GraphUseEvent>()) {
-      const auto *Backward = Use.getAs<BackwardEvent>();
-      if (!Backward || Backward->HasInputs)
-        return false;
-    }
-    for (const EscapeEvent &Escape : Entry.events<EscapeEvent>())
-      if (Entry.mayAlias(Escape.Places, Forward.Parts))
-        return false;
-    // Gradients that are copied to a shared network.
-    for (const ReadGradientEvent &Read : Entry.events<ReadGradientEvent>())
-      if (!isOther(Read.Of, Forward))
-        return false;
-    for (const StepEvent &Step : Entry.events<StepEvent>())
-      if (!isOther(Step.Trained, Forward))
-        return false;
-    return !Entry.events<StepEvent>().empty() && created(Forward);
-  }
-
   /// A sequence is generated: the module is run again on what was chosen from
   /// its results, through which no gradient flows.
   bool isGeneration(const ForwardEvent &Forward) const {
@@ -248,13 +205,8 @@ private:
     Result.Forward = &Forward;
     Result.In = Forward.In;
     Result.Site = Forward.Site;
-    if (isUsed(Forward)) {
-      if (!isUsedInVain(Forward))
-        return std::nullopt;
-      Result.Evidence = created(Forward);
-      Result.IsBackwarded = true;
-      return Result;
-    }
+    if (isUsed(Forward))
+      return std::nullopt;
     const bool InEvalMode = Forward.Mode == mode::Off;
     if (InEvalMode)
       Result.Evidence = switchedToEval(Forward);

@@ -8,8 +8,7 @@
 namespace torchtidy::model {
 
 /// A forward pass that autograd records though nothing of it is ever
-/// backwarded, or, in a whole program, though no optimizer trains what the
-/// gradients are of.
+/// backwarded.
 struct UnusedGraph {
   const Execution *Entry = nullptr;
   const ForwardEvent *Forward = nullptr;
@@ -34,9 +33,6 @@ struct UnusedGraph {
   /// What the module does is in no C++ file: nobody can tell that it runs under
   /// a guard.
   bool IsUnseen = false;
-  /// A backward() goes through the graph, to parameters that no optimizer
-  /// trains.
-  bool IsBackwarded = false;
 };
 
 /// The statements that lead to a forward pass whose graph is used, or to a

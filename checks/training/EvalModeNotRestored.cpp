@@ -1,10 +1,10 @@
 #include "training/EvalModeNotRestored.h"
 #include "ast/Expressions.h"
-#include "flow/PathQuery.h"
 #include "queries/Calls.h"
 #include "queries/Deciders.h"
 #include "queries/Loops.h"
 #include "queries/ModeDependence.h"
+#include "queries/Paths.h"
 #include "queries/TripCount.h"
 #include "queries/UnusedGraphs.h"
 #include "torch/Callbacks.h"
@@ -18,15 +18,6 @@ namespace torchtidy::model {
 
 using flow::Loop;
 using Node = flow::Digraph::Node;
-using Nodes = llvm::DenseSet<Node>;
-
-static bool reaches(const Execution &Entry, Node From, Node To,
-                    const Nodes &Avoid) {
-  return flow::mayReach(
-             Entry.points(), From, [&](Node N) { return N == To; },
-             [&](Node N) { return N != To && Avoid.count(N) != 0; })
-      .has_value();
-}
 
 namespace {
 

@@ -1,4 +1,5 @@
 #include "model/semantics/Autograd.h"
+#include "model/semantics/Conditions.h"
 #include "torch/Members.h"
 
 using namespace clang;
@@ -81,7 +82,9 @@ Denotation gradient(Machine &M, const CallSite &Site) {
 Denotation requireGrad(Machine &M, const CallSite &Site) {
   if (!Site.Object)
     return {};
-  const std::optional<bool> Wanted = boolAt(Site.first(), true);
+  std::optional<bool> Wanted = boolAt(Site.first(), true);
+  if (!Wanted)
+    Wanted = conditions::known(M, Site.first());
   const uint8_t Bits = !Wanted   ? history::None | history::Leaf
                        : *Wanted ? history::Leaf
                                  : history::None;

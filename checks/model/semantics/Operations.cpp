@@ -74,7 +74,13 @@ static Denotation detachInPlace(Machine &M, const OperationCall &Call) {
     V.forgetNeeds();
     M.store(P, V);
   }
-  return M.denote(Target);
+  Denotation Result = M.denote(Target);
+  // x.clone().detach_(): a temporary has no place that would say so.
+  if (Result.Objects.empty()) {
+    Result.Own.detach();
+    Result.Own.forgetNeeds();
+  }
+  return Result;
 }
 
 /// add_, zero_, copy_ and their like, which return what they have written.

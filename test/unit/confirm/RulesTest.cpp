@@ -160,22 +160,61 @@ TEST(PeakBytes, GraphThatABackwardRunsIsRefuted) {
             Outcome::Refuted);
 }
 
-TEST(PeakBytes, GraphForUnusedGradientsIsNotRefutedByItsBackward) {
-  MadeRecording Run;
-  Run.graph("aten::conv2d", {at(5, "forward"), at(12)}, 16, 3, 3, true);
-  DiagnosedFinding Unused = finding("peak-bytes", 12);
-  Unused.Kind = FindingKind::GraphUnused;
-  EXPECT_EQ(judgeOne(Unused, Run.Run).Result, Outcome::Refuted);
-  Unused.Kind = FindingKind::GradientsUnused;
-  EXPECT_EQ(judgeOne(Unused, Run.Run).Result, Outcome::NotMeasurable);
-}
-
 TEST(PeakBytes, GraphThatIsRetainedNeedsARunWithoutThat) {
   MadeRecording Run;
   Run.graph("aten::conv2d", {at(5, "forward"), at(12)}, 16, 3, 3, true);
   DiagnosedFinding Retained = finding("peak-bytes", 12);
   Retained.Kind = FindingKind::RetainGraphInLoop;
   EXPECT_EQ(judgeOne(Retained, Run.Run).Result, Outcome::NotMeasurable);
+}
+
+/// Line 12 goes on with what line 10 has made.
+static DiagnosedFinding undetached() {
+  DiagnosedFinding Result = finding("needless-backward", 12);
+  Result.Notes.push_back(
+      {{File, 10, 10}, "made here", torchtidy::NoteRole::GraphBuilt});
+  return Result;
+}
+
+TEST(NeedlessBackward, CountsTheNodesOfTheLineThatBuildsTheGraph) {
+  MadeRecording Run;
+  Run.graph("aten::linear", {at(5, "forward"), at(10)}, 100, 3, 3, true);
+  Run.graph("aten::linear", {at(8, "forward"), at(12)}, 100, 2, 2, true);
+  const Verdict V = judgeOne(undetached(), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "line 10 makes 300 graph nodes, and a backward() runs "
+                        "one of them 300 times");
+  EXPECT_EQ(V.CostText, "300 nodes gone through in this run");
+}
+
+TEST(NeedlessBackward, OfTheLineItselfWhereNoNoteSaysAnother) {
+  MadeRecording Run;
+  Run.graph("aten::linear", {at(8, "forward"), at(12)}, 1, 2, 2, true);
+  const Verdict V = judgeOne(finding("needless-backward", 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence,
+            "line 12 makes 2 graph nodes, and a backward() runs one of them 2 "
+            "times");
+}
+
+TEST(NeedlessBackward, GraphThatNoneGoesThroughIsRefuted) {
+  MadeRecording Run;
+  Run.graph("aten::linear", {at(5, "forward"), at(10)}, 100, 3, 3, false);
+  Run.graph("aten::linear", {at(8, "forward"), at(12)}, 100, 2, 2, true);
+  const Verdict V = judgeOne(undetached(), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Refuted);
+  EXPECT_EQ(V.Sentence, "no backward() goes through the graph of line 10, 100 "
+                        "times");
+  MadeRecording Guarded;
+  Guarded.site("aten::linear", {at(5, "forward"), at(10)}, 100);
+  Guarded.graph("aten::linear", {at(8, "forward"), at(12)}, 100, 2, 2, true);
+  EXPECT_EQ(judgeOne(undetached(), Guarded.Run).Result, Outcome::Refuted);
+}
+
+TEST(NeedlessBackward, NotReached) {
+  MadeRecording Run;
+  Run.graph("aten::linear", {at(99)}, 100, 3, 3, true);
+  EXPECT_EQ(judgeOne(undetached(), Run.Run).Result, Outcome::NotReached);
 }
 
 TEST(PeakBytes, OneOfTwoCallersWithoutBackwardIsConfirmed) {

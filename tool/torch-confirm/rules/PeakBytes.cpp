@@ -67,17 +67,11 @@ public:
       return V;
     }
     if (!Unused) {
-      // Nothing counts whose gradients an optimizer uses.
-      const bool IsOfGradients =
-          Where.Finding.Kind == FindingKind::GradientsUnused;
-      V.Result = IsOfGradients ? Outcome::NotMeasurable : Outcome::Refuted;
+      V.Result = Outcome::Refuted;
       V.Number = double(Made) / double(std::max<uint64_t>(Passes, 1));
       V.Sentence = "a backward pass runs " + numberText(double(Run)) + " of " +
                    countText(double(Made), "graph node") + ", " +
                    passes(Passes);
-      if (IsOfGradients)
-        V.Sentence +=
-            "; whether an optimizer uses the gradients is not measured";
       return V;
     }
     V.Iterations = Unused->Iterations;

@@ -36,6 +36,7 @@ std::vector<std::string> measuresOf(const std::string &Evidence) {
       {"element-operations", {"synchronisations"}},
       {"growing-copies", {"allocated-bytes"}},
       {"layout-copies", {"allocated-bytes"}},
+      {"needless-backward", {"allocated-bytes", "allocations", "peak-bytes"}},
       {"gradient-accumulation", {"uncleared-steps"}},
       {"exception", {Exceptions}},
       {"sanitizer", {SanitizerReports}},

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-missing-no-grad %t
+// RUN: %check_torch %s torch-unused-gradients %t
 //
 // Features of fixed images: a backward() goes through the graph, but only to
 // parameters that no optimizer of the program trains.
@@ -44,7 +44,7 @@ int main() {
   torch::optim::SGD opt(std::vector<Tensor>{target}, 0.1);
   for (int i = 0; i < 10; ++i) {
     auto wanted = features->forward(content);
-    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: forward pass of 'features' records an autograd graph for gradients that no optimizer uses; put 'torch::NoGradGuard no_grad;' around it [torch-missing-no-grad]
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: forward pass of 'features' records a graph, and backward() goes through it for gradients that no optimizer uses (memory, time); put 'torch::NoGradGuard no_grad;' around it, or set 'requires_grad_(false)' on its parameters [torch-unused-gradients]
     // The gradient of the image goes through this one.
     auto reached = features->forward(target);
     opt.zero_grad();

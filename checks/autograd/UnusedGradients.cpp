@@ -1,0 +1,174 @@
+#include "autograd/UnusedGradients.h"
+#include "queries/CallChains.h"
+#include "queries/InnerDerivatives.h"
+#include "queries/Paths.h"
+#include "queries/Training.h"
+#include "torch/Types.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+namespace {
+
+class PassQuery {
+public:
+  PassQuery(const Execution &Entry, const ForwardEvent &Forward)
+      : Entry(Entry), Forward(Forward) {}
+
+  std::optional<UnusedGradients> run() const {
+    if (!isRecorded() || mayNeedInputGradient() || isLetGo() || isWanted() ||
+        mayDifferentiateInside(Forward))
+      return std::nullopt;
+    UnusedGradients Result;
+    Result.Made = made();
+    Result.Backward = backward();
+    if (!Result.Made || !Result.Backward)
+      return std::nullopt;
+    Result.Entry = &Entry;
+    Result.Forward = &Forward;
+    Result.In = Forward.In;
+    Result.Site = Forward.Site;
+    return Result;
+  }
+
+private:
+  /// For certain: its parameters are not frozen, and there is no guard.
+  bool isRecorded() const {
+    return !Forward.Modules.empty() && Forward.Result.mayHaveGraph() &&
+           !(Forward.Result.History & history::None) &&
+           !(Forward.GradMode & mode::Off) && !Entry.isInForward(Forward.In);
+  }
+
+  /// The pixels of an image; what another module makes may be such.
+  bool mayNeedInputGradient() const {
+    const Value &Input = Forward.Input;
+    if (Input.needsGrad() || Input.ManyOrigins ||
+        llvm::any_of(Input.Origins, [&](OriginId Id) {
+          return Entry.origin(Id).Of == Origin::Forward;
+        }))
+      return true;
+    return (Input.History & history::Unknown) && trainsTensors();
+  }
+
+  /// Or nobody knows what is trained: a tensor from outside may be among it.
+  bool trainsTensors() const {
+    if (Entry.root().Function->isMain())
+      return false;
+    const PlaceTable &Places = Entry.places();
+    return llvm::any_of(Entry.events<StepEvent>(), [&](const StepEvent &Step) {
+      return llvm::any_of(Step.Trained, [&](PlaceId P) {
+        return !torch::moduleClass(
+            Places.knownType(Places.toldApart(Places.owner(P))));
+      });
+    });
+  }
+
+  bool isTheirs(const PlaceSet &Places) const {
+    return Entry.mayAlias(Places, Forward.Parts);
+  }
+
+  /// It is from outside, or somebody outside gets it.
+  bool isLetGo() const {
+    const bool IsMain = Entry.root().Function->isMain();
+    return (!IsMain &&
+            llvm::any_of(Forward.Parts,
+                         [&](PlaceId P) { return Entry.isFromOutside(P); })) ||
+           llvm::any_of(
+               Entry.events<EscapeEvent>(), [&](const EscapeEvent &Escape) {
+                 return isTheirs(Escape.Places) || isTheirs(Escape.Given.Refs);
+               });
+  }
+
+  /// These parameters, or gradients, are not known to be of others only.
+  bool mayBeTheirs(const PlaceSet &Parameters) const {
+    const std::optional<PlaceSet> Owners = ownersOf(Entry, Parameters);
+    return !Owners || isTheirs(*Owners);
+  }
+
+  /// Some optimizer trains it, or may; or somebody reads its gradients (and
+  /// copies them to a shared network).
+  bool isWanted() const {
+    return Entry.events<StepEvent>().empty() ||
+           llvm::any_of(Entry.events<ReadGradientEvent>(),
+                        [&](const ReadGradientEvent &Read) {
+                          return mayBeTheirs(Read.Of);
+                        }) ||
+           llvm::any_of(Entry.events<AddParametersEvent>(),
+                        [&](const AddParametersEvent &Add) {
+                          return !Add.Given.Refs.empty() &&
+                                 !ownersOf(Entry, Add.Given.Refs);
+                        });
+  }
+
+  /// A step of it may come after the backward(). A teacher may have been
+  /// trained before.
+  bool mayTrainAfter(const BackwardEvent &Backward) const {
+    return llvm::any_of(Entry.events<StepEvent>(), [&](const StepEvent &Step) {
+      return mayBeTheirs(Step.Trained) &&
+             reaches(Entry, Backward.Point, Step.Point, {});
+    });
+  }
+
+  const Event *made() const {
+    const Event *Result = nullptr;
+    for (const CreateEvent &Create : Entry.events<CreateEvent>())
+      if (begins(Entry, Create, Forward.Modules) &&
+          (!Result || !Result->Site || Create.Site))
+        Result = &Create;
+    for (const LoadEvent &Load : Entry.events<LoadEvent>())
+      if (llvm::any_of(Forward.Modules, [&](PlaceId P) {
+            return llvm::any_of(Load.Loaded, [&](PlaceId Q) {
+              return Entry.places().overlap(P, Q);
+            });
+          }))
+        Result = &Load;
+    return Result;
+  }
+
+  /// One that goes through the graph; null where something else does, too,
+  /// where only some leaves get gradients, and where a step may use them.
+  const BackwardEvent *backward() const {
+    const BackwardEvent *Result = nullptr;
+    for (const GraphUseEvent &Use : Entry.events<GraphUseEvent>()) {
+      if (!Use.Root.ManyOrigins && !Use.Root.hasOrigin(Forward.Origin))
+        continue;
+      const auto *Backward = Use.getAs<BackwardEvent>();
+      if (!Backward || Backward->HasInputs || mayTrainAfter(*Backward))
+        return nullptr;
+      if (!Result)
+        Result = Backward;
+    }
+    return Result;
+  }
+
+  const Execution &Entry;
+  const ForwardEvent &Forward;
+};
+
+} // namespace
+
+std::vector<UnusedGradients> unusedGradients(Program &Program) {
+  std::vector<UnusedGradients> All;
+  CallChains Others;
+  for (const Execution *Entry : Program.executionsBesideTests())
+    for (const ForwardEvent &Forward : Entry->events<ForwardEvent>()) {
+      if (Entry->isInForward(Forward.In))
+        continue;
+      if (auto Found = PassQuery(*Entry, Forward).run())
+        All.push_back(*Found);
+      else if (Forward.Result.mayHaveGraph())
+        Others.add(Forward);
+    }
+  std::vector<UnusedGradients> Result;
+  for (UnusedGradients &Found : All) {
+    bool IsThere = true;
+    while (IsThere && Others.lead(Found.In, Found.Site))
+      IsThere = goToCaller(Found.In, Found.Site);
+    if (IsThere)
+      Result.push_back(Found);
+  }
+  return Result;
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,72 @@
+// needless-backward: a backward() goes through a graph for gradients that no
+// step() uses. What it goes through is counted; who uses the gradients is for
+// the analyzer to say.
+#include "rules/Rule.h"
+#include <algorithm>
+
+namespace torchtidy::confirm {
+namespace {
+
+/// The share of created nodes that a backward must run for the graph to count
+/// as gone through.
+constexpr double ShareRunOnPurpose = 0.1;
+
+class NeedlessBackward : public Rule {
+public:
+  std::string evidence() const override { return "needless-backward"; }
+  std::vector<std::string> needs() const override { return {"graph-nodes"}; }
+
+  Verdict judge(const Places &Where) const override {
+    const LineRange &Built = builder(Where.Finding);
+    const std::vector<CallPath> Paths =
+        Built.isKnown() ? Where.paths(Where.known(Built)) : Where.Statement;
+    Verdict V;
+    V.Rule = "nodes that a backward() runs";
+    V.Unit = "graph nodes";
+    if (Paths.empty()) {
+      V.Result = Outcome::NotReached;
+      V.Sentence = Where.unseenText();
+      return V;
+    }
+    uint64_t Made = 0, Run = 0;
+    for (const Site *S : sitesOf(Paths)) {
+      Made += S->NodesMade;
+      Run += S->NodesRun;
+    }
+    V.Iterations = iterationsOf(Paths);
+    const std::string Line = std::to_string(
+        Built.isKnown() ? Built.First : Where.Finding.Statement.First);
+    V.Number = double(Run);
+    if (double(Run) < ShareRunOnPurpose * double(Made) || !Run) {
+      V.Result = Outcome::Refuted;
+      V.Sentence = (Made ? "no backward() goes through the graph of line "
+                         : "no graph is recorded at line ") +
+                   Line + ", " + countText(double(V.Iterations), "time");
+      return V;
+    }
+    V.Result = Outcome::Confirmed;
+    // A graph that is retained is run again.
+    V.Sentence =
+        "line " + Line + " makes " + countText(double(Made), "graph node") +
+        ", and a backward() runs one of them " + countText(double(Run), "time");
+    V.Cost = CostKind::Calls;
+    V.CostAmount = double(Run);
+    V.CostText = countText(double(Run), "node") + " gone through in this run";
+    return V;
+  }
+
+private:
+  /// Where the graph is built, where that is not the flagged statement.
+  static const LineRange &builder(const DiagnosedFinding &Finding) {
+    static const LineRange None;
+    for (const FindingNote &Note : Finding.Notes)
+      if (Note.Role == NoteRole::GraphBuilt)
+        return Note.Place;
+    return None;
+  }
+};
+
+const RegisterRule<NeedlessBackward> Register;
+
+} // namespace
+} // namespace torchtidy::confirm
