@@ -49,7 +49,7 @@ public:
 
   std::optional<HookInLoop> run() {
     const Expr *Tensor = ast::objectOf(Call);
-    if (!Tensor || Hook.On.empty() || isHandleKept())
+    if (!Tensor || Hook.IsRemoved || Hook.On.empty() || isHandleKept())
       return std::nullopt;
     for (const Loop *L : llvm::reverse(Around))
       if (goesBack(*L) && outlives(*L) &&
@@ -60,7 +60,7 @@ public:
 
 private:
   std::optional<HookInLoop> in(const Loop &L) const {
-    if (mostTrips(Entry, L).value_or(2) < 2 ||
+    if (mostTrips(Entry, L).value_or(2) < 2 || removesHooks(L) ||
         !isUnconditional(Entry, Call, Hook.In, L, asksOfTensor) ||
         isPassedBy(L))
       return std::nullopt;
@@ -95,6 +95,13 @@ private:
                           return isa<BackwardEvent, GradEvent>(Use) &&
                                  L.contains(Use.Point);
                         });
+  }
+
+  /// By the number of the hook, or all of them.
+  bool removesHooks(const Loop &L) const {
+    return llvm::any_of(Entry.events<HookEvent>(), [&](const auto &Other) {
+      return Other.IsRemoved && L.contains(Other.Point);
+    });
   }
 
   bool outlives(const Loop &L) const {
@@ -133,18 +140,8 @@ private:
 
 } // namespace
 
-/// Which hook a handle is of is not known.
-static bool removesHooks(Program &Program) {
-  return llvm::any_of(Program.executions(), [](const auto &Entry) {
-    return llvm::any_of(Entry->template events<HookEvent>(),
-                        [](const HookEvent &Hook) { return Hook.IsRemoved; });
-  });
-}
-
 std::vector<HookInLoop> hooksInLoop(Program &Program) {
   std::vector<HookInLoop> Result;
-  if (removesHooks(Program))
-    return Result;
   for (const Execution *Entry : Program.executionsBesideTests()) {
     Invariance Same(*Entry);
     for (const HookEvent &Hook : Entry->events<HookEvent>())

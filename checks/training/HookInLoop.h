@@ -19,8 +19,8 @@ struct HookInLoop {
 
 /// Nothing is reported where the tensor is another one in each iteration, where
 /// an iteration may go on to its backward() without the registration (a guard,
-/// an early return), where the file takes any hook away, where somebody keeps
-/// the handle, and for code that only tests run.
+/// an early return), where the loop takes hooks away, where somebody keeps the
+/// handle, and for code that only tests run.
 std::vector<HookInLoop> hooksInLoop(Program &Program);
 
 } // namespace torchtidy::model
