@@ -18,9 +18,9 @@ static bool needsGradientsKept(const Stmt *S) {
     return false;
   if (const auto *Call = dyn_cast<CallExpr>(E))
     if (const FunctionDecl *Callee = Call->getDirectCallee();
-        Callee && (torch::givesGradientAway(Callee) ||
-                   torch::asksForSparseGradient(Callee) ||
-                   torch::isCollective(Callee)))
+        Callee &&
+        (torch::givesGradientAway(Callee) ||
+         torch::asksForSparseGradient(Callee) || torch::isCollective(Callee)))
       return true;
   return torch::keepsAddresses(torch::recordOf(E->getType()));
 }
@@ -28,10 +28,11 @@ static bool needsGradientsKept(const Stmt *S) {
 static bool needsGradientsKept(Program &Program) {
   bool Found = false;
   const auto Look = [&](const Stmt *S) {
-    Found = Found ||
-            (S && ast::anyStmt(
-                      S, [](const Stmt *Part) { return needsGradientsKept(Part); },
-                      ast::Lambdas::Enter));
+    Found =
+        Found ||
+        (S && ast::anyStmt(
+                  S, [](const Stmt *Part) { return needsGradientsKept(Part); },
+                  ast::Lambdas::Enter));
   };
   forEachBody(Program.code().functions(), Look,
               [&](const CXXCtorInitializer &Init) { Look(Init.getInit()); });
@@ -40,20 +41,19 @@ static bool needsGradientsKept(Program &Program) {
 
 /// The iterations of L go back themselves; those of an inner loop do not count.
 static bool trains(const Execution &Entry, const Loop &L) {
-  return llvm::any_of(
-      Entry.events<BackwardEvent>(), [&](const BackwardEvent &Backward) {
-        return L.contains(Backward.Point) &&
-               Entry.loopsAround(Backward.Point).back() == &L;
-      });
+  return llvm::any_of(Entry.events<BackwardEvent>(),
+                      [&](const BackwardEvent &Backward) {
+                        return L.contains(Backward.Point) &&
+                               Entry.loopsAround(Backward.Point).back() == &L;
+                      });
 }
 
 /// A tensor without a gradient is no tensor to compute with: of a parameter
 /// that the iteration did not use there is none after a backward() either.
 static bool readsGradients(const Execution &Entry, const Loop &L) {
-  return llvm::any_of(Entry.events<ReadGradientEvent>(),
-                      [&](const ReadGradientEvent &Read) {
-                        return L.contains(Read.Point);
-                      });
+  return llvm::any_of(
+      Entry.events<ReadGradientEvent>(),
+      [&](const ReadGradientEvent &Read) { return L.contains(Read.Point); });
 }
 
 static const FunctionDecl *calleeOf(const ZeroGradEvent &Clears) {

@@ -16,11 +16,11 @@ struct ZeroGradInPlace {
 };
 
 /// Nothing is reported where the loop trains in an inner loop only, where
-/// something in it reads a gradient that a backward() may not have stored, where
-/// anything in the file needs the gradients to stay where they are (CUDA graphs,
-/// sums over processes, buffers that are made gradients) or makes them sparse,
-/// where zero_grad() would do the same without the argument, and for code that
-/// only tests run.
+/// something in it reads a gradient that a backward() may not have stored,
+/// where anything in the file needs the gradients to stay where they are (CUDA
+/// graphs, sums over processes, buffers that are made gradients) or makes them
+/// sparse, where zero_grad() would do the same without the argument, and for
+/// code that only tests run.
 std::vector<ZeroGradInPlace> zeroGradsInPlace(Program &Program);
 
 } // namespace torchtidy::model

@@ -154,8 +154,8 @@ static bool isAccessOperator(const CallExpr *Call) {
 }
 
 /// A call of LibTorch whose result is the same object where its own object is:
-/// the parameters of an optimizer, what a holder or an item leads to, an element
-/// of a list. The elements of a tensor are new tensors.
+/// the parameters of an optimizer, what a holder or an item leads to, an
+/// element of a list. The elements of a tensor are new tensors.
 static bool leadsToSame(const CallExpr *Call) {
   const QualType Object = ast::objectOf(Call)->getType();
   return torch::classify(Call).Kind == torch::Api::OptimizerParameters ||

@@ -27,13 +27,13 @@ static bool isInC10d(const Decl *D) {
 
 bool isCollective(const FunctionDecl *F) {
   const StringRef Name = ast::nameOf(F);
-  return F && (isInC10d(F) || Name.starts_with("nccl") ||
-               Name.starts_with("MPI_"));
+  return F &&
+         (isInC10d(F) || Name.starts_with("nccl") || Name.starts_with("MPI_"));
 }
 
 bool keepsAddresses(const CXXRecordDecl *Class) {
-  return Class && (isInC10d(Class) || (ast::nameOf(Class) == "CUDAGraph" &&
-                                       isLibTorch(Class)));
+  return Class && (isInC10d(Class) ||
+                   (ast::nameOf(Class) == "CUDAGraph" && isLibTorch(Class)));
 }
 
 bool setsToNone(const FunctionDecl *ZeroGrad) {

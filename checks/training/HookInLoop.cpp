@@ -23,8 +23,8 @@ static bool asksOfTensor(const Expr *Condition) {
   const auto *Call =
       Condition ? dyn_cast<CallExpr>(ast::strip(Condition)) : nullptr;
   const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
-  return Callee && (torch::saysRequiresGrad(Callee) ||
-                    torch::asksWhetherThere(Callee));
+  return Callee &&
+         (torch::saysRequiresGrad(Callee) || torch::asksWhetherThere(Callee));
 }
 
 /// What a lambda that is registered returns is the gradient from there on.
@@ -90,11 +90,10 @@ private:
   }
 
   bool goesBack(const Loop &L) const {
-    return llvm::any_of(Entry.events<GraphUseEvent>(),
-                        [&](const GraphUseEvent &Use) {
-                          return isa<BackwardEvent, GradEvent>(Use) &&
-                                 L.contains(Use.Point);
-                        });
+    return llvm::any_of(
+        Entry.events<GraphUseEvent>(), [&](const GraphUseEvent &Use) {
+          return isa<BackwardEvent, GradEvent>(Use) && L.contains(Use.Point);
+        });
   }
 
   /// By the number of the hook, or all of them.

@@ -11,8 +11,7 @@ using namespace model;
 static Finding describe(const Program &Program, const HookInLoop &Found) {
   const HookEvent &Hook = *Found.Hook;
   const auto *Call = llvm::cast<clang::CallExpr>(Hook.Site);
-  const std::string Name =
-      plainName(Program.context(), ast::objectOf(Call));
+  const std::string Name = plainName(Program.context(), ast::objectOf(Call));
   Finding Result;
   Result.Location = Hook.Site->getBeginLoc();
   Result.Range = Hook.Site->getSourceRange();
