@@ -47,8 +47,8 @@ int main(int argc, char **argv) {
   {
     measure::Loop loop("training");
     for (int64_t step = 0; step < 100 * measure::size(); ++step) {
-      model->embedding->weight.register_hook(
-          [&](const torch::Tensor &grad) { // BAD
+      model->embedding->weight.register_hook( // BAD
+          [&](const torch::Tensor &grad) {
             ++calls;
             return grad * 0.5;
           });
