@@ -1,6 +1,7 @@
 #include "queries/LoopChanges.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "torch/Members.h"
 #include "torch/Std.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
@@ -11,6 +12,31 @@ namespace torchtidy::model {
 
 using flow::Loop;
 
+/// What Clang writes for a range-based for: __range, __begin.
+static const VarDecl *impliedVariable(const Expr *E) {
+  const auto *Ref = E ? dyn_cast<DeclRefExpr>(ast::strip(E)) : nullptr;
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return V && V->isImplicit() ? V : nullptr;
+}
+
+/// What a reference stands for; of an element of a range, *__begin, the range.
+static const Expr *boundTo(const ValueDecl *D) {
+  if (const auto *Binding = dyn_cast<BindingDecl>(D))
+    D = Binding->getDecomposedDecl();
+  const auto *V = dyn_cast_or_null<VarDecl>(D);
+  if (!V || !V->getInit() || !V->getType()->isReferenceType() ||
+      isa<ParmVarDecl>(V))
+    return nullptr;
+  const Expr *Init = ast::strip(V->getInit());
+  const Expr *Iterator = nullptr;
+  if (const auto *Unary = dyn_cast<UnaryOperator>(Init))
+    Iterator = Unary->getSubExpr();
+  else if (const auto *Call = dyn_cast<CXXOperatorCallExpr>(Init))
+    Iterator = Call->getArg(0);
+  const VarDecl *Begin = impliedVariable(Iterator);
+  return Begin ? Begin->getInit() : Init;
+}
+
 /// The variable or the member that E names, through elements and tuples: what
 /// an assignment to E changes.
 static void addTarget(const Expr *E,
@@ -20,11 +46,7 @@ static void addTarget(const Expr *E,
     if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
       if (!Changed.insert(Ref->getDecl()).second)
         return;
-      // A reference stands for what it was bound to.
-      const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
-      E = V && V->getType()->isReferenceType() && !isa<ParmVarDecl>(V)
-              ? V->getInit()
-              : nullptr;
+      E = boundTo(Ref->getDecl());
     } else if (const auto *Member = dyn_cast<MemberExpr>(E)) {
       Changed.insert(Member->getMemberDecl());
       return;
@@ -106,6 +128,10 @@ void LoopChanges::addChanges(const Stmt *S, Declarations &Changed,
                Method && Object && !Method->isConst() && !Method->isStatic() &&
                !torch::isTensor(Object->getType()) &&
                !torch::isHandle(Object->getType()) &&
+               // begin() of a range: its elements change by their variable.
+               !impliedVariable(Object) &&
+               // The tensor of an item of named_parameters().
+               !(torch::isLibTorch(Callee) && torch::leadsToContent(Callee)) &&
                // Where there is a body, it is read instead: addChangesOf.
                !Entry.code().functions().definition(Callee)) {
       addTarget(Object, Changed);

@@ -45,6 +45,15 @@ bool Invariance::isSameElementAgain(const Expr *E, const Frame *F,
   return Result;
 }
 
+bool Invariance::isSameObject(const Expr *E, const Frame *F, const Loop &L) {
+  CountersMatter = false;
+  ObjectMatters = true;
+  const bool Result = isInvariant(E, F, L);
+  CountersMatter = true;
+  ObjectMatters = false;
+  return Result;
+}
+
 /// The for statement in Body whose counter V is, or null.
 static const ForStmt *countedBy(const VarDecl *V, const Stmt *Body) {
   const ForStmt *Result = nullptr;
@@ -95,7 +104,8 @@ bool Invariance::isSameCallable(const Frame *F, const Loop &L) {
 bool Invariance::isInvariantVariable(const VarDecl *V, const Frame *F,
                                      const Loop &L) {
   if (!CountersMatter && isSameCounter(V, F, L))
-    return !(torch::isTensor(V->getType().getNonReferenceType()) &&
+    return !(ContentMatters &&
+             torch::isTensor(V->getType().getNonReferenceType()) &&
              isContentWritten(V, L));
   if (Changes.isChanged(V, L))
     return false;
@@ -143,6 +153,16 @@ static bool isAccessOperator(const CallExpr *Call) {
                       Operator->getOperator() == OO_Star);
 }
 
+/// A call of LibTorch whose result is the same object where its own object is:
+/// the parameters of an optimizer, what a holder or an item leads to, an
+/// element of a list. The elements of a tensor are new tensors.
+static bool leadsToSame(const CallExpr *Call) {
+  const QualType Object = ast::objectOf(Call)->getType();
+  return torch::classify(Call).Kind == torch::Api::OptimizerParameters ||
+         torch::leadsToContent(Call->getDirectCallee()) ||
+         (isAccessOperator(Call) && !torch::isTensor(Object));
+}
+
 /// The one return statement, where no branch decides what is returned.
 static const ReturnStmt *onlyReturn(const Stmt *Body) {
   const ReturnStmt *Result = nullptr;
@@ -182,6 +202,9 @@ bool Invariance::isInvariantCall(const CallExpr *Call, const Frame *F,
     }
     if (Kind.Kind == torch::Api::ModuleParameters)
       return !Object || isInvariant(Object, F, L);
+    if (ObjectMatters)
+      return Object && leadsToSame(Call) && isInvariant(Object, F, L) &&
+             AllArguments();
     // What a holder leads to.
     if (Object && torch::isHandle(Object->getType()) &&
         torch::leadsToPointee(Callee))

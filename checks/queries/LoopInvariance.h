@@ -26,6 +26,11 @@ public:
   bool isSameElementAgain(const clang::Expr *E, const Frame *F,
                           const flow::Loop &L);
 
+  /// E leads to the same tensor in every iteration, not to one that an
+  /// operation makes again of the same; or to one after the other of the same
+  /// tensors, as the counter of an inner loop says.
+  bool isSameObject(const clang::Expr *E, const Frame *F, const flow::Loop &L);
+
 private:
   bool isSameCounter(const clang::VarDecl *V, const Frame *F,
                      const flow::Loop &L);
@@ -39,7 +44,7 @@ private:
   const Execution &Entry;
   LoopChanges Changes;
   unsigned Depth = 0;
-  bool ContentMatters = false, CountersMatter = true;
+  bool ContentMatters = false, CountersMatter = true, ObjectMatters = false;
 };
 
 } // namespace torchtidy::model

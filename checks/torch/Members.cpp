@@ -56,6 +56,18 @@ bool asksTensor(const FunctionDecl *Member) {
       .Default(false);
 }
 
+bool registersHook(const FunctionDecl *Member) {
+  return llvm::StringSwitch<bool>(ast::nameOf(Member))
+      .Cases("register_hook", "_register_hook", true)
+      .Default(false);
+}
+
+bool removesHook(const FunctionDecl *F) {
+  return llvm::StringSwitch<bool>(ast::nameOf(F))
+      .Cases("remove_hook", "clear_hooks", true)
+      .Default(false);
+}
+
 bool saysKind(const FunctionDecl *Member) {
   return llvm::StringSwitch<bool>(ast::nameOf(Member))
       .Cases("device", "options", "dtype", "scalar_type", "type", true)

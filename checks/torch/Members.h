@@ -45,6 +45,14 @@ bool saysKind(const clang::FunctionDecl *Member);
 /// defined(), and has_value() of an optional.
 bool asksWhetherThere(const clang::FunctionDecl *Member);
 
+// Hooks of tensors.
+
+/// register_hook: each backward() that reaches the tensor calls what it is
+/// given, until remove_hook() is called with the handle that it returns.
+bool registersHook(const clang::FunctionDecl *Member);
+/// remove_hook, and the function clear_hooks.
+bool removesHook(const clang::FunctionDecl *F);
+
 // Members of optimizers.
 
 /// add_parameters, which ignores what is no leaf; add_param_group throws.

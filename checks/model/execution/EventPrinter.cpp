@@ -200,6 +200,11 @@ private:
     case Event::ReadGradient:
       part("of", cast<ReadGradientEvent>(E).Of);
       break;
+    case Event::Hook:
+      part("on", cast<HookEvent>(E).On);
+      if (cast<HookEvent>(E).IsRemoved)
+        Out << " removed";
+      break;
     case Event::Compare:
       part("left", cast<CompareEvent>(E).Left);
       part("right", cast<CompareEvent>(E).Right);

@@ -125,6 +125,17 @@ Denotation gradFn(Machine &M, const CallSite &Site) {
   return Result;
 }
 
+void emitHook(Machine &M, const CallSite &Site) {
+  // A method of the tensor; clear_hooks() is a function.
+  const Expr *Tensor = Site.Object ? Site.Object : Site.first();
+  if (!Tensor || !M.isRecording())
+    return;
+  M.emit<HookEvent>(Site.Call, [&](HookEvent &E) {
+    E.On = M.identity(Tensor);
+    E.IsRemoved = torch::removesHook(Site.callee());
+  });
+}
+
 void emitCleared(Machine &M, const Expr *Site, const PlaceSet &Gradients) {
   M.emit<ZeroGradEvent>(Site, [&](ZeroGradEvent &E) { E.Cleared = Gradients; });
 }

@@ -21,6 +21,8 @@ Denotation requireGrad(Machine &M, const CallSite &Site);
 /// Tensor::grad_fn.
 Denotation gradFn(Machine &M, const CallSite &Site);
 
+/// A hook of a tensor is registered or taken away.
+void emitHook(Machine &M, const CallSite &Site);
 /// Gradients, which these are, are zero or undefined from now on.
 void emitCleared(Machine &M, const clang::Expr *Site,
                  const PlaceSet &Gradients);

@@ -72,6 +72,8 @@ Denotation libraryCall(Machine &M, const CallSite &Site) {
     if (torch::saysDevice(Callee) || torch::saysOptions(Callee))
       return describeTensor(M, Site);
   }
+  if (torch::registersHook(Callee) || torch::removesHook(Callee))
+    autograd::emitHook(M, Site);
   if (torch::saysGradMode(Callee))
     return gradmode::inForce(M);
   if (torch::changesDefaultType(Callee))

@@ -14,6 +14,8 @@ llvm::StringRef Event::name(Kind K) {
     return "inspect";
   case ReadGradient:
     return "read-gradient";
+  case Hook:
+    return "hook";
   case Store:
     return "store";
   case Release:

@@ -21,6 +21,7 @@ struct Event {
     Inspect,
     /// Beside them: what a backward() has left is read.
     ReadGradient,
+    Hook,
     // Updates of places.
     Store,
     Release,
@@ -143,6 +144,15 @@ struct ReadGradientEvent : EventOf<Event::ReadGradient> {
   PlaceSet Of;
 };
 
+/// A hook of a tensor is registered, which each backward() that reaches the
+/// tensor calls, or one, or all of them, is taken away.
+struct HookEvent : EventOf<Event::Hook> {
+  using EventOf::EventOf;
+  /// The tensors.
+  PlaceSet On;
+  bool IsRemoved = false;
+};
+
 enum class StoreKind : uint8_t {
   /// The place had a value and gets another: `last = loss`.
   Rebind,
@@ -208,6 +218,9 @@ struct ZeroGradEvent : EventOf<Event::ZeroGrad> {
   /// What these optimizers train, and what these modules consist of: another
   /// optimizer over the same parameters clears for this one.
   PlaceSet Trained;
+  /// The argument set_to_none, where it is written as false: the gradients stay
+  /// and are filled with zeros. Null otherwise.
+  const clang::Expr *InPlace = nullptr;
 };
 
 /// A module goes to train or eval.

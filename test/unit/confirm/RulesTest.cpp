@@ -217,6 +217,20 @@ TEST(NeedlessBackward, NotReached) {
   EXPECT_EQ(judgeOne(undetached(), Run.Run).Result, Outcome::NotReached);
 }
 
+TEST(PeakBytes, GradientsFilledWithZerosAreCounted) {
+  MadeRecording Run;
+  Run.site("aten::zero_", {at(12)}, 80);
+  Run.site("aten::mul", {at(13)}, 20);
+  DiagnosedFinding Zeros = finding("peak-bytes", 12);
+  Zeros.Kind = FindingKind::ZeroGradInPlace;
+  const Verdict V = judgeOne(Zeros, Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "80 gradients kept and filled with zeros in this run");
+  Zeros = finding("peak-bytes", 13);
+  Zeros.Kind = FindingKind::ZeroGradInPlace;
+  EXPECT_EQ(judgeOne(Zeros, Run.Run).Result, Outcome::Refuted);
+}
+
 TEST(PeakBytes, OneOfTwoCallersWithoutBackwardIsConfirmed) {
   MadeRecording Run;
   Run.graph("aten::conv2d", {at(12, "predict"), at(30)}, 100, 3, 3, true);

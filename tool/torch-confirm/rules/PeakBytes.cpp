@@ -1,5 +1,6 @@
 // peak-bytes: a forward pass records a graph that no backward runs, and so
-// holds the activations of all layers at once.
+// holds the activations of all layers at once; or gradients are kept through
+// it.
 #include "rules/Rule.h"
 #include "rules/Series.h"
 #include <algorithm>
@@ -40,6 +41,8 @@ public:
     // path on which it records graphs without a use is enough.
     if (Where.Finding.Kind == FindingKind::RetainGraphInLoop)
       return needsAnother(std::move(V), Where);
+    if (Where.Finding.Kind == FindingKind::ZeroGradInPlace)
+      return ofZeros(std::move(V), Where);
     const CallPath *Unused = nullptr;
     uint64_t Made = 0, Run = 0, UnusedMade = 0, Passes = 0;
     for (const CallPath &Path : Where.Statement) {
@@ -105,6 +108,24 @@ private:
                  "without 'retain_graph', as in 'torch-confirm scenarios "
                  "--check " +
                  Where.Finding.Check + "', " + passes(V.Iterations);
+    return V;
+  }
+
+  /// Each gradient that is filled with zeros was kept until here. What that
+  /// comes to at the peak is another run's to tell.
+  static Verdict ofZeros(Verdict V, const Places &Where) {
+    uint64_t Filled = 0;
+    for (const Site *S : sitesOf(Where.Statement))
+      if (S->Operation == "aten::zero_")
+        Filled += S->Hits;
+    V.Iterations = Where.iterations();
+    V.Rule = "gradients filled with zeros";
+    V.Number = double(Filled);
+    V.Unit = "gradients filled";
+    V.Result = Filled ? Outcome::Confirmed : Outcome::Refuted;
+    V.Sentence = Filled ? countText(double(Filled), "gradient") +
+                              " kept and filled with zeros in this run"
+                        : "no gradient was there to be filled with zeros";
     return V;
   }
 
