@@ -210,7 +210,7 @@ TEST(PlaceSet, SortedWithoutDuplicates) {
   EXPECT_TRUE(insert(Set, Five));
   EXPECT_TRUE(insert(Set, Two));
   EXPECT_FALSE(insert(Set, Five));
-  EXPECT_TRUE(insert(Set, PlaceSet{Seven, Two, One}));
+  EXPECT_TRUE(insert(Set, PlaceSet{One, Two, Seven}));
   EXPECT_FALSE(insert(Set, PlaceSet{One, Two}));
   EXPECT_EQ(Set, (PlaceSet{One, Two, Five, Seven}));
 }
