@@ -12,7 +12,6 @@ void training(Linear net, SGD &opt, const std::vector<Tensor> &xs) {
   for (const Tensor &x : xs) {
     net->weight.register_hook([](Tensor grad) { return grad.clamp(-1, 1); });
     // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'net->weight' gets one more hook in every iteration, and keeps those from before: in the k-th iteration backward() changes its gradient k times, which trains with wrong gradients; register it once before the loop, or take it away by 'remove_hook' [torch-hook-in-loop]
-    // CHECK-NOTES: :[[@LINE-3]]:3: note: in every iteration of this loop
     opt.zero_grad();
     net->forward(x).sum().backward();
     opt.step();

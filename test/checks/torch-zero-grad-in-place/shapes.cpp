@@ -12,7 +12,6 @@ void training(Linear net, SGD &opt, const std::vector<Tensor> &xs) {
   for (const Tensor &x : xs) {
     opt.zero_grad(/*set_to_none=*/false);
     // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: zero_grad(false) of 'opt' fills the gradients with zeros in every iteration, where they could be let go: they take memory through the forward pass, when the graph needs most of it; leave out the argument, unless a parameter that gets no gradient in an iteration is to be updated all the same [torch-zero-grad-in-place]
-    // CHECK-NOTES: :[[@LINE-3]]:3: note: in every iteration of this loop
     net->forward(x).sum().backward();
     torch::nn::utils::clip_grad_norm_(net->parameters(), 1);
     opt.step();
