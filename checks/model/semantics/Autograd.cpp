@@ -128,10 +128,11 @@ Denotation gradFn(Machine &M, const CallSite &Site) {
 void emitHook(Machine &M, const CallSite &Site) {
   // A method of the tensor; clear_hooks() is a function.
   const Expr *Tensor = Site.Object ? Site.Object : Site.first();
-  if (!Tensor || !M.isRecording())
+  if (!Tensor)
     return;
+  const PlaceSet On = M.identity(Tensor);
   M.emit<HookEvent>(Site.Call, [&](HookEvent &E) {
-    E.On = M.identity(Tensor);
+    E.On = On;
     E.IsRemoved = torch::removesHook(Site.callee());
   });
 }

@@ -8,7 +8,8 @@ using namespace clang;
 namespace torchtidy::model::layouts {
 
 static void rearrange(Machine &M, const OperationCall &Call) {
-  // Asked before: a look-up may add to the state, which an event only reads.
+  // Asked before, and always: a look-up may add to the state, which must not
+  // depend on who listens.
   const PlaceSet Source = M.identity(Call.Operands.front());
   M.emit<RearrangeEvent>(Call.Call, [&](RearrangeEvent &E) {
     E.Source = Source;
@@ -49,7 +50,7 @@ static void mix(Machine &M, const OperationCall &Call) {
 }
 
 void tell(Machine &M, const OperationCall &Call) {
-  if (!M.isRecording() || Call.Operands.empty())
+  if (Call.Operands.empty())
     return;
   const torch::Operation &Op = *Call.Op;
   if (torch::repeats(Op) || torch::makesContiguous(Op))
