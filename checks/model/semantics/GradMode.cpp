@@ -148,13 +148,22 @@ static bool isPlainPointer(Machine &M, PlaceId P) {
   return !Type.isNull() && Type->isPointerType();
 }
 
-static void restoreOwned(Machine &M, PlaceId P) {
+/// A guard, as its type says.
+static bool isKnownGuard(Machine &M, PlaceId P) {
+  const QualType Type = M.places().typeOf(P);
+  return !Type.isNull() && isGuard(torch::kindOf(Type));
+}
+
+/// Parts of P lead to much that is no guard, and what a module consists of has
+/// a mode too: of those only what is a guard for certain.
+static void restoreOwned(Machine &M, PlaceId P, bool IsPart = false) {
   if (const Value *Held = M.state().find(P); Held && !isPlainPointer(M, P))
     for (PlaceId Target : PlaceSet(Held->Refs))
-      if (M.places().rootKind(Target) == Root::Object)
+      if (M.places().rootKind(Target) == Root::Object &&
+          (!IsPart || isKnownGuard(M, Target)))
         restore(M, Target);
   for (PlaceId Child : M.places().children(P))
-    restoreOwned(M, Child);
+    restoreOwned(M, Child, /*IsPart=*/true);
 }
 
 void destroy(Machine &M, PlaceId P, bool Owned) {
