@@ -1,9 +1,9 @@
 #include "training/GradModeNotRestored.h"
 #include "ast/Expressions.h"
-#include "flow/PathQuery.h"
 #include "queries/Calls.h"
 #include "queries/Deciders.h"
 #include "queries/Loops.h"
+#include "queries/Paths.h"
 #include "torch/Types.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/Basic/SourceManager.h"
@@ -13,7 +13,6 @@ using namespace clang;
 namespace torchtidy::model {
 
 using Node = flow::Digraph::Node;
-using Nodes = llvm::DenseSet<Node>;
 
 /// The static variable, or the member, that is the guard, or the plain pointer
 /// that leads to it on the heap: it lives on when the scope is left that it is
@@ -99,10 +98,7 @@ public:
 private:
   /// Grad mode is as Off has set it on the whole path.
   bool reaches(Node From, Node To) const {
-    return flow::mayReach(
-               Entry.points(), From, [&](Node N) { return N == To; },
-               [&](Node N) { return N != To && Changes.count(N) != 0; })
-        .has_value();
+    return model::reaches(Entry, From, To, Changes);
   }
 
   static bool mayBeOn(uint8_t Mode) {
