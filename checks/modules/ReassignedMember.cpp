@@ -1,6 +1,6 @@
 #include "modules/ReassignedMember.h"
-#include "flow/PathQuery.h"
 #include "model/syntax/FreshModules.h"
+#include "queries/Paths.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -8,11 +8,7 @@ using namespace clang;
 namespace torchtidy::model {
 
 static bool leads(const Execution &Entry, const Event &From, const Event &To) {
-  return flow::mayReach(
-             Entry.points(), From.Point,
-             [&](flow::Digraph::Node N) { return N == To.Point; },
-             [](flow::Digraph::Node) { return false; })
-      .has_value();
+  return reaches(Entry, From.Point, To.Point, /*Avoid=*/{});
 }
 
 /// By the constructor of an object that begins after the replacement: where a
