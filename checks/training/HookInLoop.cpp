@@ -123,7 +123,7 @@ private:
                Entry.points(), L.Header,
                [&](Node N) {
                  const Event *E = Entry.eventAt(N);
-                 return E && isa<BackwardEvent, GradEvent>(E);
+                 return isa_and_nonnull<BackwardEvent, GradEvent>(E);
                },
                [&](Node N) { return N == L.Header; },
                [&](Node N) { return !L.contains(N) || Gates.count(N) != 0; })
