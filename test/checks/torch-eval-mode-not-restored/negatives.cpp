@@ -354,3 +354,22 @@ struct Observed {
     }
   }
 };
+
+// A layer that is not registered: eval() does not reach it, so it never was in eval mode.
+// That is what torch-unregistered-module says.
+struct ApartImpl : torch::nn::Module {
+  ApartImpl() : drop(0.5), noise(0.1) { fc = register_module("fc", Linear(4, 2)); }
+  Tensor forward(Tensor x) { return noise->forward(drop(fc(x))); }
+  Linear fc{nullptr};
+  Dropout drop, noise;
+};
+TORCH_MODULE(Apart);
+void apart(const std::vector<Tensor> &xs) {
+  Apart net;
+  SGD opt(net->parameters(), 0.1);
+  for (int epoch = 0; epoch < 9; ++epoch) {
+    learn(net, opt, xs);
+    net->eval();
+    show(net, xs);
+  }
+}

@@ -145,3 +145,31 @@ void first(const std::vector<Tensor> &xs) {
     }
   }
 }
+
+// Registered by name in the body, by an initializer in the class, and among others that are not.
+struct NamedImpl : torch::nn::Module {
+  NamedImpl() : inner(0.5), outer(0.5) {
+    register_module("fc", fc);
+    register_module("outer", outer);
+  }
+  Tensor forward(Tensor x) { return outer(inner(fc(x))); }
+  Linear fc{4, 2};
+  Dropout inner, outer;
+};
+TORCH_MODULE(Named);
+void named(const std::vector<Tensor> &xs) {
+  Named net;
+  SGD opt(net->parameters(), 0.1);
+  for (int epoch = 0; epoch < 9; ++epoch) {
+    for (const Tensor &x : xs) {
+      opt.zero_grad();
+      net->forward(x).sum().backward();
+      opt.step();
+    }
+    net->eval();
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'net' is still in eval mode when the loop trains it again: its Dropout
+    torch::NoGradGuard guard;
+    for (const Tensor &x : xs)
+      std::cout << net->forward(x).sum().item<float>();
+  }
+}

@@ -56,6 +56,10 @@ public:
     replaceAccessors(Whole, Found);
     concatenateInLoops(Whole, Found);
     changeTransfers(Whole, Found);
+    removeTrain(Whole, Found);
+    outliveScopes(Whole, Found);
+    moveSteps(Whole, Found);
+    removeGeneratorDetach(Whole, Found);
     llvm::stable_sort(Found, [](const Mutation &A, const Mutation &B) {
       return std::tie(A.Point.File, A.Point.Offset) <
              std::tie(B.Point.File, B.Point.Offset);

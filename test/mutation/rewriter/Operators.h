@@ -31,6 +31,16 @@ void concatenateInLoops(const Program &Whole, std::vector<Mutation> &Out);
 /// `metadata`: a tensor is copied to the host and asked for its size there.
 /// `non-blocking`: the host does not wait for a copy that it reads.
 void changeTransfers(const Program &Whole, std::vector<Mutation> &Out);
+/// `train`: a train() goes from a program that evaluates while it trains.
+void removeTrain(const Program &Whole, std::vector<Mutation> &Out);
+/// `guard-scope`: a guard lies on the heap, and nobody deletes it.
+/// `guard-call`: it is a call that switches grad mode off for good.
+void outliveScopes(const Program &Whole, std::vector<Mutation> &Out);
+/// `step-order`: a step() moves before its backward().
+void moveSteps(const Program &Whole, std::vector<Mutation> &Out);
+/// `generator-detach`: what a module is given keeps its graph, where several
+/// optimizers take steps.
+void removeGeneratorDetach(const Program &Whole, std::vector<Mutation> &Out);
 
 } // namespace torchtidy::mutation
 
