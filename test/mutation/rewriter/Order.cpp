@@ -56,7 +56,9 @@ bool isInTraining(const Program &Whole, const Function &In, const Stmt *S) {
 }
 
 const Stmt *fullStatement(const Function &In, const Stmt *S) {
-  while (isa_and_nonnull<ExprWithCleanups, ImplicitCastExpr>(In.parent(S)))
+  while (
+      isa_and_nonnull<ExprWithCleanups, ImplicitCastExpr, CXXBindTemporaryExpr>(
+          In.parent(S)))
     S = In.parent(S);
   return S;
 }
@@ -106,7 +108,7 @@ void moveSteps(const Program &Whole, std::vector<Mutation> &Out) {
         return;
       const Stmt *Full = fullStatement(In, Step);
       const auto *Block = dyn_cast_or_null<CompoundStmt>(In.parent(Full));
-      if (!Block || In.loops(Step).empty())
+      if (!Block || !isInTraining(Whole, In, Step))
         return;
       const Stmt *Backward = nullptr;
       for (const Stmt *Each : Block->body()) {
