@@ -1,15 +1,12 @@
 #include "autograd/UndetachedGeneratorOutput.h"
 #include "ast/Expressions.h"
 #include "queries/CallChains.h"
-#include "queries/Paths.h"
-#include "queries/Training.h"
+#include "queries/TwoNetworks.h"
 #include "torch/Types.h"
 
 using namespace clang;
 
 namespace torchtidy::model {
-
-using Node = flow::Digraph::Node;
 
 namespace {
 
@@ -24,11 +21,11 @@ public:
     if (!isOfGraph() || !collectSources() ||
         Entry.mayAlias(Theirs, Pass.Parts) || isUsedOtherwise())
       return std::nullopt;
-    collectBarriers();
+    const TwoNetworks Steps(Entry, Backward, Pass.Parts, Theirs);
     UndetachedGeneratorOutput Result;
-    Result.Step = ownStep();
-    if (!Result.Step || !hasOtherOptimizer() || mayBeWanted() ||
-        !judgeSteps(Result.Spoiled))
+    Result.Step = Steps.ownStep();
+    if (!Result.Step || !Steps.hasOtherOptimizer() || Steps.mayBeWanted() ||
+        !Steps.judge(Result.Spoiled))
       return std::nullopt;
     Result.Entry = &Entry;
     Result.Pass = &Pass;
@@ -103,129 +100,12 @@ private:
         [&](const EscapeEvent &Escape) { return Escape.Given.hasOrigin(Id); });
   }
 
-  /// Where the gradients of the two networks are gone.
-  void collectBarriers() {
-    for (const ZeroGradEvent &Clearing : Entry.events<ZeroGradEvent>()) {
-      if (mayClear(Entry, Clearing, Theirs))
-        Cleared.insert(Clearing.Point);
-      if (mayClear(Entry, Clearing, Pass.Parts))
-        OwnCleared.insert(Clearing.Point);
-    }
-    for (const CreateEvent &Create : Entry.events<CreateEvent>())
-      if (begins(Entry, Create, Theirs))
-        Cleared.insert(Create.Point);
-  }
-
-  /// From the backward() to there.
-  bool reaches(Node To, const Nodes &Avoid) const {
-    return model::reaches(Entry, Backward.Point, To, Avoid);
-  }
-
-  bool mayTrain(const StepEvent &Step, const PlaceSet &Modules) const {
-    const std::optional<PlaceSet> Owners = ownersOf(Entry, Step.Trained);
-    return !Owners || Entry.mayAlias(*Owners, Modules);
-  }
-
-  bool trainsOnly(const StepEvent &Step, const PlaceSet &Modules,
-                  const PlaceSet &NotThese) const {
-    return !Step.HasClosure && mayTrain(Step, Modules) &&
-           !mayTrain(Step, NotThese);
-  }
-
-  const StepEvent *ownStep() const {
-    for (const StepEvent &Step : Entry.events<StepEvent>())
-      if (trainsOnly(Step, Pass.Parts, Theirs) &&
-          reaches(Step.Point, OwnCleared))
-        return &Step;
-    return nullptr;
-  }
-
-  bool hasOtherOptimizer() const {
-    return llvm::any_of(Entry.events<StepEvent>(), [&](const StepEvent &Step) {
-      return trainsOnly(Step, Theirs, Pass.Parts);
-    });
-  }
-
-  /// Somebody reads the gradients, or may do anything with the network, before
-  /// they are cleared.
-  bool mayBeWanted() const {
-    PlaceSet Concerned = Theirs;
-    for (const StepEvent &Step : Entry.events<StepEvent>())
-      if (mayTrain(Step, Theirs))
-        insert(Concerned, Step.Optimizers);
-    for (const ReadGradientEvent &Read : Entry.events<ReadGradientEvent>()) {
-      const std::optional<PlaceSet> Owners = ownersOf(Entry, Read.Of);
-      if ((!Owners || Entry.mayAlias(*Owners, Theirs)) &&
-          reaches(Read.Point, Cleared))
-        return true;
-    }
-    return llvm::any_of(Entry.events<EscapeEvent>(),
-                        [&](const EscapeEvent &Escape) {
-                          return Entry.mayAlias(Escape.Places, Concerned) &&
-                                 reaches(Escape.Point, Cleared);
-                        });
-  }
-
-  /// A backward() of the other network's own: it goes through both, and its
-  /// gradients are for the other.
-  Nodes backwardsOfTheirs() const {
-    Nodes Result;
-    for (const BackwardEvent &Other : Entry.events<BackwardEvent>())
-      if (&Other != &Backward && goesThrough(Other, Theirs) &&
-          goesThrough(Other, Pass.Parts))
-        Result.insert(Other.Point);
-    return Result;
-  }
-
-  bool goesThrough(const BackwardEvent &Other, const PlaceSet &Modules) const {
-    return llvm::any_of(Entry.events<ForwardEvent>(),
-                        [&](const ForwardEvent &Forward) {
-                          return Other.Root.hasOrigin(Forward.Origin) &&
-                                 Entry.mayAlias(Forward.Parts, Modules);
-                        });
-  }
-
-  Nodes ownSteps() const {
-    Nodes Result;
-    for (const StepEvent &Step : Entry.events<StepEvent>())
-      if (trainsOnly(Step, Pass.Parts, Theirs))
-        Result.insert(Step.Point);
-    return Result;
-  }
-
-  /// False where a step of the other network's may be meant to use the
-  /// gradients.
-  bool judgeSteps(const StepEvent *&Spoiled) const {
-    const Nodes Backwards = backwardsOfTheirs();
-    const Nodes OwnSteps = ownSteps();
-    const auto With = [&](const Nodes &More) {
-      Nodes Both = Cleared;
-      Both.insert(More.begin(), More.end());
-      return Both;
-    };
-    const bool AreCollected = llvm::any_of(
-        Backwards, [&](Node N) { return reaches(N, With(OwnSteps)); });
-    for (const StepEvent &Step : Entry.events<StepEvent>()) {
-      if (!mayTrain(Step, Theirs) || !reaches(Step.Point, Cleared))
-        continue;
-      // Only where the one was trained first, and the other has gradients of
-      // its own by then, was this loss not meant for it.
-      if (AreCollected || !trainsOnly(Step, Theirs, Pass.Parts) ||
-          reaches(Step.Point, With(OwnSteps)) ||
-          reaches(Step.Point, With(Backwards)))
-        return false;
-      Spoiled = &Step;
-    }
-    return true;
-  }
-
   const Execution &Entry;
   const BackwardEvent &Backward;
   const ForwardEvent &Pass;
   const ForwardEvent *Source = nullptr;
   /// What the sources consist of.
   PlaceSet Theirs;
-  Nodes Cleared, OwnCleared;
 };
 
 } // namespace
@@ -244,10 +124,10 @@ static const Expr *onlyTensor(const Expr *Site) {
 /// call that leads to no pass for which nothing must be detached. False where
 /// there is none.
 static bool place(UndetachedGeneratorOutput &Found, const CallChains &Others) {
-  while (Others.lead(Found.In, Found.Site) ||
-         !Found.Source->In->isWithin(Found.In))
-    if (!goToCaller(Found.In, Found.Site))
-      return false;
+  if (!Others.goToOwnCall(Found.In, Found.Site, [&](const Frame *In) {
+        return Found.Source->In->isWithin(In);
+      }))
+    return false;
   if (Found.Site == Found.Pass->Site)
     Found.Operand = onlyTensor(Found.Pass->Site);
   return true;

@@ -161,13 +161,9 @@ std::vector<UnusedGradients> unusedGradients(Program &Program) {
         Others.add(Forward);
     }
   std::vector<UnusedGradients> Result;
-  for (UnusedGradients &Found : All) {
-    bool IsThere = true;
-    while (IsThere && Others.lead(Found.In, Found.Site))
-      IsThere = goToCaller(Found.In, Found.Site);
-    if (IsThere)
+  for (UnusedGradients &Found : All)
+    if (Others.goToOwnCall(Found.In, Found.Site))
       Result.push_back(Found);
-  }
   return Result;
 }
 

@@ -22,6 +22,15 @@ public:
     return Sites.count({In->Function, Site}) != 0;
   }
 
+  /// To the nearest call on the way there that leads to none of these events
+  /// and is in an activation for which Holds is true: In and Site, or what
+  /// calls them. False where there is none.
+  bool goToOwnCall(
+      const Frame *&In, const clang::Stmt *&Site,
+      llvm::function_ref<bool(const Frame *)> Holds = [](const Frame *) {
+        return true;
+      }) const;
+
 private:
   std::set<std::pair<const clang::FunctionDecl *, const clang::Stmt *>> Sites;
 };
@@ -31,6 +40,15 @@ inline bool goToCaller(const Frame *&In, const clang::Stmt *&Site) {
   Site = In->Site;
   In = In->Caller;
   return In && Site;
+}
+
+inline bool
+CallChains::goToOwnCall(const Frame *&In, const clang::Stmt *&Site,
+                        llvm::function_ref<bool(const Frame *)> Holds) const {
+  while (lead(In, Site) || !Holds(In))
+    if (!goToCaller(In, Site))
+      return false;
+  return true;
 }
 
 } // namespace torchtidy::model
