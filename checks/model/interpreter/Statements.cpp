@@ -103,6 +103,12 @@ static llvm::SmallVector<const Expr *, 4>
 visibleParts(const RecoveryExpr *Unknown) {
   llvm::SmallVector<const Expr *, 4> Result;
   auto Add = [&](const Expr *Part) {
+    // x.f(a), where no f takes an a
+    if (const auto *Member = dyn_cast_or_null<UnresolvedMemberExpr>(Part))
+      Part = Member->isImplicitAccess() ? nullptr : Member->getBase();
+    else if (const auto *Bound = dyn_cast_or_null<MemberExpr>(Part);
+             Bound && isa<CXXMethodDecl>(Bound->getMemberDecl()))
+      Part = Bound->getBase();
     if (Part && !Part->getType().isNull() &&
         !Part->getType()->isDependentType() &&
         !Part->getType()->isPlaceholderType())
