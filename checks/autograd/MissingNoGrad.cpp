@@ -1,4 +1,6 @@
 #include "autograd/MissingNoGrad.h"
+#include "queries/UnguardedThreads.h"
+#include <set>
 
 namespace torchtidy::model {
 
@@ -7,10 +9,15 @@ std::vector<UnusedGraph> unusedGraphs(Program &Program) {
   UsedChains Used;
   for (const auto &Entry : Program.executions())
     Used.add(*Entry);
+  // There is a guard, in another thread: torch-thread-local-guard says so.
+  std::set<const ForwardEvent *> Unguarded;
+  for (const UnguardedThread &Found : unguardedThreads(Program))
+    Unguarded.insert(Found.Forward);
   std::vector<UnusedGraph> Result;
   for (const Execution *Entry : Program.executionsBesideTests())
     for (const UnusedGraph &Found : unusedGraphs(*Entry, Used))
-      Result.push_back(Found);
+      if (!Unguarded.count(Found.Forward))
+        Result.push_back(Found);
   return Result;
 }
 

@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "queries/MemberReads.h"
+#include "queries/UnguardedThreads.h"
 #include "torch/Api.h"
 #include "torch/Std.h"
 #include "torch/Types.h"
@@ -267,11 +268,21 @@ private:
 std::vector<Retention> retentions(Program &Program) {
   std::vector<Retention> Result;
   const MemberReads Reads(Program);
+  // Whoever keeps these relies on a guard that is in another thread.
+  const std::vector<UnguardedThread> Unguarded = unguardedThreads(Program);
   for (const auto &Entry : Program.executions())
-    for (const StoreEvent &Store : Entry->events<StoreEvent>())
+    for (const StoreEvent &Store : Entry->events<StoreEvent>()) {
+      const bool IsOfThread =
+          llvm::any_of(Unguarded, [&](const UnguardedThread &Found) {
+            return Found.Entry == Entry.get() &&
+                   Store.Stored.hasOrigin(Found.Forward->Origin);
+          });
+      if (IsOfThread)
+        continue;
       if (std::optional<Retention> Found =
               StoreQuery(*Entry, Reads, Store).run())
         Result.push_back(*Found);
+    }
   return Result;
 }
 

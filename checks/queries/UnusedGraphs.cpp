@@ -35,6 +35,43 @@ void UsedChains::add(const Event &E) {
   }
 }
 
+/// Something in Within, which is in F, leads to training.
+static bool trains(const UsedChains &Used, const Frame *F, const Stmt *Within) {
+  return llvm::any_of(Used.Training, [&](const auto &Each) {
+    return Each.first == F->Function && Each.second &&
+           F->Flow->isInside(Each.second, Within);
+  });
+}
+
+const CompoundStmt *guardScope(const UsedChains &Used, const Frame *F,
+                               const Stmt *Site) {
+  if (!F->Flow)
+    return nullptr;
+  const CompoundStmt *Best = nullptr;
+  for (const Stmt *S = Site; S; S = F->Flow->parent(S)) {
+    const auto *Block = dyn_cast<CompoundStmt>(S);
+    if (!Block)
+      continue;
+    if (trains(Used, F, Block))
+      return Best;
+    Best = Block;
+  }
+  return Best;
+}
+
+bool leavesEntry(const Execution &Entry, const ForwardEvent &Forward) {
+  return llvm::any_of(Entry.events<EscapeEvent>(),
+                      [&](const auto &Escape) {
+                        return Escape.Given.hasOrigin(Forward.Origin);
+                      }) ||
+         llvm::any_of(Entry.events<StoreEvent>(), [&](const auto &Store) {
+           return Store.Stored.hasOrigin(Forward.Origin) &&
+                  llvm::any_of(Store.Places, [&](PlaceId P) {
+                    return Entry.isFromOutside(P);
+                  });
+         });
+}
+
 namespace {
 
 class EvaluationQuery {
@@ -67,21 +104,6 @@ public:
 private:
   bool isUsed(const ForwardEvent &Forward) const {
     return UsedChains::isUsed(Entry, Forward);
-  }
-
-  /// The value leaves what is analysed: returned to callers elsewhere, kept in
-  /// an object from outside.
-  bool escapes(const ForwardEvent &Forward) const {
-    return llvm::any_of(Entry.events<EscapeEvent>(),
-                        [&](const auto &Escape) {
-                          return Escape.Given.hasOrigin(Forward.Origin);
-                        }) ||
-           llvm::any_of(Entry.events<StoreEvent>(), [&](const auto &Store) {
-             return Store.Stored.hasOrigin(Forward.Origin) &&
-                    llvm::any_of(Store.Places, [&](PlaceId P) {
-                      return Entry.isFromOutside(P);
-                    });
-           });
   }
 
   /// The entry is a method of a network. Like its forward(), others run it, and
@@ -210,7 +232,7 @@ private:
     const bool InEvalMode = Forward.Mode == mode::Off;
     if (InEvalMode)
       Result.Evidence = switchedToEval(Forward);
-    const bool Escapes = escapes(Forward);
+    const bool Escapes = leavesEntry(Entry, Forward);
     if (!Result.Evidence)
       Result.Evidence = loaded(Forward);
     // A pretrained part of a network may well be trained by whoever gets the
@@ -241,17 +263,10 @@ private:
       Result.In = Result.In->Caller;
     }
     Result.IsUnseen = isUnseen(Forward);
-    Result.GuardScope = guardScope(Result.In, Result.Site);
+    Result.GuardScope = guardScope(Used, Result.In, Result.Site);
     if (!Result.GuardScope)
       Result.Stretch = stretch(Result.In, Result.Site);
     return Result;
-  }
-
-  bool trains(const Frame *F, const Stmt *Within) const {
-    return llvm::any_of(Used.Training, [&](const auto &Each) {
-      return Each.first == F->Function && Each.second &&
-             F->Flow->isInside(Each.second, Within);
-    });
   }
 
   const Stmt *stretch(const Frame *F, const Stmt *Site) const {
@@ -268,25 +283,10 @@ private:
     for (const Stmt *Each : Block->body()) {
       if (Each == Child)
         break;
-      if (trains(F, Each))
+      if (trains(Used, F, Each))
         Begin = Each;
     }
     return Begin;
-  }
-
-  const CompoundStmt *guardScope(const Frame *F, const Stmt *Site) const {
-    if (!F->Flow)
-      return nullptr;
-    const CompoundStmt *Best = nullptr;
-    for (const Stmt *S = Site; S; S = F->Flow->parent(S)) {
-      const auto *Block = dyn_cast<CompoundStmt>(S);
-      if (!Block)
-        continue;
-      if (trains(F, Block))
-        return Best;
-      Best = Block;
-    }
-    return Best;
   }
 
   const Execution &Entry;

@@ -52,6 +52,14 @@ private:
   void add(const Event &E);
 };
 
+/// The largest block around Site, in F, in which nothing is trained: a guard
+/// may stand at its start. Null where there is none.
+const clang::CompoundStmt *guardScope(const UsedChains &Used, const Frame *F,
+                                      const clang::Stmt *Site);
+/// The result leaves what is analysed: returned to callers elsewhere, kept in
+/// an object from outside, given to code that cannot be seen.
+bool leavesEntry(const Execution &Entry, const ForwardEvent &Forward);
+
 /// Those of one entry. Nothing is reported where something may use the graph,
 /// where grad mode may be off, and in a forward(), which is for others to run.
 std::vector<UnusedGraph> unusedGraphs(const Execution &Entry,

@@ -19,6 +19,10 @@ enum class Caller {
   Second,
   /// std::async(policy, f, ...), std::async(f, ...).
   Async,
+  /// at::parallel_for(begin, end, grain, f).
+  Parallel,
+  /// c10::ThreadPool::run(f).
+  Pool,
 };
 
 } // namespace
@@ -29,11 +33,18 @@ static Caller callerOf(StringRef Name) {
       .Cases("generate", "generate_n", "accumulate", Caller::Algorithm)
       .Cases("all_of", "any_of", "none_of", Caller::Algorithm)
       .Cases("find_if", "count_if", "remove_if", "sort", Caller::Algorithm)
-      .Case("parallel_for", Caller::Algorithm)
+      .Case("parallel_for", Caller::Parallel)
       .Cases("invoke", "launch", "step", Caller::First)
       .Case("call_once", Caller::Second)
       .Case("async", Caller::Async)
+      .Case("run", Caller::Pool)
       .Default(Caller::None);
+}
+
+/// c10::ThreadPool, and its base.
+static bool isPool(const FunctionDecl *Callee) {
+  const auto *Method = dyn_cast<CXXMethodDecl>(Callee);
+  return Method && ast::nameOf(Method->getParent()).contains("ThreadPool");
 }
 
 /// std::launch::deferred alone: the one who asks for the result runs it.
@@ -42,17 +53,37 @@ static bool isDeferred(const Expr *Policy) {
   return Ref && ast::nameOf(Ref->getDecl()) == "deferred";
 }
 
+/// at::parallel_for(begin, end, grain, f) leaves to the caller what is no more
+/// than a grain; where that is thousands, nobody knows whether there is more.
+static bool isCoarse(const FunctionDecl *Callee,
+                     llvm::ArrayRef<const Expr *> Arguments) {
+  Expr::EvalResult Grain;
+  return Arguments.size() != 4 || Arguments[2]->isValueDependent() ||
+         !Arguments[2]->EvaluateAsInt(Grain, Callee->getASTContext()) ||
+         Grain.Val.getInt() > 1000;
+}
+
 std::optional<Callback> callbackOf(const FunctionDecl *Callee,
                                    llvm::ArrayRef<const Expr *> Arguments) {
   Callback Result;
-  switch (callerOf(ast::nameOf(Callee))) {
+  const Caller Of = callerOf(ast::nameOf(Callee));
+  switch (Of) {
   case Caller::None:
     return std::nullopt;
   case Caller::Algorithm:
+  case Caller::Parallel:
     if (Arguments.empty())
       return std::nullopt;
     Result.Position = Arguments.size() - 1;
     Result.Repeats = true;
+    Result.IsSpread = Of == Caller::Parallel &&
+                      Callee->getASTContext().getLangOpts().OpenMP != 0 &&
+                      !isCoarse(Callee, Arguments);
+    break;
+  case Caller::Pool:
+    if (!isPool(Callee))
+      return std::nullopt;
+    Result.IsThread = true;
     break;
   case Caller::First:
     break;

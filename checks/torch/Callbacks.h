@@ -20,6 +20,10 @@ struct Callback {
   /// It runs in a thread of its own. What std::async defers does not: it is
   /// taken to run where it is given, in the thread that asks for its result.
   bool IsThread = false;
+  /// Its calls are spread over the threads of a pool, and the caller is one of
+  /// them: at::parallel_for where the file is compiled with OpenMP. Without,
+  /// one thread makes them all.
+  bool IsSpread = false;
 };
 
 /// Nothing where the function is not known to call an argument, or it is given

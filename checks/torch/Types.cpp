@@ -109,7 +109,9 @@ static TypeKind kindOfLibTorch(const CXXRecordDecl *Record) {
           .Case("IValue", TypeKind::IValue)
           .Cases("NoGradGuard", "InferenceMode", "AutoDispatchBelowAutograd",
                  "AutoNonVariableTypeMode", TypeKind::NoGradGuard)
-          .Case("AutoGradMode", TypeKind::GradModeGuard)
+          // The second sets it to that of another thread.
+          .Cases("AutoGradMode", "ThreadLocalStateGuard",
+                 TypeKind::GradModeGuard)
           .Cases("intrusive_ptr", "optional", "MaybeOwned", TypeKind::Pointer)
           .Cases("List", "Dict", "SmallVector", "SmallVectorImpl",
                  TypeKind::Container)

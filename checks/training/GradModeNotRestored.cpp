@@ -1,12 +1,11 @@
 #include "training/GradModeNotRestored.h"
-#include "ast/Expressions.h"
 #include "queries/Calls.h"
 #include "queries/Deciders.h"
+#include "queries/GradModeSwitches.h"
 #include "queries/Loops.h"
 #include "queries/Paths.h"
 #include "torch/Types.h"
 #include "clang/AST/DeclCXX.h"
-#include "clang/Basic/SourceManager.h"
 
 using namespace clang;
 
@@ -38,34 +37,6 @@ static bool isInGuardClass(const Frame *F) {
           End && End->isUserProvided())
         return true;
   return false;
-}
-
-/// Of a function that is told so: a flag, or something of LibTorch.
-static bool saysMode(const Expr *Given) {
-  const QualType Type = Given->getType().getNonReferenceType();
-  return Type->isBooleanType() || torch::mayHoldTensor(Type) ||
-         torch::isModule(Type);
-}
-
-/// A function of the program that cannot be seen may switch grad mode on: where
-/// it is not known which one it is, where it is told something about modes or
-/// LibTorch, or nothing and gives nothing back.
-static bool maySwitch(const Execution &Entry, const OpaqueEvent &E) {
-  const auto *Call = dyn_cast<CallExpr>(E.Site);
-  if (!Call)
-    return false;
-  const FunctionDecl *Callee = Call->getDirectCallee();
-  if (!Callee)
-    return true;
-  const SourceManager &SM = Entry.code().context().getSourceManager();
-  if (SM.isInSystemHeader(Callee->getLocation()) ||
-      (Callee->hasBody() && !Entry.code().mentionsTorch(Callee)))
-    return false;
-  const Expr *Object = ast::objectOf(Call);
-  return (Object && saysMode(Object)) ||
-         llvm::any_of(Call->arguments(), saysMode) ||
-         (!Object && Call->getNumArgs() == 0 &&
-          Callee->getReturnType()->isVoidType());
 }
 
 namespace {
@@ -114,7 +85,7 @@ private:
           Changes.insert(N);
       }
     for (const OpaqueEvent &Call : Entry.events<OpaqueEvent>())
-      if (maySwitch(Entry, Call))
+      if (maySwitchGradMode(Entry, Call))
         Changes.insert(Call.Point);
   }
 

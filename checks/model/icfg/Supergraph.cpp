@@ -180,6 +180,7 @@ flow::Digraph::Node Supergraph::expandTargets(Frame *F,
       Callee->Link.Before = Previous;
     Previous = Callee;
     Callee->IsThread = T.IsThread;
+    Callee->IsSpread = T.IsSpread;
     Expansions[{F, T.Site}].push_back(Callee);
     const Ends Body = expand(Callee);
     Graph.addEdge(T.Follows ? Last : Before, Body.First);

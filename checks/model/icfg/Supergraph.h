@@ -97,6 +97,9 @@ struct Frame {
   ChainLink Link;
   /// Runs in a thread of its own: grad mode starts at its default.
   bool IsThread = false;
+  /// Some of its runs are in the threads of a pool, others in that of the
+  /// caller: grad mode is that of one of them.
+  bool IsSpread = false;
   unsigned Depth = 0;
   /// The highest Id of the activations that began in this one: theirs are all
   /// from Id to there.

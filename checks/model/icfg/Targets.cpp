@@ -119,6 +119,7 @@ void Resolver::resolveCall(const CallExpr *Call, std::vector<Target> &Targets) {
     return;
   T.Repeats = Called->Repeats;
   T.IsThread = Called->IsThread;
+  T.IsSpread = Called->IsSpread;
   llvm::ArrayRef<const Expr *> Rest;
   if (T.Repeats && torch::isStd(Callee))
     T.Range = Arguments.front();

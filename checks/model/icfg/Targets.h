@@ -19,7 +19,7 @@ struct Target {
   const clang::Stmt *Site = nullptr;
   /// Before is the target that it follows.
   ChainLink Link;
-  bool IsThread = false;
+  bool IsThread = false, IsSpread = false;
   /// Runs after the target before it, not instead of it.
   bool Follows = false;
   /// May run any number of times, or not at all.

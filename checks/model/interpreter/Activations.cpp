@@ -16,6 +16,8 @@ namespace torchtidy::model {
 /// The entry begins. Members are what the constructor made of them, or what an
 /// earlier call did.
 static void enterRoot(Machine &M) {
+  if (M.graph().root().Function->isMain())
+    gradmode::enterProgram(M);
   const PlaceTable &Places = M.places();
   for (auto &[P, V] : M.state().Places) {
     if (Places.rootKind(P) != Root::This)
@@ -189,8 +191,8 @@ void enter(Machine &M, const Frame *Callee) {
     bindReceiver(M, Callee);
   }
   M.erase(M.returned(Callee));
-  if (Callee->IsThread)
-    gradmode::enterThread(M, savedMode(M, Callee));
+  if (Callee->IsThread || Callee->IsSpread)
+    gradmode::enterThread(M, savedMode(M, Callee), Callee->IsSpread);
 }
 
 static void dropUnreachable(Machine &M, const Frame *Callee);
@@ -200,7 +202,7 @@ void leave(Machine &M, const Frame *Callee) {
   M.forgetKept(Callee);
   if (!Callee->Caller)
     return;
-  if (Callee->IsThread)
+  if (Callee->IsThread || Callee->IsSpread)
     gradmode::leaveThread(M, savedMode(M, Callee));
   dropUnreachable(M, Callee);
 }

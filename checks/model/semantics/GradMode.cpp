@@ -172,12 +172,26 @@ void destroy(Machine &M, PlaceId P, bool Owned) {
     restoreOwned(M, P);
 }
 
-void enterThread(Machine &M, PlaceId Saved) {
+void enterProgram(Machine &M) {
+  for (const VarDecl *V : M.program().functions().globals()) {
+    const auto *Made =
+        V->getTSCSpec() == TSCS_unspecified &&
+                isGuard(torch::kindOf(V->getType()))
+            ? dyn_cast<CXXConstructExpr>(ast::strip(V->getInit()))
+            : nullptr;
+    if (Made)
+      construct(M, Made, Made->getConstructor()->getParent(), M.placeOf(V),
+                llvm::SmallVector<const Expr *, 2>(Made->arguments()));
+  }
+}
+
+void enterThread(Machine &M, PlaceId Saved, bool OrStays) {
   Value V;
   V.Mode = M.state().GradMode;
   M.store(Saved, V);
   // Grad mode is thread-local and starts at its default.
-  change(M, nullptr, GradModeBy::Thread, mode::On);
+  change(M, nullptr, GradModeBy::Thread,
+         OrStays ? uint8_t(V.Mode | mode::On) : uint8_t(mode::On));
 }
 
 void leaveThread(Machine &M, PlaceId Saved) {

@@ -22,9 +22,11 @@ void construct(Machine &M, const clang::Expr *Site,
 /// The guards at P, in it, and in what it owns on the heap (Owned), end: each
 /// restores what it has found.
 void destroy(Machine &M, PlaceId P, bool Owned);
+/// main() begins: guards of namespace scope were made before, by its thread.
+void enterProgram(Machine &M);
 /// A thread begins, in the place that keeps the mode of the one that waits for
-/// it; and it ends.
-void enterThread(Machine &M, PlaceId Saved);
+/// it; and it ends. OrStays: or the one that waits does the work itself.
+void enterThread(Machine &M, PlaceId Saved, bool OrStays);
 void leaveThread(Machine &M, PlaceId Saved);
 
 /// GradMode::set_enabled, with what it is given: a constant, what a caller

@@ -18,6 +18,7 @@ struct Case {
 
 const char Before[] = R"cpp(
 #include <any>
+#include <c10/core/thread_pool.h>
 #include <deque>
 #include <future>
 #include <list>
@@ -245,6 +246,7 @@ TEST(Callbacks, WhoCallsWhatItIsGiven) {
       {"sgd.step(closure)", 0, false, false},
       {"std::async(run)", 0, false, true},
       {"std::async(std::launch::async, use, std::ref(t))", 1, false, true},
+      {"pool.run(run)", 0, false, true},
   };
   const char *const Others[] = {"std::move(t)", "sgd.zero_grad()",
                                 "scheduler.step()"};
@@ -259,6 +261,7 @@ TEST(Callbacks, WhoCallsWhatItIsGiven) {
     torch::Tensor closure();
     extern torch::optim::SGD sgd;
     extern torch::optim::StepLR scheduler;
+    extern c10::ThreadPool pool;
   )cpp",
                   Texts);
   ASSERT_TRUE(All.isRead());
@@ -274,6 +277,8 @@ TEST(Callbacks, WhoCallsWhatItIsGiven) {
     EXPECT_EQ(Found->Position, C.Position) << C.Call;
     EXPECT_EQ(Found->Repeats, C.Repeats) << C.Call;
     EXPECT_EQ(Found->IsThread, C.IsThread) << C.Call;
+    // Compiled without OpenMP.
+    EXPECT_FALSE(Found->IsSpread) << C.Call;
   }
   for (const char *Text : Others)
     EXPECT_FALSE(Ask(Text)) << Text;

@@ -414,3 +414,25 @@ TEST_F(GradMode, ThreadsBeginWithIt) {
   EXPECT_EQ(W.gradMode("beside thread"), Off);
   EXPECT_EQ(W.gradMode("main guarded"), Off);
 }
+
+// Guards that no function declares.
+TEST(GlobalGuards, HoldForTheThreadThatMakesThem) {
+  Model M(R"cpp(
+#include <thread>
+static thread_local torch::AutoGradMode ofEach(true);
+namespace quiet {
+static torch::NoGradGuard guard;
+}
+void elsewhere(torch::Tensor x) { observe("elsewhere", x); }
+int main() {
+  torch::Tensor x = torch::ones({2});
+  observe("main", x);
+  std::thread worker([&] { observe("worker", x); });
+  worker.join();
+}
+)cpp");
+  ASSERT_TRUE(M.isRead());
+  EXPECT_EQ(M.entry("main").gradMode("main"), Off);
+  EXPECT_EQ(M.entry("main").gradMode("worker"), On);
+  EXPECT_EQ(M.entry("elsewhere").gradMode("elsewhere"), Inherited);
+}
