@@ -124,6 +124,18 @@ StringRef layerName(const CXXRecordDecl *Class) {
   return Name;
 }
 
+bool computesAnew(const CXXRecordDecl *Class) {
+  if (!Class || !isLibTorch(Class))
+    return false;
+  const StringRef Name = layerName(Class);
+  return Name.starts_with("Conv") || Name.starts_with("BatchNorm") ||
+         Name.starts_with("Embedding") ||
+         llvm::StringSwitch<bool>(Name)
+             .Cases("Linear", "Bilinear", "LSTM", "GRU", "RNN", true)
+             .Cases("LayerNorm", "GroupNorm", true)
+             .Default(false);
+}
+
 bool isModuleContainer(const CXXRecordDecl *Class) {
   if (!Class)
     return false;

@@ -57,6 +57,10 @@ llvm::StringRef layerName(const clang::CXXRecordDecl *Class);
 /// Sequential, ModuleList, ModuleDict: consist of what they were given.
 bool isModuleContainer(const clang::CXXRecordDecl *Class);
 
+/// Linear, Conv2d, LSTM: what a layer of this class returns is computed anew,
+/// in any mode. Not Dropout, nor Flatten.
+bool computesAnew(const clang::CXXRecordDecl *Class);
+
 /// get_method of a TorchScript module: what is returned runs the module.
 bool returnsMethod(const clang::FunctionDecl *Method);
 /// A name of a result that is a derivative: forces, virial, stress, gradient.

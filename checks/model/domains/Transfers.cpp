@@ -2,6 +2,7 @@
 #include "model/domains/aliases/Transfer.h"
 #include "model/domains/attributes/Transfer.h"
 #include "model/domains/device/Transfer.h"
+#include "model/domains/extent/Transfer.h"
 #include "model/domains/history/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/domains/modes/Transfer.h"
@@ -19,13 +20,15 @@ bool OperationCall::isFactory() const {
 
 llvm::ArrayRef<DomainTransfer> domainTransfers() {
   // Whether a view is recorded depends on where its operand lies; what is told
-  // of memory names everything else.
+  // of memory names everything else. How large a storage is, its shape says.
   static const DomainTransfer All[] = {
       {"modes", nullptr, modes::part, nullptr, nullptr, nullptr, nullptr},
       {"device", device::initial, device::part, device::loaded,
        device::operation, device::call, nullptr},
       {"shape", shape::initial, shape::part, nullptr, shape::operation,
        shape::call, shape::write},
+      {"extent", extent::initial, nullptr, nullptr, extent::operation,
+       extent::call, nullptr},
       {"attributes", nullptr, nullptr, nullptr, attributes::operation,
        attributes::call, attributes::write},
       {"registration", registration::initial, registration::part, nullptr,

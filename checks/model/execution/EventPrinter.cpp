@@ -59,6 +59,9 @@ private:
     Out << (V.ManyOrigins ? " many" : "");
     part("decided by", V.DecidedBy);
     part("memory", V.Memory);
+    if (V.Share)
+      Out << " share " << unsigned(V.Share);
+    part("storage from", V.StorageFrom);
     part("saved by", V.SavedBy);
     part("needs", V.Needs);
     part("spoiled", V.Spoiled);
@@ -220,6 +223,10 @@ private:
       break;
     case Event::Compute:
       part("result", cast<ComputeEvent>(E).Result);
+      break;
+    case Event::Keep:
+      part("places", cast<KeepEvent>(E).Places);
+      part("kept", cast<KeepEvent>(E).Kept);
       break;
     case Event::Grad:
     case Event::Inspect:

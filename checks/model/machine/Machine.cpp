@@ -31,6 +31,17 @@ void Machine::emitHostRead(const Expr *Site, const Value &V) {
                         [&](HostReadEvent &E) { E.Copies = V.HostCopies; });
 }
 
+void Machine::emitKeep(const Expr *Site, const PlaceSet &To, const Value &V,
+                       StoreKind How, const Expr *Operand) {
+  if (V.Share && How != StoreKind::InPlace)
+    emit<KeepEvent>(Site, [&](KeepEvent &E) {
+      E.Places = To;
+      E.How = How;
+      E.Operand = Operand;
+      E.Kept = V;
+    });
+}
+
 void Machine::emitStore(const Expr *Site, const PlaceSet &To, Value &V,
                         StoreKind How, const Expr *Operand,
                         const Expr *Target) {
@@ -42,6 +53,7 @@ void Machine::emitStore(const Expr *Site, const PlaceSet &To, Value &V,
   };
   if (llvm::any_of(To, [&](PlaceId P) { return isSeenOutside(*this, P); }))
     emitHostRead(Site, V);
+  emitKeep(Site, To, V, How, Operand);
   if (!V.mayHaveHistory()) {
     // What was there is let go; nothing with a history takes its place.
     if (How != StoreKind::Append && How != StoreKind::InPlace)

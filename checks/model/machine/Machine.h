@@ -77,6 +77,9 @@ public:
   void emitStore(const clang::Expr *Site, const PlaceSet &To, Value &V,
                  StoreKind How, const clang::Expr *Operand,
                  const clang::Expr *Target = nullptr);
+  /// That V is kept at To; in a file where there is none.
+  void emitKeep(const clang::Expr *Site, const PlaceSet &To, const Value &V,
+                StoreKind How, const clang::Expr *Operand);
   /// That the host wants V, which may be a copy from a device.
   void emitHostRead(const clang::Expr *Site, const Value &V);
   /// That the data of what Target denotes is written.

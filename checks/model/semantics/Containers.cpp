@@ -73,7 +73,9 @@ static void add(Machine &M, const Expr *Site, const PlaceSet &Containers,
         if (!llvm::any_of(Containers,
                           [&](PlaceId C) { return M.places().isWithin(P, C); }))
           Each.join(M.deepLoad(P));
-    if (Each.needsGrad() || (Each.History & history::Unknown))
+    const bool MayNeedGrad =
+        Each.needsGrad() || (Each.History & history::Unknown);
+    if (MayNeedGrad || (!Operand && torch::mayHoldTensor(Element->getType())))
       Operand = Element;
     V.join(Each);
   }

@@ -87,6 +87,7 @@ private:
           V.History |= history::Unknown;
           V.joinDevice(Placement::unknown());
           V.InShape = Shape::any();
+          V.Share |= share::Unknown;
         }
       });
   }
@@ -117,6 +118,7 @@ Denotation foreignCall(Machine &M, const Expr *Call, const FunctionDecl *Callee,
   }
   if (torch::mayHoldTensor(Call->getType())) {
     Result.Own.History = history::Unknown;
+    Result.Own.Share = share::Unknown;
     Result.Own.takeOrigins(To.Given);
   }
   if (To.ConcernsTorch)

@@ -11,6 +11,7 @@
 #include "torch/Devices.h"
 #include "torch/Members.h"
 #include "torch/Options.h"
+#include "torch/Views.h"
 
 using namespace clang;
 using torchtidy::torch::TypeKind;
@@ -76,6 +77,8 @@ Denotation libraryCall(Machine &M, const CallSite &Site) {
     autograd::emitHook(M, Site);
   if (torch::saysGradMode(Callee))
     return gradmode::inForce(M);
+  if (const Expr *Saved = torch::savesStorageOf(Site.Call))
+    M.emitKeep(Site.Call, {}, M.deepValue(Saved), StoreKind::Rebind, Saved);
   if (torch::changesDefaultType(Callee))
     M.emit<DefaultDTypeEvent>(Site.Call);
   if (torch::isLaunch(Callee) && Site.first())

@@ -1,6 +1,7 @@
 #include "model/semantics/Operations.h"
 #include "model/domains/Transfers.h"
 #include "model/domains/device/Copies.h"
+#include "model/domains/extent/Transfer.h"
 #include "model/domains/history/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/domains/saved/Transfer.h"
@@ -95,8 +96,10 @@ static Denotation writeSelf(Machine &M, const OperationCall &Call,
     return M.denote(Target);
   }
   if (torch::changesNoData(Op)) {
-    if (Call.Operands.size() > 1)
+    if (Call.Operands.size() > 1) {
       devices::replaceData(M, Target);
+      extent::replaceStorage(M, Target);
+    }
     return M.denote(Target);
   }
   if (torch::replacesStorage(Op))
@@ -118,6 +121,8 @@ static Denotation writeSelf(Machine &M, const OperationCall &Call,
   writeInPlace(M, Call.Call, Target, Written, torch::isAccumulating(Op),
                Call.Operands.size() > 1 ? Call.Operands[1] : nullptr);
   saved::keepWritten(M, Call);
+  if (torch::replacesStorage(Op))
+    extent::replaceStorage(M, Target);
   Denotation Result = M.denote(Target);
   // torch::ones({1, 1}).fill_(token): a temporary has no place to be written.
   if (Result.Objects.empty() && Result.Own.ViewOf.empty())

@@ -78,6 +78,8 @@ llvm::StringRef Event::name(Kind K) {
     return "wait";
   case Compute:
     return "compute";
+  case Keep:
+    return "keep";
   case Opaque:
     return "opaque";
   }

@@ -54,6 +54,7 @@ struct Event {
     HostRead,
     Wait,
     Compute,
+    Keep,
     Opaque,
   };
   static constexpr unsigned Kinds = Opaque + 1;
@@ -479,6 +480,19 @@ struct WaitEvent : EventOf<Event::Wait> {
 struct ComputeEvent : EventOf<Event::Compute> {
   using EventOf::EventOf;
   Value Result;
+};
+
+/// A tensor is stored, or written to a file, with or without a history, as far
+/// as it is known what it is of its storage (Extent).
+struct KeepEvent : EventOf<Event::Keep> {
+  using EventOf::EventOf;
+  /// None where it is a file.
+  PlaceSet Places;
+  StoreKind How = StoreKind::Rebind;
+  /// The tensor, or what holds it, as it is written; null where that is not
+  /// known.
+  const clang::Expr *Operand = nullptr;
+  Value Kept;
 };
 
 /// A call, or a construction, whose body is not followed and that is neither

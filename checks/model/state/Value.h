@@ -6,6 +6,7 @@
 #include "model/domains/aliases/Lattice.h"
 #include "model/domains/attributes/Lattice.h"
 #include "model/domains/device/Lattice.h"
+#include "model/domains/extent/Lattice.h"
 #include "model/domains/history/Lattice.h"
 #include "model/domains/loans/Lattice.h"
 #include "model/domains/modes/Lattice.h"
@@ -33,7 +34,7 @@ template <class... Domains> struct Product : Domains... {
 };
 
 struct Value : Product<AutogradHistory, Modes, Aliases, Borrows, Placement,
-                       Attributes, Registration, Shapes, SavedTensors> {
+                       Attributes, Registration, Shapes, SavedTensors, Extent> {
   static Value withHistory(uint8_t History) {
     Value V;
     V.History = History;

@@ -592,4 +592,64 @@ TEST(GrowingCopies, NotMeasurable) {
             Outcome::NotMeasurable);
 }
 
+/// An operation that takes a kilobyte at each hit, of which so many bytes stay.
+Site &take(MadeRecording &Run, unsigned Line, uint64_t Hits, int64_t Stay) {
+  Site &S = Run.site("aten::empty", {at(Line)}, Hits);
+  S.AllocatedBytes = Hits * 1024;
+  sample(S, [&](uint64_t Hit, Sample &Each) {
+    Each.CpuBytes = int64_t(Hit) * Stay;
+  });
+  return S;
+}
+
+DiagnosedFinding madeAt(unsigned Line) {
+  DiagnosedFinding Result = finding("live-bytes-per-iteration", 12);
+  Result.IterationSite = {File, Line, Line};
+  return Result;
+}
+
+TEST(LiveBytesRule, AllStays) {
+  MadeRecording Run;
+  take(Run, 10, 100, 1024);
+  const Verdict V = judgeOne(madeAt(10), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "1 KiB stay of the 1 KiB that each iteration takes, "
+                        "100 iterations");
+  EXPECT_EQ(V.Number, 1024);
+}
+
+TEST(LiveBytesRule, AliveAtTheEnd) {
+  // In a run whose other lines give back as much.
+  MadeRecording Run;
+  take(Run, 10, 15, 0).LiveBytes = 15 * 1024;
+  const Verdict V = judgeOne(madeAt(10), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "15 KiB are alive at the end, of what this line has "
+                        "taken, 15 iterations");
+}
+
+TEST(LiveBytesRule, LittleStays) {
+  MadeRecording Run;
+  take(Run, 10, 100, 16);
+  EXPECT_EQ(judgeOne(madeAt(10), Run.Run).Result, Outcome::Refuted);
+  MadeRecording Between;
+  take(Between, 10, 100, 300);
+  EXPECT_EQ(judgeOne(madeAt(10), Between.Run).Result, Outcome::NotMeasurable);
+}
+
+TEST(LiveBytesRule, NotMeasurable) {
+  MadeRecording Few;
+  take(Few, 10, 15, 1024);
+  EXPECT_EQ(judgeOne(madeAt(10), Few.Run).Result, Outcome::NotMeasurable);
+  MadeRecording Unknown;
+  Unknown.site("aten::select", {at(12)}, 100);
+  EXPECT_EQ(judgeOne(madeAt(10), Unknown.Run).Sentence,
+            "no operation was seen that takes the memory");
+  MadeRecording File;
+  take(File, 12, 100, 1024);
+  DiagnosedFinding Saved = madeAt(10);
+  Saved.Kind = torchtidy::FindingKind::ViewSaved;
+  EXPECT_EQ(judgeOne(Saved, File.Run).Result, Outcome::NotMeasurable);
+}
+
 } // namespace

@@ -73,9 +73,10 @@ TEST_F(Transfers, EachDomainHasOneRow) {
                 Domain.Operation || Domain.Call || Domain.Write)
         << Domain.Name.str() << " answers nothing";
   }
-  EXPECT_EQ(Names, (std::vector<std::string>{
-                       "modes", "device", "shape", "attributes", "registration",
-                       "history", "aliases", "loans", "saved"}));
+  EXPECT_EQ(Names,
+            (std::vector<std::string>{"modes", "device", "shape", "extent",
+                                      "attributes", "registration", "history",
+                                      "aliases", "loans", "saved"}));
 }
 
 TEST_F(Transfers, CallsKeepWhatTheirArgumentsSay) {

@@ -1,0 +1,201 @@
+#include "model/domains/extent/Transfer.h"
+#include "ast/Expressions.h"
+#include "model/domains/shape/Transfer.h"
+#include "model/machine/Machine.h"
+#include "torch/Elements.h"
+#include "torch/Modules.h"
+#include "torch/Types.h"
+#include "torch/Views.h"
+
+using namespace clang;
+using torchtidy::torch::Index;
+using torchtidy::torch::Tri;
+namespace op = torchtidy::torch::operation;
+
+namespace torchtidy::model {
+
+namespace {
+
+/// How many times less than its operand a view has at least: one where that
+/// cannot be told.
+class ViewRatio {
+public:
+  ViewRatio(Machine &M, const OperationCall &Call)
+      : M(M), Call(Call), Of(Call.self().InShape) {}
+
+  int64_t get() {
+    if (torch::isIndexing(*Call.Op))
+      return ofIndices();
+    const bool SaysDimension = Call.Operands.size() > 2;
+    const std::optional<int64_t> Dimension =
+        SaysDimension ? shape::numberAt(M, argument(0)) : 0;
+    if (torch::choosesPosition(*Call.Op))
+      return ofPosition(argument(SaysDimension ? 1 : 0), Dimension);
+    if (const auto Range = torch::rangeOf(Call.Call))
+      return ofRange(*Range, Dimension);
+    return 1;
+  }
+
+private:
+  const Expr *argument(unsigned I) const {
+    return I + 1 < Call.Operands.size() ? Call.Operands[I + 1] : nullptr;
+  }
+
+  /// Of the dimension; nothing where it is not known.
+  std::optional<int64_t> sizeOf(std::optional<int64_t> Dimension) const {
+    if (!Dimension || Of.isEmpty() || *Dimension < -int64_t(Sizes::Most) ||
+        *Dimension >= int64_t(Sizes::Most))
+      return std::nullopt;
+    const int32_t Size = *Dimension < 0 ? Of.last()[unsigned(-1 - *Dimension)]
+                                        : Of.first()[unsigned(*Dimension)];
+    return Size == Sizes::Any ? std::nullopt : std::optional<int64_t>(Size);
+  }
+
+  int64_t ofPosition(const Expr *Position, std::optional<int64_t> Dimension) {
+    // A tensor chooses any number of positions, and copies them.
+    if (!Position || torch::isTensor(Position->getType()))
+      return 1;
+    if (const auto Size = sizeOf(Dimension))
+      return std::max<int64_t>(*Size, 1);
+    const std::optional<int64_t> Number = shape::numberAt(M, Position);
+    if (!Number)
+      return 1;
+    if (*Number >= 0)
+      return *Number + 1;
+    // The last step of a sequence. The last of the first dimension may be the
+    // last of two layers.
+    if (*Number == -1 && Dimension && *Dimension > 0)
+      return Extent::SmallPart;
+    return -*Number;
+  }
+
+  int64_t ofRange(const torch::Range &Some, std::optional<int64_t> Dimension) {
+    if (Some.HasStep)
+      return 1;
+    const std::optional<int64_t> First =
+        Some.First ? shape::numberAt(M, Some.First) : 0;
+    const std::optional<int64_t> Second =
+        Some.Second ? shape::numberAt(M, Some.Second) : std::nullopt;
+    std::optional<int64_t> Length = Some.IsLength ? Second : std::nullopt;
+    if (!Some.IsLength && First && Second && (*First < 0) == (*Second < 0))
+      Length = *Second - *First;
+    // slice(0, -10): the last ten.
+    if (!Some.IsLength && !Some.Second && First && *First < 0)
+      Length = -*First;
+    if (!Length || *Length <= 0)
+      return 1;
+    if (const auto Size = sizeOf(Dimension))
+      return *Size / *Length;
+    // There is as much before it.
+    return First && *First > 0 ? 1 + *First / *Length : 1;
+  }
+
+  int64_t ofIndices() {
+    const auto Indices = torch::indicesOf(Call.Call);
+    if (!Indices)
+      return 0;
+    int64_t Result = 1;
+    int64_t Dimension = 0;
+    for (unsigned I = 0; I < Indices->size(); ++I) {
+      const Index &Each = (*Indices)[I];
+      switch (Each.Is) {
+      case Index::NewDimension:
+        continue;
+      case Index::Rest:
+        // Those behind it are the last ones.
+        Dimension = -int64_t(llvm::count_if(
+            llvm::drop_begin(*Indices, I + 1), [](const Index &Next) {
+              return Next.Is == Index::Position || Next.Is == Index::Several;
+            }));
+        continue;
+      case Index::Position:
+        Result *= ofPosition(Each.Number, Dimension);
+        break;
+      case Index::Several:
+        Result *= std::max<int64_t>(ofRange(Each.Of, Dimension), 1);
+        break;
+      }
+      ++Dimension;
+      Result = std::min(Result, Extent::SmallPart);
+    }
+    return Result;
+  }
+
+  Machine &M;
+  const OperationCall &Call;
+  const Shape Of;
+};
+
+} // namespace
+
+/// All that the operand has, and nothing of what lies beside it.
+static bool keepsAll(const torch::Operation &Op) {
+  return torch::keepsOrder(Op) || torch::reordersDimensions(Op);
+}
+
+static uint8_t shareOfView(Machine &M, const OperationCall &Call) {
+  const uint8_t Before = Call.self().Share;
+  if (torch::isAsStrided(*Call.Op))
+    return share::Unknown;
+  // A part of a small part is one, too.
+  if (Before == share::Little || Before == share::Small)
+    return Before;
+  if (keepsAll(*Call.Op))
+    return Before ? Before : uint8_t(share::Unknown);
+  if (Call.Op->Returns != op::Tensor ||
+      ViewRatio(M, Call).get() < Extent::SmallPart)
+    return share::Unknown;
+  return share::Small | (Before & share::Little);
+}
+
+/// The result has a storage of its own.
+static void makeStorage(Machine &M, const CallExpr *Call, Value &Result) {
+  const auto Elements = Result.InShape.elements();
+  const bool IsLittle = Elements && *Elements < Extent::FewElements;
+  Result.Share = IsLittle ? share::Little : share::Whole;
+  Result.StorageFrom = {M.names().allocation(M.frame(), Call)};
+}
+
+void extent::initial(Machine &M, PlaceId P, Value &Result) {
+  if (M.isFromOutside(P))
+    Result.Share = share::Unknown;
+}
+
+void extent::operation(Machine &M, const OperationCall &Call, Value &Result) {
+  const torch::Operation &Op = *Call.Op;
+  // What is written keeps its storage.
+  if (Op.Writes != op::NoArgument)
+    return;
+  const bool IsFresh = Call.isFactory() || Op.has(op::Allocates);
+  if (Op.View == Tri::No && IsFresh && !torch::isFromBlob(Op))
+    return makeStorage(M, Call.Call, Result);
+  Result.Share = share::Unknown;
+  Result.StorageFrom = Call.self().StorageFrom;
+  // Whether an index makes a view, its indices say.
+  const bool IsView = Op.View == Tri::Yes ||
+                      (torch::isIndexing(Op) && torch::indicesOf(Call.Call));
+  if (IsView && !Call.Operands.empty())
+    Result.Share = shareOfView(M, Call);
+  else if (!torch::isFromBlob(Op))
+    insert(Result.StorageFrom, M.names().allocation(M.frame(), Call.Call));
+}
+
+void extent::call(Machine &M, const LibraryCall &Call, Value &Result) {
+  const Expr *Object = ast::objectOf(Call.Call);
+  if (Call.IsForward && Object &&
+      torch::computesAnew(torch::moduleClass(Object->getType())))
+    return makeStorage(M, Call.Call, Result);
+  Result.Share = share::Unknown;
+  for (const Value &V : Call.Values)
+    insert(Result.StorageFrom, V.StorageFrom);
+}
+
+void extent::replaceStorage(Machine &M, const Expr *Target) {
+  for (PlaceId P : M.denote(Target).Objects) {
+    Value V = M.load(P);
+    V.Share = share::Unknown;
+    M.storeWeak(P, V);
+  }
+}
+
+} // namespace torchtidy::model
