@@ -80,7 +80,7 @@ const Expr *MemberReads::discardOf(const PlaceTable &Places, PlaceId P) const {
     return nullptr;
   for (const FieldDecl *Member : membersOf(Places, P)) {
     auto It = Discards.find(Member);
-    if (It != Discards.end() && !Uses.count(Member) && isClosed(Member))
+    if (It != Discards.end() && !Uses.count(Member) && isClosed(User, Member))
       return It->second;
   }
   return nullptr;
@@ -125,7 +125,7 @@ static bool isDefinedHere(const CXXRecordDecl *Record) {
   return true;
 }
 
-bool MemberReads::isClosed(const FieldDecl *Member) const {
+bool isClosed(const Program &User, const FieldDecl *Member) {
   const auto *Record = dyn_cast<CXXRecordDecl>(Member->getParent());
   if (!Record)
     return false;

@@ -1,0 +1,28 @@
+// Query: data that each worker of a data loader has a copy of.
+#ifndef TORCHTIDY_MEMORY_DATASETCOPIED_H
+#define TORCHTIDY_MEMORY_DATASETCOPIED_H
+
+#include "model/execution/Program.h"
+
+namespace torchtidy::model {
+
+/// A loader with several workers, of a data set that has its data by value.
+struct DatasetCopied {
+  const Execution *Entry = nullptr;
+  const clang::CallExpr *Loader = nullptr;
+  const Frame *In = nullptr;
+  const clang::CXXRecordDecl *Dataset = nullptr;
+  /// The member that has it.
+  const clang::FieldDecl *Data = nullptr;
+  int64_t Workers = 0;
+};
+
+/// Reported are loaders of two workers or more, as far as the number is known.
+/// Data is a list of lists of numbers, or a list of numbers of which a sample
+/// is a stretch; handles, names of files and a number for each sample are
+/// little.
+std::vector<DatasetCopied> findDatasetCopied(Program &Program);
+
+} // namespace torchtidy::model
+
+#endif

@@ -1,0 +1,33 @@
+// Finds data sets with their data by value that are copied for each worker of a
+// data loader.
+#include "memory/DatasetCopiedCheck.h"
+#include "ast/Names.h"
+#include "memory/DatasetCopied.h"
+#include "report/Report.h"
+
+namespace torchtidy::checks {
+
+using namespace model;
+
+static Finding describe(const Program & /*Program*/,
+                        const DatasetCopied &Found) {
+  Finding Result;
+  Result.Location = Found.Loader->getBeginLoc();
+  Result.Range = Found.Loader->getSourceRange();
+  Result.Kind = FindingKind::DatasetCopied;
+  const std::string Data = "'" + Found.Data->getNameAsString() + "'";
+  Result.Message =
+      "'" + ast::nameOf(Found.Dataset).str() + "' has " + Data +
+      " by value, and each of the " + std::to_string(Found.Workers) +
+      " workers of this data loader gets a copy of its own; hold " + Data +
+      " in a 'std::shared_ptr'";
+  Result.Notes.push_back({Found.Data->getLocation(), "this is what is copied",
+                          NoteRole::Declared});
+  return Result;
+}
+
+std::vector<Finding> DatasetCopiedCheck::analyze(Program &Program) {
+  return findingsOf(Program, findDatasetCopied, describe);
+}
+
+} // namespace torchtidy::checks

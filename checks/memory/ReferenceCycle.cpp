@@ -1,0 +1,550 @@
+#include "memory/ReferenceCycle.h"
+#include "ast/Expressions.h"
+#include "ast/Walk.h"
+#include "queries/MemberReads.h"
+#include "torch/Api.h"
+#include "torch/Members.h"
+#include "torch/SharedOwners.h"
+#include "torch/Std.h"
+#include "torch/Types.h"
+#include "clang/AST/StmtCXX.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+namespace {
+
+/// A variable, or this, and the members that lead from it to a part.
+struct OwnerPath {
+  /// Null for this.
+  const ValueDecl *Root = nullptr;
+  llvm::SmallVector<const FieldDecl *, 4> Members;
+
+  bool beginsWith(const OwnerPath &Other) const {
+    return Root == Other.Root && Members.size() >= Other.Members.size() &&
+           std::equal(Other.Members.begin(), Other.Members.end(),
+                      Members.begin());
+  }
+};
+
+/// One thing that was found in a function, before it is known what the rest of
+/// the file does.
+struct Candidate {
+  ReferenceCycle Found;
+  /// All that owns something on the way round.
+  llvm::SmallVector<const FieldDecl *, 4> Members;
+  const FunctionDecl *In = nullptr;
+  /// Where a part is given to the whole, and the method that the whole is given
+  /// to; null where there is none.
+  const Stmt *Holder = nullptr;
+  const FunctionDecl *Setter = nullptr;
+};
+
+/// What the file does anywhere with members and hooks.
+class Ends {
+public:
+  explicit Ends(const flow::UserFunctions &All) {
+    for (const FunctionDecl *F : All.all())
+      ast::forEachStmt(
+          F->getBody(), [&](const Stmt *S) { look(F, S); },
+          ast::Lambdas::Enter);
+  }
+
+  /// Something else may open the circle.
+  bool mayOpen(const Candidate &Circle, const SourceManager &SM) const {
+    if (Circle.Found.Of == ReferenceCycle::Hook && RemovesHooks)
+      return true;
+    if (Circle.Setter && CallsOf.lookup(Circle.Setter) > 1)
+      return true;
+    return llvm::any_of(Circle.Members, [&](const FieldDecl *Member) {
+      if (LetGo.count(Member))
+        return true;
+      const auto It = Assigned.find(Member);
+      return It != Assigned.end() &&
+             llvm::any_of(It->second, [&](const Assignment &Each) {
+               return replaces(Each, Circle, SM);
+             });
+    });
+  }
+
+private:
+  struct Assignment {
+    const FunctionDecl *In;
+    const Stmt *Site;
+  };
+
+  /// It is not what closes the circle, nor what has come before it.
+  static bool replaces(const Assignment &Each, const Candidate &Circle,
+                       const SourceManager &SM) {
+    const Stmt *Site = Circle.Found.Site;
+    return Each.Site != Site && Each.Site != Circle.Holder &&
+           Each.In->getCanonicalDecl() != Circle.Setter &&
+           !(Each.In == Circle.In &&
+             SM.isBeforeInTranslationUnit(Each.Site->getBeginLoc(),
+                                          Site->getBeginLoc()));
+  }
+
+  void look(const FunctionDecl *F, const Stmt *S) {
+    const auto *Call = dyn_cast<CallExpr>(S);
+    if (!Call)
+      return;
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    RemovesHooks |= torch::removesHook(Callee);
+    if (Callee)
+      ++CallsOf[Callee->getCanonicalDecl()];
+    if (torch::letsGo(Callee)) {
+      letGo(ast::objectOf(Call));
+      llvm::for_each(ast::argumentsOf(Call),
+                     [&](const Expr *Each) { letGo(Each); });
+    }
+    // What a constructor assigns is what there is at first.
+    const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
+    if (Operator && Operator->getOperator() == OO_Equal &&
+        !isa<CXXConstructorDecl>(F))
+      if (const FieldDecl *Field = fieldOf(Operator->getArg(0)))
+        Assigned[Field].push_back({F, Call});
+  }
+
+  static const FieldDecl *fieldOf(const Expr *E) {
+    const auto *Member = dyn_cast_or_null<MemberExpr>(E ? ast::strip(E) : E);
+    return Member ? dyn_cast<FieldDecl>(Member->getMemberDecl()) : nullptr;
+  }
+
+  void letGo(const Expr *E) {
+    if (const FieldDecl *Field = fieldOf(E))
+      LetGo.insert(Field);
+  }
+
+  llvm::DenseSet<const FieldDecl *> LetGo;
+  llvm::DenseMap<const FieldDecl *, llvm::SmallVector<Assignment, 2>> Assigned;
+  llvm::DenseMap<const FunctionDecl *, unsigned> CallsOf;
+  bool RemovesHooks = false;
+};
+
+/// Looks at one function.
+class CycleFinder {
+public:
+  CycleFinder(Program &User, const FunctionDecl *F, std::vector<Candidate> &All)
+      : User(User), F(F), All(All) {}
+
+  void run() {
+    const auto Look = [&](const Stmt *S, llvm::ArrayRef<const Stmt *> Around) {
+      if (const auto *Call = dyn_cast<CallExpr>(S))
+        look(Call, Around);
+      return ast::Next::Children;
+    };
+    collect();
+    ast::walk(F->getBody(), Look, ast::Lambdas::Captures);
+  }
+
+private:
+  /// What holds a variable, and where it is given it.
+  struct Held {
+    OwnerPath In;
+    const Stmt *Site;
+    bool IsElement;
+  };
+
+  /// Variables that get another value, and those that a part is handed to.
+  void collect() {
+    ast::forEachStmt(
+        F->getBody(),
+        [&](const Stmt *S) {
+          const auto *Call = dyn_cast<CallExpr>(S);
+          if (!Call)
+            return;
+          const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
+          const Expr *Object = ast::objectOf(Call);
+          const auto *Ref = dyn_cast_or_null<DeclRefExpr>(
+              Object ? ast::strip(Object) : nullptr);
+          if (Ref && ((Operator && Operator->getOperator() == OO_Equal) ||
+                      torch::letsGo(Call->getDirectCallee())))
+            Changed.insert(Ref->getDecl());
+          if (torch::letsGo(Call->getDirectCallee()) && !Object)
+            for (const Expr *Each : Call->arguments())
+              if (const auto *Moved = dyn_cast<DeclRefExpr>(ast::strip(Each)))
+                Changed.insert(Moved->getDecl());
+        },
+        ast::Lambdas::Enter);
+    ast::forEachStmt(
+        F->getBody(), [&](const Stmt *S) { collectHolder(S); },
+        ast::Lambdas::Skip);
+  }
+
+  /// parent->children.push_back(child), parent->register_module("c", child),
+  /// parent->child = child
+  void collectHolder(const Stmt *S) {
+    const auto *Call = dyn_cast<CallExpr>(S);
+    if (!Call)
+      return;
+    const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
+    const auto *Member = dyn_cast<CXXMemberCallExpr>(Call);
+    const Expr *Into = nullptr, *Part = nullptr;
+    if (Operator && Operator->getOperator() == OO_Equal &&
+        Operator->getNumArgs() == 2) {
+      Into = Operator->getArg(0);
+      Part = Operator->getArg(1);
+    } else if (Member && Member->getNumArgs() > 0 &&
+               (torch::keepsArgument(Member->getMethodDecl()) ||
+                torch::classify(Member).Kind == torch::Api::RegisterModule)) {
+      Into = Member->getImplicitObjectArgument();
+      Part = Member->getArg(Member->getNumArgs() - 1);
+    }
+    const auto *Ref =
+        dyn_cast_or_null<DeclRefExpr>(Part ? ast::stripCopies(Part) : nullptr);
+    const auto Holder = Ref && isShared(Ref) ? pathOf(Into) : std::nullopt;
+    if (Holder && Holder->Root != Ref->getDecl())
+      HeldBy.try_emplace(Ref->getDecl(), Held{*Holder, Call, !Operator});
+  }
+
+  /// Casts between pointers, and copies of them.
+  static const Expr *pointer(const Expr *E) {
+    E = E ? ast::stripCopies(E) : nullptr;
+    const auto *Call = dyn_cast_or_null<CallExpr>(E);
+    const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
+    if (Callee && torch::isStd(Callee) && Call->getNumArgs() == 1 &&
+        !ast::objectOf(Call) &&
+        torch::meaning(Callee) == torch::StdMeaning::Same)
+      return pointer(Call->getArg(0));
+    return E;
+  }
+
+  /// The path to what E names. Each step goes through what owns the next.
+  std::optional<OwnerPath> pathOf(const Expr *E, unsigned Depth = 0) const {
+    E = E && Depth < 8 ? ast::stripCopies(E) : nullptr;
+    if (!E)
+      return std::nullopt;
+    if (isa<CXXThisExpr>(E))
+      return OwnerPath();
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+      return pathOfVariable(dyn_cast<VarDecl>(Ref->getDecl()), Depth);
+    if (const auto *Member = dyn_cast<MemberExpr>(E)) {
+      const auto *Field = dyn_cast<FieldDecl>(Member->getMemberDecl());
+      auto Path = pathOf(Member->getBase(), Depth + 1);
+      // What is not owned lives elsewhere.
+      if (!Field || !Path || !torch::owns(Field->getType()))
+        return std::nullopt;
+      Path->Members.push_back(Field);
+      return Path;
+    }
+    const auto *Call = dyn_cast<CallExpr>(E);
+    if (!Call)
+      return std::nullopt;
+    if (torch::isSharedFromThis(Call->getDirectCallee())) {
+      const Expr *Object = ast::objectOf(Call);
+      return Object ? pathOf(Object, Depth + 1) : std::nullopt;
+    }
+    // ->, *
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    const auto Operator = Callee ? Callee->getOverloadedOperator() : OO_None;
+    return Operator == OO_Arrow || Operator == OO_Star
+               ? pathOf(ast::objectOf(Call), Depth + 1)
+               : std::nullopt;
+  }
+
+  /// Another name of a path, or a variable that owns something.
+  std::optional<OwnerPath> pathOfVariable(const VarDecl *V,
+                                          unsigned Depth) const {
+    if (!V || V->hasGlobalStorage() || Changed.count(V))
+      return std::nullopt;
+    const QualType Type = V->getType().getNonReferenceType();
+    if (!torch::owns(Type))
+      return std::nullopt;
+    if (const Expr *Init = V->getInit();
+        Init &&
+        (torch::sharesOwnership(Type) || torch::isTensor(Type) ||
+         V->getType()->isReferenceType()) &&
+        isa<MemberExpr, DeclRefExpr>(ast::stripCopies(Init)))
+      if (const auto Path = pathOf(Init, Depth + 1))
+        return Path;
+    OwnerPath Result;
+    Result.Root = V;
+    return Result;
+  }
+
+  void look(const CallExpr *Call, llvm::ArrayRef<const Stmt *> Around) {
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    if (torch::registersHook(Callee) && Call->getNumArgs() == 1)
+      return lookAtHook(Call, Around);
+    const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
+    if (Operator && Operator->getOperator() == OO_Equal &&
+        Operator->getNumArgs() == 2)
+      return lookAtStore(Call, Operator->getArg(0), Operator->getArg(1),
+                         /*IsElement=*/false);
+    const auto *Member = dyn_cast<CXXMemberCallExpr>(Call);
+    if (!Member || !Member->getMethodDecl())
+      return;
+    if (torch::keepsArgument(Member->getMethodDecl()) &&
+        torch::isStd(Member->getMethodDecl())) {
+      for (const Expr *Each : Member->arguments())
+        lookAtStore(Call, Member->getImplicitObjectArgument(), Each,
+                    /*IsElement=*/true);
+      return;
+    }
+    lookAtSetter(Member);
+  }
+
+  /// t.register_hook([t](..) {..}), net->fc->weight.register_hook([net](..)..)
+  void lookAtHook(const CallExpr *Call, llvm::ArrayRef<const Stmt *> Around) {
+    const Expr *Tensor = ast::objectOf(Call);
+    const auto Path = Tensor ? pathOf(Tensor) : std::nullopt;
+    if (!Path || isValueUsed(Around))
+      return;
+    // Of a member that is no layer's, each forward pass may make another.
+    if (!Path->Members.empty() &&
+        !torch::isLibTorch(Path->Members.back()->getParent()))
+      return;
+    std::optional<Candidate> Found =
+        ofCaptures(lambdaOf(Call->getArg(0)), *Path, ReferenceCycle::Hook);
+    if (!Found)
+      return;
+    Found->Found.Site = Call;
+    add(std::move(*Found), *Path);
+  }
+
+  /// a->b->c = E, or an element of it.
+  void lookAtStore(const CallExpr *Call, const Expr *To, const Expr *Value,
+                   bool IsElement) {
+    const auto Path = pathOf(To);
+    if (!Path || Path->Members.empty())
+      return;
+    const FieldDecl *Last = Path->Members.back();
+    const QualType Type =
+        IsElement ? torch::elementType(Last->getType()) : Last->getType();
+    if (Type.isNull())
+      return;
+    if (torch::holdsCallable(Type)) {
+      OwnerPath Around = *Path;
+      Around.Members.pop_back();
+      if (auto Found =
+              ofCaptures(lambdaOf(Value), Around, ReferenceCycle::Callback)) {
+        Found->Found.Site = Call;
+        Found->Found.Member = Last;
+        add(std::move(*Found), *Path);
+      }
+    } else if (torch::sharesOwnership(Type)) {
+      addPart(Call, *Path, Value, IsElement);
+    }
+  }
+
+  /// The whole, or what is around it, becomes a member of a part of it.
+  void addPart(const CallExpr *Call, const OwnerPath &Path, const Expr *Value,
+               bool IsElement, const FunctionDecl *Setter = nullptr) {
+    const Expr *Given = pointer(Value);
+    const auto Whole = Given ? pathOf(Given) : std::nullopt;
+    OwnerPath Around = Path;
+    Around.Members.pop_back();
+    if (!Whole || !isShared(Given) || !torch::leadsToTensor(Given->getType()))
+      return;
+    Candidate Found;
+    if (!Around.beginsWith(*Whole)) {
+      // The part is a variable that the whole was given beside this.
+      const auto It = HeldBy.find(Around.Root);
+      if (It == HeldBy.end() || !It->second.In.beginsWith(*Whole) ||
+          !isBeside(It->second.Site, Call) ||
+          isReportedThere(It->second, Call, IsElement))
+        return;
+      Found.Members = It->second.In.Members;
+      Found.Holder = It->second.Site;
+    }
+    Found.Setter = Setter ? Setter->getCanonicalDecl() : nullptr;
+    Found.Found.Of = ReferenceCycle::Part;
+    Found.Found.Site = Call;
+    Found.Found.Member = Path.Members.back();
+    Found.Found.Owner = Whole->Root;
+    Found.Found.Captured = Value->getExprLoc();
+    add(std::move(Found), Path);
+  }
+
+  /// Of the two that make the circle one is reported: what is no element of a
+  /// list, or else the one that closes it.
+  bool isReportedThere(const Held &Other, const Stmt *S, bool IsElement) const {
+    const SourceManager &SM = User.sourceManager();
+    return IsElement || (!Other.IsElement &&
+                         SM.isBeforeInTranslationUnit(
+                             S->getBeginLoc(), Other.Site->getBeginLoc()));
+  }
+
+  /// One runs where the other does.
+  bool isBeside(const Stmt *A, const Stmt *B) const {
+    const flow::ControlFlow *Flow = User.code().controlFlow(F);
+    const Stmt *First = Flow ? Flow->statement(A) : nullptr;
+    const Stmt *Second = Flow ? Flow->statement(B) : nullptr;
+    return First && Second && Flow->parent(First) == Flow->parent(Second);
+  }
+
+  static bool isShared(const Expr *Pointer) {
+    return torch::sharesOwnership(Pointer->getType().getNonReferenceType());
+  }
+
+  /// part->set_whole(whole), where the method stores its argument in a member.
+  void lookAtSetter(const CXXMemberCallExpr *Call) {
+    const FunctionDecl *Setter =
+        User.code().functions().definition(Call->getMethodDecl());
+    const auto Path = pathOf(Call->getImplicitObjectArgument());
+    if (!Setter || !Path)
+      return;
+    for (unsigned I = 0; I < Call->getNumArgs() && I < Setter->getNumParams();
+         ++I) {
+      const FieldDecl *Member = storedInto(Setter, Setter->getParamDecl(I));
+      if (!Member)
+        continue;
+      OwnerPath Whole = *Path;
+      Whole.Members.push_back(Member);
+      addPart(Call, Whole, Call->getArg(I), /*IsElement=*/false, Setter);
+    }
+  }
+
+  /// The member that all of Setter's paths may put Parameter into: one that
+  /// shares it.
+  static const FieldDecl *storedInto(const FunctionDecl *Setter,
+                                     const ParmVarDecl *Parameter) {
+    const FieldDecl *Result = nullptr;
+    if (!torch::sharesOwnership(Parameter->getType().getNonReferenceType()))
+      return nullptr;
+    ast::forEachStmt(
+        Setter->getBody(),
+        [&](const Stmt *S) {
+          const auto *Assign = dyn_cast<CXXOperatorCallExpr>(S);
+          if (!Assign || Assign->getOperator() != OO_Equal)
+            return;
+          const auto *To = dyn_cast<MemberExpr>(ast::strip(Assign->getArg(0)));
+          const auto *Field =
+              To ? dyn_cast<FieldDecl>(To->getMemberDecl()) : nullptr;
+          const Expr *Value = ast::stripCopies(Assign->getArg(1));
+          if (const auto *Move = dyn_cast<CallExpr>(Value);
+              Move && Move->isCallToStdMove())
+            Value = ast::stripCopies(Move->getArg(0));
+          const auto *From = dyn_cast<DeclRefExpr>(Value);
+          if (Field && From && From->getDecl() == Parameter &&
+              isa<CXXThisExpr>(ast::strip(To->getBase())) &&
+              torch::sharesOwnership(Field->getType()))
+            Result = Field;
+        },
+        ast::Lambdas::Skip);
+    return Result;
+  }
+
+  /// The lambda that E is, here or where its variable is declared.
+  static const LambdaExpr *lambdaOf(const Expr *E) {
+    E = ast::stripCopies(E);
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+      if (const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+          V && V->getInit() && V->isLocalVarDecl())
+        E = ast::stripCopies(V->getInit());
+    const auto *Lambda = dyn_cast<LambdaExpr>(E);
+    // One that may change what it has captured may let go of it.
+    return Lambda && !Lambda->isMutable() ? Lambda : nullptr;
+  }
+
+  /// A capture that leads to Holder: the tensor itself, or what owns it.
+  std::optional<Candidate> ofCaptures(const LambdaExpr *Lambda,
+                                      const OwnerPath &Holder,
+                                      ReferenceCycle::Kind Of) const {
+    if (!Lambda)
+      return std::nullopt;
+    for (const auto [Capture, Init] :
+         llvm::zip_equal(Lambda->captures(), Lambda->capture_inits())) {
+      if (Capture.getCaptureKind() != LCK_ByCopy || !Init)
+        continue;
+      const Expr *From = pointer(Init);
+      const auto Path = From ? pathOf(From) : std::nullopt;
+      if (!Path || !Holder.beginsWith(*Path))
+        continue;
+      const bool IsTensor = torch::isTensor(From->getType());
+      const bool IsWhole = Path->Members.size() == Holder.Members.size();
+      const bool Keeps =
+          IsTensor ? IsWhole && Of == ReferenceCycle::Hook
+                   : isShared(From) && torch::leadsToTensor(From->getType());
+      if (!Keeps)
+        continue;
+      Candidate Result;
+      Result.Found.Of = Of;
+      Result.Found.Owner = Path->Root;
+      Result.Found.IsTensor = IsTensor;
+      Result.Found.Captured = Capture.getLocation();
+      return Result;
+    }
+    return std::nullopt;
+  }
+
+  /// auto handle = t.register_hook(..)
+  static bool isValueUsed(llvm::ArrayRef<const Stmt *> Around) {
+    for (const Stmt *S : llvm::reverse(Around)) {
+      if (isa<FullExpr, ParenExpr>(S))
+        continue;
+      if (const auto *Cast = dyn_cast<CastExpr>(S);
+          Cast && Cast->getCastKind() == CK_ToVoid)
+        return false;
+      return isa<Expr, DeclStmt, ReturnStmt>(S);
+    }
+    return false;
+  }
+
+  /// It ends with the program anyway.
+  bool livesToTheEnd(const ValueDecl *Owner) const {
+    const auto *V = dyn_cast_or_null<VarDecl>(Owner);
+    if (!V || !F->isMain())
+      return false;
+    const flow::ControlFlow *Flow = User.code().controlFlow(F);
+    if (!Flow)
+      return true;
+    const Stmt *Declared = nullptr;
+    ast::forEachStmt(
+        F->getBody(),
+        [&](const Stmt *S) {
+          const auto *D = dyn_cast<DeclStmt>(S);
+          if (D && llvm::is_contained(D->decls(), V))
+            Declared = D;
+        },
+        ast::Lambdas::Skip);
+    // A parameter of a network that a loop goes through lives with it.
+    const Stmt *Around = Declared ? Flow->parent(Declared) : nullptr;
+    return !Around || Around == F->getBody() || isa<CXXForRangeStmt>(Around);
+  }
+
+  void add(Candidate New, const OwnerPath &Path) {
+    New.In = F;
+    New.Members.append(Path.Members.begin(), Path.Members.end());
+    if (livesToTheEnd(New.Found.Owner))
+      return;
+    if (const auto *V = dyn_cast_or_null<VarDecl>(New.Found.Owner))
+      New.Found.Maker = V->getInit();
+    All.push_back(std::move(New));
+  }
+
+  Program &User;
+  const FunctionDecl *F;
+  std::vector<Candidate> &All;
+  llvm::DenseSet<const ValueDecl *> Changed;
+  /// Of variables: what holds them.
+  llvm::DenseMap<const ValueDecl *, Held> HeldBy;
+};
+
+} // namespace
+
+std::vector<ReferenceCycle> findReferenceCycles(Program &Program) {
+  std::vector<Candidate> All;
+  const flow::UserFunctions &Functions = Program.code().functions();
+  for (const FunctionDecl *F : Functions.all())
+    if (F->getBody() && !Program.code().tests().contains(F))
+      CycleFinder(Program, F, All).run();
+  std::vector<ReferenceCycle> Result;
+  if (All.empty())
+    return Result;
+  const Ends Known(Functions);
+  // Of a hook's members, weights of layers, nobody lets go.
+  const auto IsCertain = [&](const Candidate &Each) {
+    return Each.Found.Of == ReferenceCycle::Hook ||
+           llvm::all_of(Each.Members, [&](const FieldDecl *Member) {
+             return isClosed(Program, Member);
+           });
+  };
+  for (const Candidate &Each : All)
+    if (IsCertain(Each) && !Known.mayOpen(Each, Program.sourceManager()))
+      Result.push_back(Each.Found);
+  return Result;
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,111 @@
+#include "torch/SharedOwners.h"
+#include "ast/Names.h"
+#include "torch/Std.h"
+#include "torch/Types.h"
+#include "clang/AST/DeclTemplate.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace clang;
+
+namespace torchtidy::torch {
+
+/// The class of an object of this type, which is no pointer or reference.
+static const CXXRecordDecl *classOf(QualType Type) {
+  return Type.isNull() ? nullptr : Type->getAsCXXRecordDecl();
+}
+
+bool sharesOwnership(QualType Type) {
+  const CXXRecordDecl *Class = classOf(Type);
+  if (!Class || kindOf(Class) == TypeKind::ModuleHolder)
+    return Class;
+  const StringRef Name = ast::nameOf(Class);
+  return (isStd(Class) && Name == "shared_ptr") ||
+         (isLibTorch(Class) && Name == "intrusive_ptr");
+}
+
+bool owns(QualType Type) {
+  const CXXRecordDecl *Class = classOf(Type);
+  if (!Class)
+    return false;
+  return sharesOwnership(Type) || kindOf(Class) != TypeKind::Pointer ||
+         (isStd(Class) && ast::nameOf(Class) == "unique_ptr");
+}
+
+using Classes = llvm::SmallPtrSet<const CXXRecordDecl *, 8>;
+
+static bool leadsToTensor(QualType Type, Classes &Seen) {
+  if (Type.isNull() || Type->isDependentType())
+    return false;
+  Type = Type.getNonReferenceType();
+  while (Type->isPointerType() || Type->isArrayType())
+    Type = Type->isPointerType()
+               ? Type->getPointeeType()
+               : Type->getAsArrayTypeUnsafe()->getElementType();
+  const CXXRecordDecl *Class = classOf(Type);
+  if (!Class || !Seen.insert(Class->getCanonicalDecl()).second)
+    return false;
+  switch (kindOf(Class)) {
+  case TypeKind::Tensor:
+  case TypeKind::Optimizer:
+  case TypeKind::Module:
+  case TypeKind::ModuleHolder:
+  case TypeKind::ScriptModule:
+  case TypeKind::IValue:
+    return true;
+  case TypeKind::Callable:
+    return false;
+  default:
+    break;
+  }
+  if (const auto *Made = dyn_cast<ClassTemplateSpecializationDecl>(Class);
+      Made && (isStd(Class) || isLibTorch(Class)))
+    return llvm::any_of(Made->getTemplateArgs().asArray(),
+                        [&](const TemplateArgument &Each) {
+                          return Each.getKind() == TemplateArgument::Type &&
+                                 leadsToTensor(Each.getAsType(), Seen);
+                        });
+  Class = Class->getDefinition();
+  if (!Class || isStd(Class) || isLibTorch(Class))
+    return false;
+  const auto Leads = [&](QualType Of) { return leadsToTensor(Of, Seen); };
+  return llvm::any_of(
+             Class->fields(),
+             [&](const FieldDecl *Field) { return Leads(Field->getType()); }) ||
+         llvm::any_of(Class->bases(), [&](const CXXBaseSpecifier &Base) {
+           return Leads(Base.getType());
+         });
+}
+
+bool leadsToTensor(QualType Type) {
+  Classes Seen;
+  return leadsToTensor(Type, Seen);
+}
+
+bool isSharedFromThis(const FunctionDecl *Method) {
+  return ast::nameOf(Method) == "shared_from_this";
+}
+
+bool holdsCallable(QualType Type) {
+  const CXXRecordDecl *Class = classOf(Type);
+  return Class && isStd(Class) && kindOf(Class) == TypeKind::Callable &&
+         ast::nameOf(Class) == "function";
+}
+
+bool letsGo(const FunctionDecl *Method) {
+  switch (meaning(Method)) {
+  case StdMeaning::Clear:
+  case StdMeaning::Remove:
+  case StdMeaning::Resize:
+  case StdMeaning::Extract:
+  case StdMeaning::Swap:
+  case StdMeaning::Exchange:
+  case StdMeaning::Reset:
+  case StdMeaning::GiveUp:
+  case StdMeaning::Move:
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace torchtidy::torch

@@ -1,0 +1,80 @@
+// RUN: %check_torch %s torch-reference-cycle %t
+//
+// A part shares what it is a part of, or a function that a member holds does.
+
+#include <torch/torch.h>
+
+#include <functional>
+
+using torch::Tensor;
+
+struct DecoderImpl;
+struct EncoderImpl : torch::nn::Module {
+  torch::nn::Linear fc = register_module("fc", torch::nn::Linear(4, 4));
+  std::shared_ptr<DecoderImpl> decoder;
+};
+struct DecoderImpl : torch::nn::Module {
+  std::shared_ptr<EncoderImpl> encoder =
+      register_module("encoder", std::make_shared<EncoderImpl>());
+};
+std::shared_ptr<DecoderImpl> build() {
+  auto decoder = std::make_shared<DecoderImpl>();
+  decoder->encoder->decoder = decoder;
+  // CHECK-NOTES: :[[@LINE-1]]:3: warning: member 'decoder' keeps 'decoder' alive, which keeps alive what it is a member of, so neither is ever freed; make the member a 'std::weak_ptr' [torch-reference-cycle]
+  // CHECK-NOTES: :[[@LINE-10]]:32: note: the member
+  return decoder;
+}
+
+// By a method, of an object that knows itself.
+struct Block;
+struct Stage : torch::nn::Module {
+  void set_owner(std::shared_ptr<Block> owner) { owner_ = std::move(owner); }
+  std::shared_ptr<Block> owner_;
+};
+struct Block : torch::nn::Module, std::enable_shared_from_this<Block> {
+  void connect() {
+    stage_->set_owner(std::enable_shared_from_this<Block>::shared_from_this());
+    // CHECK-NOTES: :[[@LINE-1]]:5: warning: member 'owner_' keeps 'shared_from_this()' alive, which keeps alive what it is a member of
+    // CHECK-NOTES: :[[@LINE-6]]:26: note: the member
+  }
+  std::shared_ptr<Stage> stage_ = std::make_shared<Stage>();
+};
+
+// A list of parts.
+struct Tree;
+struct Leaf {
+  std::shared_ptr<Tree> tree;
+  Tensor value;
+};
+struct Tree {
+  std::vector<std::shared_ptr<Leaf>> leaves;
+};
+void grow(const std::shared_ptr<Tree> &tree, int count) {
+  for (int i = 0; i < count; ++i) {
+    auto leaf = std::make_shared<Leaf>();
+    leaf->tree = tree;
+    // CHECK-NOTES: :[[@LINE-1]]:5: warning: member 'tree' keeps 'tree' alive, which keeps alive what it is a member of
+    // CHECK-NOTES: :[[@LINE-11]]:25: note: the member
+    tree->leaves.push_back(leaf);
+  }
+}
+
+// A callback.
+struct Trainer {
+  torch::nn::Linear net{4, 4};
+  std::function<void(float)> on_loss;
+  std::vector<std::function<void()>> at_end;
+};
+void watch() {
+  auto trainer = std::make_shared<Trainer>();
+  trainer->on_loss = [trainer](float loss) {
+    // CHECK-NOTES: :[[@LINE-1]]:3: warning: the function that 'on_loss' holds has captured 'trainer', which has 'on_loss', so the object keeps itself alive and is never freed; capture a 'std::weak_ptr'
+    // CHECK-NOTES: :[[@LINE-2]]:23: note: it is captured here
+    // CHECK-NOTES: :[[@LINE-8]]:30: note: the member
+    std::cout << loss << trainer->net->weight.norm();
+  };
+  trainer->at_end.push_back([trainer] { trainer->net->eval(); });
+  // CHECK-NOTES: :[[@LINE-1]]:3: warning: the function that 'at_end' holds has captured 'trainer'
+  // CHECK-NOTES: :[[@LINE-2]]:30: note: it is captured here
+  // CHECK-NOTES: :[[@LINE-13]]:38: note: the member
+}

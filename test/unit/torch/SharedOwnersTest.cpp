@@ -1,0 +1,65 @@
+// What keeps objects alive.
+#include "torch/SharedOwners.h"
+#include "torch/Functions.h"
+
+using namespace torchtidy;
+using namespace torchtidy::test;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+struct SharedOwners : testing::Test {
+  static void SetUpTestSuite() {
+    Shared = std::make_unique<Calls>(
+        R"cpp(
+#include <functional>
+template <class T> T of();
+std::shared_ptr<int> shared; std::vector<int> list;
+struct Batch { torch::Tensor data; };
+struct Plain { std::shared_ptr<Plain> next; std::function<void()> call; };
+struct Self : std::enable_shared_from_this<Self> {} self;
+)cpp",
+        Names{"shared.reset()", "list.clear()", "list.push_back(1)",
+              "self.shared_from_this()", "of<std::shared_ptr<int>>()",
+              "of<torch::nn::Linear>()", "of<std::unique_ptr<int>>()",
+              "of<std::weak_ptr<int>>()", "of<int *>()", "of<torch::Tensor>()",
+              "of<std::function<void()>>()", "of<Batch>()", "of<Plain>()",
+              "of<std::vector<std::shared_ptr<Batch>>>()"});
+  }
+  static void TearDownTestSuite() { Shared.reset(); }
+  void SetUp() override { ASSERT_TRUE(Shared && Shared->isRead()); }
+  static clang::QualType type(const std::string &Name) {
+    return Shared->callee("of<" + Name + ">()")->getReturnType();
+  }
+  static inline std::unique_ptr<Calls> Shared;
+};
+
+} // namespace
+
+TEST_F(SharedOwners, WhatOwns) {
+  for (const char *Name : {"std::shared_ptr<int>", "torch::nn::Linear"})
+    EXPECT_TRUE(torch::sharesOwnership(type(Name)) && torch::owns(type(Name)))
+        << Name;
+  for (const char *Name : {"std::unique_ptr<int>", "torch::Tensor"})
+    EXPECT_TRUE(!torch::sharesOwnership(type(Name)) && torch::owns(type(Name)))
+        << Name;
+  for (const char *Name : {"std::weak_ptr<int>", "int *"})
+    EXPECT_FALSE(torch::sharesOwnership(type(Name)) || torch::owns(type(Name)))
+        << Name;
+  EXPECT_TRUE(torch::holdsCallable(type("std::function<void()>")));
+  EXPECT_TRUE(
+      torch::isSharedFromThis(Shared->callee("self.shared_from_this()")));
+  for (const char *Text : {"shared.reset()", "list.clear()"})
+    EXPECT_TRUE(torch::letsGo(Shared->callee(Text))) << Text;
+  EXPECT_FALSE(torch::letsGo(Shared->callee("list.push_back(1)")));
+}
+
+TEST_F(SharedOwners, WhatLeadsToTensors) {
+  for (const char *Name : {"torch::Tensor", "torch::nn::Linear", "Batch",
+                           "std::vector<std::shared_ptr<Batch>>"})
+    EXPECT_TRUE(torch::leadsToTensor(type(Name))) << Name;
+  for (const char *Name :
+       {"std::shared_ptr<int>", "std::function<void()>", "Plain", "int *"})
+    EXPECT_FALSE(torch::leadsToTensor(type(Name))) << Name;
+}
