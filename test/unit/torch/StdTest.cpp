@@ -132,7 +132,7 @@ const Case Cases[] = {
 std::vector<std::string> expressions() {
   std::vector<std::string> Result;
   for (const Case &C : Cases)
-    Result.push_back(C.Call);
+    Result.emplace_back(C.Call);
   return Result;
 }
 
@@ -252,7 +252,7 @@ TEST(Callbacks, WhoCallsWhatItIsGiven) {
                                 "scheduler.step()"};
   std::vector<std::string> Texts(std::begin(Others), std::end(Others));
   for (const Case &C : Known)
-    Texts.push_back(C.Call);
+    Texts.emplace_back(C.Call);
   const Calls All(std::string(Before) + R"cpp(
     void run();
     torch::Tensor make();

@@ -1,0 +1,228 @@
+#include "training/PartialEvalMode.h"
+#include "queries/ModeDependence.h"
+#include "queries/Paths.h"
+#include "queries/UnusedGraphs.h"
+#include "torch/Types.h"
+#include "training/EvalModeNotRestored.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+/// The variable or the member at P. Null for what has no name, and for a part
+/// of something that has.
+static const ValueDecl *declarationOf(const PlaceTable &Places, PlaceId P) {
+  if (Places.isRoot(P))
+    return Places.variable(P);
+  return Places.step(P).Of == Step::Field ? Places.step(P).Member : nullptr;
+}
+
+namespace {
+
+using Declarations = llvm::SmallPtrSet<const ValueDecl *, 8>;
+
+/// What the file does with modules, by the variable or member that has them.
+struct Use {
+  /// They are set to eval(), or nobody can tell.
+  Declarations Evaluated;
+  /// A pass that evaluates it, with the module in train mode.
+  struct Evaluation {
+    const Execution *Entry = nullptr;
+    const ForwardEvent *Pass = nullptr;
+  };
+  llvm::DenseMap<const ValueDecl *, Evaluation> Passes;
+
+  explicit Use(Program &Program) {
+    for (const auto &Entry : Program.executions())
+      add(*Entry);
+  }
+
+private:
+  void add(const Execution &Entry) {
+    const PlaceTable &Places = Entry.places();
+    for (const ModeChangeEvent &Change : Entry.events<ModeChangeEvent>())
+      if (Change.Mode & mode::Off)
+        for (const PlaceSet *Set : {&Change.Modules, &Change.Parts})
+          for (PlaceId P : *Set)
+            Evaluated.insert(declarationOf(Places, P));
+    for (const EscapeEvent &Escape : Entry.events<EscapeEvent>())
+      for (const PlaceSet *Set : {&Escape.Places, &Escape.Given.Refs})
+        for (PlaceId Given : *Set)
+          for (PlaceId P : Places.all())
+            if (Places.overlap(P, Given))
+              Evaluated.insert(declarationOf(Places, P));
+    for (const ForwardEvent &Forward : Entry.events<ForwardEvent>())
+      if (Forward.Modules.size() == 1 && !(Forward.Mode & mode::Off) &&
+          isEvaluation(Entry, Forward))
+        Passes.try_emplace(declarationOf(Places, Forward.Modules.front()),
+                           Evaluation{&Entry, &Forward});
+  }
+
+  /// For certain: nothing can train through it.
+  static bool isEvaluation(const Execution &Entry, const ForwardEvent &Pass) {
+    if (Entry.isInForward(Pass.In))
+      return false;
+    const uint8_t Off = mode::Off | mode::Inference;
+    if (Pass.GradMode && !(Pass.GradMode & ~Off))
+      return true;
+    return !UsedChains::isUsed(Entry, Pass) && !leavesEntry(Entry, Pass);
+  }
+};
+
+/// Two eval() of one module in one activation.
+class PairQuery {
+public:
+  PairQuery(const Execution &Entry, const Use &InFile,
+            const ModeChangeEvent &First, const ModeChangeEvent &Second)
+      : Entry(Entry), InFile(InFile), First(First), Second(Second) {}
+
+  std::optional<PartialEvalMode> run() const {
+    if (!areOfOne() || isSeparated())
+      return std::nullopt;
+    PartialEvalMode Result;
+    Result.Entry = &Entry;
+    // What is loaded anew has forgotten the first.
+    const bool IsAnew = llvm::any_of(Entry.events(), [&](const Event &E) {
+      return isMaking(E) && concerns(E) && isBetween(E.Point);
+    });
+    Result.Needless = IsAnew ? &First : &Second;
+    Result.Other = IsAnew ? &Second : &First;
+    if (!findLeftOut(Result))
+      return std::nullopt;
+    return Result;
+  }
+
+private:
+  bool areOfOne() const {
+    return First.In == Second.In && First.Site != Second.Site &&
+           First.Mode == mode::Off && Second.Mode == mode::Off &&
+           First.Modules.size() == 1 && First.Modules == Second.Modules &&
+           !Entry.places().isSummary(First.Modules.front()) &&
+           Entry.comesBefore(First.Point, Second.Point) &&
+           Entry.loopsAround(First.Point) == Entry.loopsAround(Second.Point);
+  }
+
+  bool isBetween(flow::Digraph::Node N) const {
+    return reaches(Entry, First.Point, N, {Second.Point}) &&
+           reaches(Entry, N, Second.Point, {First.Point});
+  }
+
+  /// Something is run in between, or the mode set: each eval() has its use.
+  bool isSeparated() const {
+    return llvm::any_of(Entry.events<ForwardEvent>(),
+                        [&](const auto &E) { return isBetween(E.Point); }) ||
+           llvm::any_of(Entry.events<ModeChangeEvent>(), [&](const auto &E) {
+             return (E.Mode & ~mode::Off) && isBetween(E.Point) &&
+                    Entry.mayAlias(E.Parts, First.Parts);
+           });
+  }
+
+  static const PlaceSet *madeBy(const Event &E) {
+    if (const auto *Load = E.getAs<LoadEvent>())
+      return &Load->Loaded;
+    const auto *Create = E.getAs<CreateEvent>();
+    return Create ? &Create->Objects : nullptr;
+  }
+  static bool isMaking(const Event &E) { return madeBy(E) != nullptr; }
+
+  bool concerns(const Event &E) const {
+    return Entry.mayAlias(*madeBy(E), First.Modules);
+  }
+
+  /// The last module that is made before it, in the same function, and that
+  /// nothing in the file sets to eval().
+  bool findLeftOut(PartialEvalMode &Result) const {
+    Declarations All;
+    for (const Event &E : Entry.events()) {
+      if (!isMaking(E) || E.In != First.In ||
+          !Entry.comesBefore(E.Point, Result.Needless->Point))
+        continue;
+      for (PlaceId P : *madeBy(E)) {
+        std::string Part;
+        if (!isLeftOut(P, Part))
+          continue;
+        All.insert(declarationOf(Entry.places(), P));
+        if (Result.Made && !Entry.comesBefore(Result.Made->Point, E.Point))
+          continue;
+        Result.Made = &E;
+        Result.Part = std::move(Part);
+        Result.LeftOut = declarationOf(Entry.places(), P);
+        Result.Pass = InFile.Passes.lookup(Result.LeftOut).Pass;
+      }
+    }
+    Result.IsInReach =
+        All.size() == 1 && isInReach(Result.LeftOut, Result.Needless->Site);
+    return Result.Made != nullptr;
+  }
+
+  bool isLeftOut(PlaceId P, std::string &Part) const {
+    const PlaceTable &Places = Entry.places();
+    const ValueDecl *D = declarationOf(Places, P);
+    if (!D || InFile.Evaluated.count(D) || !InFile.Passes.count(D) ||
+        Entry.mayAlias({P}, First.Parts) || isInNetwork(P))
+      return false;
+    const torch::TypeKind Kind = torch::kindOf(D->getType());
+    const torch::TypeKind OfFirst =
+        torch::kindOf(Places.knownType(First.Modules.front()));
+    if (Kind == torch::TypeKind::ScriptModule) {
+      Part.clear();
+      return OfFirst == Kind;
+    }
+    const Use::Evaluation Evaluates = InFile.Passes.lookup(D);
+    Part = modeDependentPart(*Evaluates.Entry, Evaluates.Pass->Parts);
+    return !Part.empty() && OfFirst != torch::TypeKind::ScriptModule;
+  }
+
+  /// A member, or a variable whose block has not ended there.
+  bool isInReach(const ValueDecl *D, const Expr *There) const {
+    const auto *V = dyn_cast<VarDecl>(D);
+    const flow::ControlFlow *Flow = First.In->Flow;
+    if (!V || !Flow)
+      return !V;
+    const Stmt *Block = nullptr;
+    for (const Stmt *S = There; S; S = Flow->parent(S))
+      if (const auto *Declared = dyn_cast<CompoundStmt>(S))
+        for (const Stmt *Each : Declared->body())
+          if (const auto *Declaration = dyn_cast<DeclStmt>(Each);
+              Declaration && llvm::is_contained(Declaration->decls(), V))
+            Block = S;
+    return Block != nullptr;
+  }
+
+  /// Whoever has the network may set all of it to eval().
+  bool isInNetwork(PlaceId P) const {
+    const PlaceTable &Places = Entry.places();
+    while (!Places.isRoot(P)) {
+      P = Places.parent(P);
+      if (torch::isModule(Places.knownType(P)))
+        return true;
+    }
+    return false;
+  }
+
+  const Execution &Entry;
+  const Use &InFile;
+  const ModeChangeEvent &First, &Second;
+};
+
+} // namespace
+
+std::vector<PartialEvalMode> partialEvalModes(Program &Program) {
+  const Use InFile(Program);
+  // Of a module that a loop trains, that one speaks.
+  llvm::SmallPtrSet<const Event *, 4> InTraining;
+  for (const EvalModeNotRestored &Found : evalModesNotRestored(Program))
+    InTraining.insert(Found.Eval);
+  std::vector<PartialEvalMode> Result;
+  for (const auto &Entry : Program.executions())
+    for (const ModeChangeEvent &First : Entry->events<ModeChangeEvent>())
+      for (const ModeChangeEvent &Second : Entry->events<ModeChangeEvent>())
+        if (&First != &Second)
+          if (const auto Found = PairQuery(*Entry, InFile, First, Second).run();
+              Found && !InTraining.count(Found->Needless))
+            Result.push_back(*Found);
+  return Result;
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,82 @@
+// Finds modules that never get eval() where another one gets it twice: a line
+// that was copied, and its name was not changed.
+#include "training/PartialEvalModeCheck.h"
+#include "ast/Expressions.h"
+#include "report/Report.h"
+#include "torch/Types.h"
+#include "training/PartialEvalMode.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/ExprCXX.h"
+
+namespace torchtidy::checks {
+
+using namespace model;
+
+/// The variable or member whose eval() it is: net of net->eval().
+static const clang::Expr *owner(const clang::Expr *Eval) {
+  const clang::Expr *E = Eval;
+  while (const auto *Call = llvm::dyn_cast_or_null<clang::CallExpr>(E)) {
+    E = ast::objectOf(Call);
+    E = E ? ast::strip(E) : nullptr;
+  }
+  return E;
+}
+
+/// Puts the name of the one that is left out in the place of the other's.
+/// Nothing where it is not known to be one of the same kind, in reach.
+static std::vector<clang::FixItHint> rename(const PartialEvalMode &Found) {
+  const clang::Expr *Named = owner(Found.Needless->Site);
+  clang::SourceLocation Location;
+  const clang::ValueDecl *Other = nullptr;
+  if (const auto *Member = llvm::dyn_cast_or_null<clang::MemberExpr>(Named)) {
+    if (!llvm::isa<clang::CXXThisExpr>(ast::strip(Member->getBase())))
+      return {};
+    Other = Member->getMemberDecl();
+    Location = Member->getMemberLoc();
+  } else if (const auto *Ref =
+                 llvm::dyn_cast_or_null<clang::DeclRefExpr>(Named)) {
+    Other = Ref->getDecl();
+    Location = Ref->getLocation();
+  }
+  if (!Other || Location.isMacroID() || !Found.IsInReach ||
+      Other->getDeclContext() != Found.LeftOut->getDeclContext() ||
+      torch::kindOf(Other->getType()) !=
+          torch::kindOf(Found.LeftOut->getType()))
+    return {};
+  return {clang::FixItHint::CreateReplacement(
+      clang::CharSourceRange::getTokenRange(Location, Location),
+      Found.LeftOut->getNameAsString())};
+}
+
+static Finding describe(const Program &Program, const PartialEvalMode &Found) {
+  const clang::Expr *Needless = Found.Needless->Site;
+  const std::string Name = objectName(Program.context(), Needless);
+  const std::string LeftOut = "'" + Found.LeftOut->getNameAsString() + "'";
+  Finding Result;
+  Result.Location = Needless->getBeginLoc();
+  Result.Range = Needless->getSourceRange();
+  Result.Message =
+      (Name.empty() ? "a module" : "'" + Name + "'") +
+      " is set to eval mode twice, and " + LeftOut + " never: it runs " +
+      (Found.Part.empty() ? "in the mode that it was saved in"
+                          : "with its " + Found.Part + " as in training") +
+      "; this eval() is probably meant for " + LeftOut;
+  addNote(Result, {Found.Other->Site->getBeginLoc(), "the other one is here",
+                   NoteRole::Sign});
+  addNote(Result, {Found.Made->Site ? Found.Made->Site->getBeginLoc()
+                                    : Found.LeftOut->getLocation(),
+                   LeftOut + (Found.Made->Is == Event::Load ? " is loaded here"
+                                                            : " is made here"),
+                   NoteRole::Declared});
+  addNote(Result, {Found.Pass->Site->getBeginLoc(), "it is evaluated here",
+                   NoteRole::Sign});
+  Result.Fixes = rename(Found);
+  Result.IterationSite = Found.Pass->Site->getBeginLoc();
+  return Result;
+}
+
+std::vector<Finding> PartialEvalModeCheck::analyze(Program &Program) {
+  return findingsOf(Program, partialEvalModes, describe);
+}
+
+} // namespace torchtidy::checks
