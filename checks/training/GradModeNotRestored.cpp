@@ -1,12 +1,9 @@
 #include "training/GradModeNotRestored.h"
-#include "ast/Expressions.h"
 #include "queries/Calls.h"
 #include "queries/Deciders.h"
 #include "queries/Loops.h"
 #include "queries/Paths.h"
-#include "torch/Types.h"
-#include "clang/AST/DeclCXX.h"
-#include "clang/Basic/SourceManager.h"
+#include "queries/UnseenCalls.h"
 
 using namespace clang;
 
@@ -28,44 +25,6 @@ static const ValueDecl *lastingGuard(const Execution &Entry, PlaceId Guard) {
                                                 : nullptr;
   const VarDecl *V = Places.variable(Guard);
   return V && V->isStaticLocal() ? V : nullptr;
-}
-
-/// What a class does when its objects are made, it may undo when they end.
-static bool isInGuardClass(const Frame *F) {
-  for (; F; F = F->Caller)
-    if (const auto *Maker = dyn_cast<CXXConstructorDecl>(F->Function))
-      if (const CXXDestructorDecl *End = Maker->getParent()->getDestructor();
-          End && End->isUserProvided())
-        return true;
-  return false;
-}
-
-/// Of a function that is told so: a flag, or something of LibTorch.
-static bool saysMode(const Expr *Given) {
-  const QualType Type = Given->getType().getNonReferenceType();
-  return Type->isBooleanType() || torch::mayHoldTensor(Type) ||
-         torch::isModule(Type);
-}
-
-/// A function of the program that cannot be seen may switch grad mode on: where
-/// it is not known which one it is, where it is told something about modes or
-/// LibTorch, or nothing and gives nothing back.
-static bool maySwitch(const Execution &Entry, const OpaqueEvent &E) {
-  const auto *Call = dyn_cast<CallExpr>(E.Site);
-  if (!Call)
-    return false;
-  const FunctionDecl *Callee = Call->getDirectCallee();
-  if (!Callee)
-    return true;
-  const SourceManager &SM = Entry.code().context().getSourceManager();
-  if (SM.isInSystemHeader(Callee->getLocation()) ||
-      (Callee->hasBody() && !Entry.code().mentionsTorch(Callee)))
-    return false;
-  const Expr *Object = ast::objectOf(Call);
-  return (Object && saysMode(Object)) ||
-         llvm::any_of(Call->arguments(), saysMode) ||
-         (!Object && Call->getNumArgs() == 0 &&
-          Callee->getReturnType()->isVoidType());
 }
 
 namespace {
@@ -114,7 +73,7 @@ private:
           Changes.insert(N);
       }
     for (const OpaqueEvent &Call : Entry.events<OpaqueEvent>())
-      if (maySwitch(Entry, Call))
+      if (maySwitchMode(Entry, Call))
         Changes.insert(Call.Point);
   }
 
@@ -176,7 +135,7 @@ private:
 /// It switches grad mode off, and not for the scope it is written in.
 static bool isLasting(const Execution &Entry, const GradModeChangeEvent &E) {
   if (!E.Site || (E.Mode & ~(mode::Off | mode::Inference)) ||
-      !(E.GradMode & (mode::On | mode::Inherited)) || isInGuardClass(E.In))
+      !(E.GradMode & (mode::On | mode::Inherited)) || undoingDestructor(E.In))
     return false;
   if (E.By == GradModeBy::Set)
     return true;

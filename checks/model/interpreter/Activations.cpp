@@ -4,6 +4,7 @@
 #include "model/domains/history/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/interpreter/Statements.h"
+#include "model/semantics/Autocast.h"
 #include "model/semantics/GradMode.h"
 #include "torch/Devices.h"
 #include "torch/Types.h"
@@ -171,6 +172,11 @@ static PlaceId savedMode(Machine &M, const Frame *Thread) {
   return M.places().root(Root::Object, Thread->Id, cast<Expr>(Thread->Site));
 }
 
+/// The same of autocast.
+static PlaceId savedAutocast(Machine &M, const Frame *Thread) {
+  return M.places().index(savedMode(M, Thread), 1);
+}
+
 void enter(Machine &M, const Frame *Callee) {
   if (!Callee->Caller) {
     if (Callee == &M.graph().root())
@@ -189,8 +195,10 @@ void enter(Machine &M, const Frame *Callee) {
     bindReceiver(M, Callee);
   }
   M.erase(M.returned(Callee));
-  if (Callee->IsThread)
+  if (Callee->IsThread) {
     gradmode::enterThread(M, savedMode(M, Callee));
+    autocast::enterThread(M, savedAutocast(M, Callee));
+  }
 }
 
 static void dropUnreachable(Machine &M, const Frame *Callee);
@@ -200,8 +208,10 @@ void leave(Machine &M, const Frame *Callee) {
   M.forgetKept(Callee);
   if (!Callee->Caller)
     return;
-  if (Callee->IsThread)
+  if (Callee->IsThread) {
     gradmode::leaveThread(M, savedMode(M, Callee));
+    autocast::leaveThread(M, savedAutocast(M, Callee));
+  }
   dropUnreachable(M, Callee);
 }
 
