@@ -1,10 +1,10 @@
 #include "queries/UnguardedThreads.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
-#include "queries/GradModeSwitches.h"
 #include "queries/InnerDerivatives.h"
 #include "queries/Paths.h"
 #include "queries/TripCount.h"
+#include "queries/UnseenCalls.h"
 #include "queries/UnusedGraphs.h"
 #include "clang/AST/ASTLambda.h"
 
@@ -55,7 +55,7 @@ public:
         Begins[Change.In] = &Change;
     }
     for (const OpaqueEvent &Call : Entry.events<OpaqueEvent>())
-      if (maySwitchGradMode(Entry, Call))
+      if (maySwitchMode(Entry, Call))
         Unseen.insert(Call.Point);
   }
 

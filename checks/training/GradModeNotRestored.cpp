@@ -1,10 +1,9 @@
 #include "training/GradModeNotRestored.h"
 #include "queries/Calls.h"
 #include "queries/Deciders.h"
-#include "queries/GradModeSwitches.h"
 #include "queries/Loops.h"
 #include "queries/Paths.h"
-#include "torch/Types.h"
+#include "queries/UnseenCalls.h"
 #include "clang/AST/DeclCXX.h"
 
 using namespace clang;
@@ -27,16 +26,6 @@ static const ValueDecl *lastingGuard(const Execution &Entry, PlaceId Guard) {
                                                 : nullptr;
   const VarDecl *V = Places.variable(Guard);
   return V && V->isStaticLocal() ? V : nullptr;
-}
-
-/// What a class does when its objects are made, it may undo when they end.
-static bool isInGuardClass(const Frame *F) {
-  for (; F; F = F->Caller)
-    if (const auto *Maker = dyn_cast<CXXConstructorDecl>(F->Function))
-      if (const CXXDestructorDecl *End = Maker->getParent()->getDestructor();
-          End && End->isUserProvided())
-        return true;
-  return false;
 }
 
 namespace {
@@ -85,7 +74,7 @@ private:
           Changes.insert(N);
       }
     for (const OpaqueEvent &Call : Entry.events<OpaqueEvent>())
-      if (maySwitchGradMode(Entry, Call))
+      if (maySwitchMode(Entry, Call))
         Changes.insert(Call.Point);
   }
 
@@ -147,7 +136,7 @@ private:
 /// It switches grad mode off, and not for the scope it is written in.
 static bool isLasting(const Execution &Entry, const GradModeChangeEvent &E) {
   if (!E.Site || (E.Mode & ~(mode::Off | mode::Inference)) ||
-      !(E.GradMode & (mode::On | mode::Inherited)) || isInGuardClass(E.In))
+      !(E.GradMode & (mode::On | mode::Inherited)) || undoingDestructor(E.In))
     return false;
   if (E.By == GradModeBy::Set)
     return true;

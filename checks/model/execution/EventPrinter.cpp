@@ -122,6 +122,20 @@ private:
       Out << " to " << unsigned(Change.Mode);
       break;
     }
+    case Event::Chain:
+      part("operand", cast<ChainEvent>(E).OfOperand);
+      part("result", cast<ChainEvent>(E).Result);
+      break;
+    case Event::Autocast:
+      Out << " how " << unsigned(cast<AutocastEvent>(E).How);
+      break;
+    case Event::Cast:
+      part("weights", cast<CastEvent>(E).Weights);
+      break;
+    case Event::HalfUse:
+      Out << " how " << unsigned(cast<HalfUseEvent>(E).How);
+      part("half", cast<HalfUseEvent>(E).OfHalf);
+      break;
     case Event::Load:
       part("loaded", cast<LoadEvent>(E).Loaded);
       break;

@@ -4,6 +4,7 @@
 #include "model/domains/history/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/interpreter/Statements.h"
+#include "model/semantics/Autocast.h"
 #include "model/semantics/GradMode.h"
 #include "torch/Devices.h"
 #include "torch/Types.h"
@@ -173,6 +174,11 @@ static PlaceId savedMode(Machine &M, const Frame *Thread) {
   return M.places().root(Root::Object, Thread->Id, cast<Expr>(Thread->Site));
 }
 
+/// The same of autocast.
+static PlaceId savedAutocast(Machine &M, const Frame *Thread) {
+  return M.places().index(savedMode(M, Thread), 1);
+}
+
 void enter(Machine &M, const Frame *Callee) {
   if (!Callee->Caller) {
     if (Callee == &M.graph().root())
@@ -193,6 +199,8 @@ void enter(Machine &M, const Frame *Callee) {
   M.erase(M.returned(Callee));
   if (Callee->IsThread || Callee->IsSpread)
     gradmode::enterThread(M, savedMode(M, Callee), Callee->IsSpread);
+  if (Callee->IsThread)
+    autocast::enterThread(M, savedAutocast(M, Callee));
 }
 
 static void dropUnreachable(Machine &M, const Frame *Callee);
@@ -204,6 +212,8 @@ void leave(Machine &M, const Frame *Callee) {
     return;
   if (Callee->IsThread || Callee->IsSpread)
     gradmode::leaveThread(M, savedMode(M, Callee));
+  if (Callee->IsThread)
+    autocast::leaveThread(M, savedAutocast(M, Callee));
   dropUnreachable(M, Callee);
 }
 

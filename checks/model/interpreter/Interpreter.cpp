@@ -13,6 +13,7 @@ State Interpreter::initialState() const {
   const Frame &Root = Graph.root();
   const bool IsMain = Root.Function->isMain() || Root.IsThread;
   Result.GradMode = IsMain ? mode::On : mode::Inherited;
+  Result.Autocast = IsMain ? casting::Off : casting::Inherited;
   return Result;
 }
 
@@ -71,6 +72,7 @@ bool Interpreter::join(State &Into, const State &From) {
     return true;
   }
   bool Changed = joinBits(Into.GradMode, From.GradMode);
+  Changed |= joinBits(Into.Autocast, From.Autocast);
   Changed |= insert(Into.GivenUp, From.GivenUp);
   Changed |= insert(Into.Reserved, From.Reserved);
   Changed |= insert(Into.Temporaries, From.Temporaries);

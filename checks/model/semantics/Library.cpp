@@ -3,6 +3,7 @@
 #include "model/domains/device/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/domains/saved/Transfer.h"
+#include "model/semantics/Autocast.h"
 #include "model/semantics/Autograd.h"
 #include "model/semantics/Devices.h"
 #include "model/semantics/GradMode.h"
@@ -70,6 +71,7 @@ Denotation libraryCall(Machine &M, const CallSite &Site) {
     // A pointer into its memory, through which it may be written.
     if (torch::givesWriteAccess(Callee))
       M.emitWrite(Site.Call, Site.Object, Value(), /*IsPointer=*/true);
+    autocast::emitRead(M, Site);
     if (torch::saysDevice(Callee) || torch::saysOptions(Callee))
       return describeTensor(M, Site);
   }
@@ -79,6 +81,9 @@ Denotation libraryCall(Machine &M, const CallSite &Site) {
     return gradmode::inForce(M);
   if (const Expr *Saved = torch::savesStorageOf(Site.Call))
     M.emitKeep(Site.Call, {}, M.deepValue(Saved), StoreKind::Rebind, Saved);
+  if (torch::saysAutocast(Callee))
+    return autocast::inForce(M);
+  autocast::change(M, Site);
   if (torch::changesDefaultType(Callee))
     M.emit<DefaultDTypeEvent>(Site.Call);
   if (torch::isLaunch(Callee) && Site.first())
@@ -116,8 +121,12 @@ Denotation libraryCall(Machine &M, const CallSite &Site) {
     return Result;
   }
   const torch::Operation *Op = torch::functionalOperation(Callee);
-  if (Op)
+  if (Op) {
     devices::meet(M, *Op, Site.Call, Site.Arguments);
+    autocast::emitCasts(M, Site.Call, torch::keptCastsOfFunctional(*Op),
+                        Site.Arguments);
+    autocast::emitUses(M, Site.Call, *Op, Site.Arguments);
+  }
   Denotation Result;
   Result.Own = resultOf(M, LibraryCall(M, Site.Call, Site.Arguments));
   if (Op)

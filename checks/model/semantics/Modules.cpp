@@ -3,6 +3,7 @@
 #include "model/domains/device/Transfer.h"
 #include "model/domains/history/Transfer.h"
 #include "model/domains/saved/Transfer.h"
+#include "model/semantics/Autocast.h"
 #include "model/semantics/Conditions.h"
 #include "model/semantics/Construction.h"
 #include "model/semantics/Containers.h"
@@ -106,6 +107,10 @@ Denotation forward(Machine &M, const CallSite &Site,
   if (!V.mayHaveHistory())
     V.forgetGraph();
   Denotation Result;
+  if (!Expanded && Site.Object) {
+    autocast::describe(M, Site, Run.Modules, V);
+    autocast::emitUsesOfLayer(M, Site);
+  }
   if (!Expanded && Site.Object)
     saved::keepOfLayer(M, Site.Call, torch::moduleClass(Site.Object->getType()),
                        Site.first(), Run.Modules, V);
@@ -117,8 +122,10 @@ Denotation forward(Machine &M, const CallSite &Site,
   }
   const Placement Where = device::placementOf(M, Run.Modules);
   devices::meetModule(M, Site, Run.Modules, Where);
-  if (!Expanded)
+  if (!Expanded) {
     placeResult(Site, Where, Result.Own);
+    autocast::emitCastsOfLayers(M, Site.Call, Run.Modules);
+  }
 
   const OriginId Here = M.origin(Origin::Forward, Site.Call);
   if (V.mayHaveHistory())

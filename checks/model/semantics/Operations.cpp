@@ -5,10 +5,12 @@
 #include "model/domains/history/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/domains/saved/Transfer.h"
+#include "model/semantics/Autocast.h"
 #include "model/semantics/Autograd.h"
 #include "model/semantics/Devices.h"
 #include "model/semantics/Layouts.h"
 #include "model/semantics/Optimizers.h"
+#include "torch/Shapes.h"
 
 using namespace clang;
 using torchtidy::torch::Operation;
@@ -130,6 +132,38 @@ static Denotation writeSelf(Machine &M, const OperationCall &Call,
   return Result;
 }
 
+/// A new tensor, which is none of the operands and shares no memory with them.
+static bool makesTensor(const Operation &Op) {
+  return Op.View == torch::Tri::No && Op.Writes == op::NoArgument &&
+         Op.Returns == op::Tensor && !torch::mayReturnItself(Op) &&
+         !torch::isTransfer(Op);
+}
+
+/// relu(x), x * 2: as large as x.
+static bool keepsSize(const OperationCall &Call) {
+  return torch::isPointwise(*Call.Op) ||
+         (torch::isElementwise(*Call.Op) && Call.Operands.size() > 1 &&
+          !torch::isTensor(Call.Operands[1]->getType()));
+}
+
+static void tellChain(Machine &M, const OperationCall &Call,
+                      const Value &Result) {
+  if (!M.isRecording() || Call.Operands.empty() || !makesTensor(*Call.Op) ||
+      !keepsSize(Call))
+    return;
+  const auto *Made = dyn_cast<CallExpr>(ast::strip(Call.Operands.front()));
+  const Operation *Before = Made && torch::isTensor(Made->getType())
+                                ? torch::classify(Made).Op
+                                : nullptr;
+  if (!Before || !makesTensor(*Before))
+    return;
+  M.emit<ChainEvent>(Call.Call, [&](ChainEvent &E) {
+    E.Operand = Call.Operands.front();
+    E.OfOperand = Call.self();
+    E.Result = Result;
+  });
+}
+
 static Denotation writeOut(Machine &M, const CallSite &Site, Value Written) {
   const Expr *Target = torch::writesLastArgument(*Site.Kind.Op)
                            ? Site.Arguments.back()
@@ -162,9 +196,12 @@ Denotation call(Machine &M, const CallSite &Site) {
   const OperationCall Call = operands(M, Site);
   Value Computed = resultOf(M, Call);
   devices::meet(M, Op, Site.Call, Call.Operands);
+  autocast::emitCasts(M, Site.Call, torch::keptCasts(Op), Call.Operands);
+  autocast::emitUses(M, Site.Call, Op, Call.Operands);
   device::startCopy(M, Call, Computed);
   saved::keep(M, Call, Computed);
   layouts::tell(M, Call);
+  tellChain(M, Call, Computed);
   if (Op.Writes == op::Self && !Call.Operands.empty())
     return writeSelf(M, Call, std::move(Computed));
   if (Op.Writes == op::Out && !Site.Arguments.empty())

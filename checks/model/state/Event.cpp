@@ -28,6 +28,12 @@ llvm::StringRef Event::name(Kind K) {
     return "mode-change";
   case GradModeChange:
     return "grad-mode-change";
+  case Autocast:
+    return "autocast";
+  case Cast:
+    return "cast";
+  case HalfUse:
+    return "half-use";
   case Load:
     return "load";
   case Create:
@@ -44,6 +50,8 @@ llvm::StringRef Event::name(Kind K) {
     return "write";
   case Combine:
     return "combine";
+  case Chain:
+    return "chain";
   case Rearrange:
     return "rearrange";
   case Mix:

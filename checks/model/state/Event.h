@@ -29,6 +29,9 @@ struct Event {
     ZeroGrad,
     ModeChange,
     GradModeChange,
+    Autocast,
+    Cast,
+    HalfUse,
     Load,
     Create,
     Escape,
@@ -37,6 +40,7 @@ struct Event {
     Meet,
     Write,
     Combine,
+    Chain,
     Rearrange,
     Mix,
     Discard,
@@ -255,6 +259,60 @@ struct GradModeChangeEvent : EventOf<Event::GradModeChange> {
   std::optional<PlaceId> Guard;
 };
 
+enum class AutocastChange : uint8_t {
+  On,
+  Off,
+  /// One of these: what it is given is not known.
+  Set,
+  /// The copies that it has kept are forgotten.
+  EmptyCache,
+  /// What it keeps, and of which type, is not known from here on.
+  Other,
+};
+
+/// Autocast is switched for the thread, or its cache for all of them.
+struct AutocastEvent : EventOf<Event::Autocast> {
+  using EventOf::EventOf;
+  AutocastChange How = AutocastChange::Other;
+  /// Of On, Off and Set: the device. Nothing where it is not known.
+  std::optional<Device> Of;
+};
+
+/// Something is computed with weights that autocast, where it is on, casts: the
+/// copy is kept, and is what the next such computation gets.
+struct CastEvent : EventOf<Event::Cast> {
+  using EventOf::EventOf;
+  /// A tensor, or a layer of LibTorch, and where it is.
+  PlaceId Weights;
+  Placement Where;
+  /// The copy is known to be kept on the CPU alone.
+  bool IsOnCpuOnly = false;
+};
+
+enum class HalfUse : uint8_t {
+  /// A loss that refuses a target of another type.
+  Loss,
+  /// One that takes it, and whose backward() refuses it.
+  LossOfBackward,
+  /// A product, or a convolution, with a tensor in float.
+  Product,
+  /// The same by a layer, whose weights are in float.
+  Layer,
+  /// Its elements are read as another type: data_ptr<float>().
+  Elements,
+};
+
+/// What an operation under autocast has returned, which is in half precision,
+/// is used where autocast is off, or would not help.
+struct HalfUseEvent : EventOf<Event::HalfUse> {
+  using EventOf::EventOf;
+  model::HalfUse How = model::HalfUse::Loss;
+  /// It, and what it meets, as they are written; null where that is a layer, or
+  /// nothing.
+  const clang::Expr *Half = nullptr, *Other = nullptr;
+  Value OfHalf, OfOther;
+};
+
 /// A module, or a tensor, is read from a file.
 struct LoadEvent : EventOf<Event::Load> {
   using EventOf::EventOf;
@@ -328,6 +386,15 @@ struct CombineEvent : EventOf<Event::Combine> {
   /// Of a list that is written there, {a, b}: one of them has no more elements
   /// than this. Nothing where no size is known.
   std::optional<uint64_t> Fewest;
+};
+
+/// An operation makes a tensor as large as its operand, which an operation has
+/// made in the same expression and nobody else has.
+struct ChainEvent : EventOf<Event::Chain> {
+  using EventOf::EventOf;
+  /// The operand, as it is written.
+  const clang::Expr *Operand = nullptr;
+  Value OfOperand, Result;
 };
 
 /// A copy is made for the sake of a shape or a layout: repeat(), contiguous().

@@ -41,6 +41,8 @@ struct UnwaitedCopies {
 struct State {
   std::map<PlaceId, Value> Places;
   uint8_t GradMode = 0;
+  /// Possibilities of autocast in this thread: casting::Off and its like.
+  uint8_t Autocast = 0;
   /// What the parts of the statements that are being evaluated denote, by the
   /// frame (Frame::Id) that evaluates them.
   std::map<std::pair<unsigned, const clang::Expr *>, Denotation> Denotations;
@@ -59,9 +61,9 @@ struct State {
 
   bool operator==(const State &Other) const {
     return Places == Other.Places && GradMode == Other.GradMode &&
-           Denotations == Other.Denotations && GivenUp == Other.GivenUp &&
-           Reserved == Other.Reserved && Temporaries == Other.Temporaries &&
-           Copies == Other.Copies;
+           Autocast == Other.Autocast && Denotations == Other.Denotations &&
+           GivenUp == Other.GivenUp && Reserved == Other.Reserved &&
+           Temporaries == Other.Temporaries && Copies == Other.Copies;
   }
 };
 

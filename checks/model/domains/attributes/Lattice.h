@@ -20,6 +20,9 @@ enum class Layout : uint8_t {
 /// What TensorOptions that say no scalar type have for one.
 inline constexpr llvm::StringLiteral DefaultScalar = "Default";
 
+/// What autocast has cast to: Half or BFloat16.
+inline constexpr llvm::StringLiteral ReducedScalar = "Reduced";
+
 struct Attributes {
   Known<DType> OfType;
   /// LibTorch's name of the scalar type: "Float".

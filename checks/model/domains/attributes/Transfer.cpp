@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Names.h"
 #include "model/machine/Machine.h"
+#include "torch/Autocast.h"
 #include "torch/Factories.h"
 #include "torch/Options.h"
 #include "torch/Scalars.h"
@@ -141,14 +142,40 @@ static Known<Layout> layoutOf(const OperationCall &Call,
   return Op.View != Tri::No ? Known<Layout>::unknown() : Of.Same.InLayout;
 }
 
-void attributes::operation(Machine & /*M*/, const OperationCall &Call,
+bool isCast(uint8_t Autocast, const Placement &Where) {
+  if (!Autocast || (Autocast & (casting::Off | casting::Inherited)))
+    return false;
+  const std::optional<Device> On = Where.OnDevice.get();
+  return !(On && ((Autocast == casting::OnCuda && *On != Device::CUDA) ||
+                  (Autocast == casting::OnCpu && *On != Device::CPU)));
+}
+
+/// Under autocast products are computed in half precision, and what is not
+/// known to keep the type of its operands may be computed in float.
+static Known<StringRef> castScalar(Machine &M, const OperationCall &Call,
+                                   const Known<StringRef> &Otherwise) {
+  if (!casting::mayBeOn(M.state().Autocast))
+    return Otherwise;
+  if (torch::computesReduced(*Call.Op)) {
+    Placement Where;
+    for (const Value &V : Call.Values)
+      Where.joinDevice(V);
+    if (isCast(M.state().Autocast, Where))
+      return Known<StringRef>(ReducedScalar);
+  } else if (torch::keepsTypeUnderAutocast(*Call.Op)) {
+    return Otherwise;
+  }
+  return Known<StringRef>::unknown();
+}
+
+void attributes::operation(Machine &M, const OperationCall &Call,
                            Value &Result) {
   const Operation &Op = *Call.Op;
   const bool Moves =
       Call.isFactory() || Op.has(op::ChangesDevice) || Op.has(op::ChangesDtype);
   const OperandAttributes Of(Call, Moves);
   Result.OfType = kindOf(Call, Of, Moves);
-  Result.Scalar = scalarOf(Call, Of, Moves);
+  Result.Scalar = castScalar(M, Call, scalarOf(Call, Of, Moves));
   Result.InLayout = layoutOf(Call, Of);
 }
 
@@ -180,7 +207,7 @@ void describeConstant(const ValueDecl *Constant, Attributes &Result) {
   Result.Scalar = Known<StringRef>(torch::scalarName(ast::nameOf(Constant)));
 }
 
-void attributes::call(Machine & /*M*/, const LibraryCall &Call, Value &Result) {
+void attributes::call(Machine &M, const LibraryCall &Call, Value &Result) {
   for (const Value &V : Call.Values) {
     // A module may compute in a type of its own.
     if (Call.IsForward)
@@ -188,6 +215,8 @@ void attributes::call(Machine & /*M*/, const LibraryCall &Call, Value &Result) {
     Result.OfType.join(V.OfType);
     Result.Scalar.join(V.Scalar);
   }
+  if (!Call.IsForward && casting::mayBeOn(M.state().Autocast))
+    Result.Scalar = Known<StringRef>::unknown();
 }
 
 } // namespace torchtidy::model

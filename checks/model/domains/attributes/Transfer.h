@@ -17,6 +17,10 @@ void write(Machine &M, const Value &Written, bool IsWhole, Value &Target);
 
 } // namespace attributes
 
+/// Autocast, whose possibilities these are, is on for certain for tensors that
+/// are there.
+bool isCast(uint8_t Autocast, const Placement &Where);
+
 /// What torch::kFloat and its like say, in TensorOptions or as
 /// an argument.
 void describeConstant(const clang::ValueDecl *Constant, Attributes &Result);
