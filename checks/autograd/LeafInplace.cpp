@@ -1,5 +1,6 @@
 #include "autograd/LeafInplace.h"
 #include "ast/Expressions.h"
+#include "queries/InheritedMode.h"
 #include "torch/Api.h"
 #include "torch/Types.h"
 
@@ -48,7 +49,7 @@ public:
         (Write.GradMode & (mode::Off | mode::Inference)) || mayBeFrozen())
       return std::nullopt;
     if (Write.GradMode & mode::Inherited) {
-      Result.Backward = sign();
+      Result.Backward = backwardBeside(Entry, Write);
       if (!Result.Backward)
         return std::nullopt;
     }
@@ -59,30 +60,6 @@ public:
   }
 
 private:
-  /// A backward() through a graph that was recorded in the grad mode of the
-  /// callers, and that no path past the write can avoid: were grad mode off, it
-  /// would throw.
-  const BackwardEvent *sign() const {
-    for (const BackwardEvent &Backward : Entry.events<BackwardEvent>()) {
-      const Value &Root = Backward.Root;
-      // Unknown is allowed: whatever else goes into the root, it has a graph.
-      if (Backward.GradMode != Write.GradMode || !Root.mayHaveGraph() ||
-          (Root.History & (history::None | history::Leaf)))
-        continue;
-      const bool IsRecordedHere = llvm::any_of(Root.Origins, [&](OriginId Id) {
-        return Entry.origin(Id).isBuilder();
-      });
-      if (IsRecordedHere &&
-          (Entry.comesBefore(Backward.Point, Write.Point) ||
-           flow::mustReach(
-               Entry.points(), Write.Point,
-               [&](flow::Digraph::Node N) { return N == Backward.Point; },
-               [](flow::Digraph::Node) { return false; })))
-        return &Backward;
-    }
-    return nullptr;
-  }
-
   /// The leaf, or the module that it belongs to.
   PlaceSet owners() const {
     PlaceSet Result;

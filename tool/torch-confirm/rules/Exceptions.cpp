@@ -29,7 +29,8 @@ Thrown thrownOn(const std::vector<CallPath> &Paths) {
 /// run without the mistake shows. Empty for others.
 std::string silentEffect(const DiagnosedFinding &Finding) {
   if (Finding.Kind == FindingKind::NonLeafIgnored ||
-      Finding.Kind == FindingKind::NonLeafRebound)
+      Finding.Kind == FindingKind::NonLeafRebound ||
+      Finding.Kind == FindingKind::InferenceTrained)
     return "that step() changes nothing";
   if (Finding.Kind == FindingKind::StaleSilent ||
       Finding.Kind == FindingKind::StaleUnknown)

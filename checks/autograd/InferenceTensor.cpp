@@ -1,0 +1,206 @@
+#include "autograd/InferenceTensor.h"
+#include "ast/Expressions.h"
+#include "queries/Calls.h"
+#include "queries/InheritedMode.h"
+#include "queries/OnlyOrigin.h"
+#include "queries/Paths.h"
+#include "queries/SpoiledGraphs.h"
+#include "torch/Api.h"
+#include "torch/Modules.h"
+#include "torch/Saving.h"
+#include "torch/Types.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+using Node = flow::Digraph::Node;
+
+namespace {
+
+class InferenceQuery {
+public:
+  explicit InferenceQuery(const Execution &Entry) : Entry(Entry) {
+    for (const GradModeChangeEvent &Change :
+         Entry.events<GradModeChangeEvent>())
+      (Change.Mode == (mode::Off | mode::Inference) ? Ins : Outs)
+          .insert(Change.Point);
+  }
+
+  void run(std::vector<InferenceTensor> &Result) {
+    if (Ins.empty())
+      return;
+    for (const AllocateEvent &Made : Entry.events<AllocateEvent>())
+      if (Made.Site && isInside(Made))
+        for (const Event &Use : Entry.events())
+          if (const auto Found = useOf(Made, Use))
+            Result.push_back(*Found);
+    for (const ForwardEvent &Pass : Entry.events<ForwardEvent>())
+      if (const auto Found = trained(Pass))
+        Result.push_back(*Found);
+  }
+
+private:
+  /// Inference mode is in force on every path.
+  bool isInside(const Event &E) const {
+    if (E.GradMode != (mode::Off | mode::Inference) ||
+        reaches(Entry, Entry.start(), E.Point, Ins))
+      return false;
+    return llvm::none_of(
+        Outs, [&](Node Out) { return reaches(Entry, Out, E.Point, Ins); });
+  }
+
+  /// It is not, whatever the callers do.
+  bool isOutside(const Event &E) const {
+    if (!E.GradMode || (E.GradMode & mode::Inference))
+      return false;
+    bool IsKnown = Entry.root().Function->isMain();
+    for (const Frame *F = E.In; F; F = F->Caller)
+      IsKnown |= F->IsThread;
+    return IsKnown || backwardBeside(Entry, E);
+  }
+
+  const GradModeChangeEvent *guardOf(const Event &Made) const {
+    for (const GradModeChangeEvent &Change :
+         Entry.events<GradModeChangeEvent>())
+      if (Change.Site && Ins.count(Change.Point) &&
+          reaches(Entry, Change.Point, Made.Point, Outs))
+        return &Change;
+    return nullptr;
+  }
+
+  InferenceTensor fact(InferenceTensor::Use Is, const Event &At,
+                       const Event &Made) const {
+    InferenceTensor Result;
+    Result.Is = Is;
+    Result.Entry = &Entry;
+    Result.At = &At;
+    Result.Made = &Made;
+    Result.Guard = guardOf(Made);
+    return Result;
+  }
+
+  std::optional<InferenceTensor> useOf(const AllocateEvent &Made,
+                                       const Event &Use) {
+    if (const auto *Write = Use.getAs<WriteEvent>())
+      // Of a leaf torch-leaf-inplace says that it throws.
+      if (!Write->IsPointer && isIt(Write->Before, Made) && isOutside(Use) &&
+          !(Write->Before.History & history::Leaf) &&
+          isItself(writtenAt(Use.Site), Use, Made))
+        return checked(fact(InferenceTensor::Written, Use, Made));
+    if (const auto *Pass = Use.getAs<ForwardEvent>())
+      if (isIt(Pass->Input, Made) && isSavedBy(*Pass) && isOutside(Use) &&
+          isItself(ast::argumentsOf(cast<CallExpr>(Use.Site)).front(), Use,
+                   Made))
+        return checked(fact(InferenceTensor::Saved, Use, Made));
+    return std::nullopt;
+  }
+
+  static std::optional<InferenceTensor> checked(InferenceTensor Found) {
+    return Found.Guard ? std::optional(Found) : std::nullopt;
+  }
+
+  /// The tensor itself, and no other on some path.
+  static bool isIt(const Value &V, const AllocateEvent &Made) {
+    return V.Memory.size() == 1 && V.uses(Made.Memory) &&
+           V.InStorage.get() == Storage::Owns && V.ViewOf.empty();
+  }
+
+  /// On every path. Of a view nobody knows whether detach() is in its past,
+  /// which has a version of its own.
+  bool isItself(const Expr *E, const Event &Use,
+                const AllocateEvent &Made) const {
+    const ValueDecl *D = E ? named(E) : nullptr;
+    return E && (!D || !isReplaced(D)) &&
+           isOnlyMadeBy(Entry, Use.In, E, Made.Site);
+  }
+
+  /// set_data() may make it another.
+  bool isReplaced(const ValueDecl *D) const {
+    return llvm::any_of(callsOf(Entry), [&](const CallAt &Each) {
+      const torch::Call Kind = torch::classify(Each.Call);
+      const Expr *Object = ast::objectOf(Each.Call);
+      return Kind.Op && torch::changesNoData(*Kind.Op) && Object &&
+             named(Object) == D;
+    });
+  }
+
+  static bool isRecorded(const ForwardEvent &Pass) {
+    return Pass.Result.mayHaveGraph() &&
+           !(Pass.Result.History & history::None) &&
+           !(Pass.GradMode & (mode::Off | mode::Inference));
+  }
+
+  /// A layer of LibTorch whose weights need gradients keeps what it is given.
+  bool isSavedBy(const ForwardEvent &Pass) const {
+    const auto *Call = dyn_cast<CallExpr>(Pass.Site);
+    const Expr *Object = Call ? ast::objectOf(Call) : nullptr;
+    const CXXRecordDecl *Layer =
+        Object ? torch::moduleClass(Object->getType()) : nullptr;
+    return Layer && torch::isLibTorch(Layer) && isRecorded(Pass) &&
+           ast::argumentsOf(Call).size() == 1 &&
+           !torch::isModuleContainer(Layer) &&
+           torch::savedBy(Layer).InputForWeights;
+  }
+
+  /// The module of the pass was made in inference mode and nowhere else.
+  std::optional<InferenceTensor> trained(const ForwardEvent &Pass) const {
+    if (Pass.Modules.size() != 1 || !isRecorded(Pass) ||
+        Entry.isInForward(Pass.In) || mayHaveOthers(Pass))
+      return std::nullopt;
+    const Event *Made = nullptr;
+    for (const CreateEvent &Create : Entry.events<CreateEvent>()) {
+      if (!llvm::is_contained(Create.Objects, Pass.Modules.front()))
+        continue;
+      if (!isInside(Create))
+        return std::nullopt;
+      if (Create.Site)
+        Made = &Create;
+    }
+    if (!Made)
+      return std::nullopt;
+    for (const BackwardEvent &Backward : Entry.events<BackwardEvent>())
+      if (Backward.Root.hasOrigin(Pass.Origin) &&
+          Backward.GradMode == Pass.GradMode && !Backward.HasInputs) {
+        InferenceTensor Found = fact(InferenceTensor::Trained, Pass, *Made);
+        Found.Backward = &Backward;
+        return checked(Found);
+      }
+    return std::nullopt;
+  }
+
+  /// Its parameters may have become other tensors.
+  bool mayHaveOthers(const ForwardEvent &Pass) const {
+    return llvm::any_of(Entry.events<LoadEvent>(),
+                        [&](const LoadEvent &Load) {
+                          return Entry.mayAlias(Load.Loaded, Pass.Parts);
+                        }) ||
+           llvm::any_of(Entry.events<EscapeEvent>(),
+                        [&](const EscapeEvent &Escape) {
+                          return Entry.mayAlias(Escape.Places, Pass.Parts);
+                        }) ||
+           llvm::any_of(callsOf(Entry), [](const CallAt &Each) {
+             const auto *Method =
+                 dyn_cast_or_null<CXXMethodDecl>(Each.Call->getDirectCallee());
+             return Method &&
+                    torch::kindOf(Method->getParent()) ==
+                        torch::TypeKind::Module &&
+                    torch::movesParameters(Method);
+           });
+  }
+
+  const Execution &Entry;
+  /// Where inference mode is in force from, and where something else may be.
+  Nodes Ins, Outs;
+};
+
+} // namespace
+
+std::vector<InferenceTensor> inferenceTensors(Program &Program) {
+  std::vector<InferenceTensor> Result;
+  for (const auto &Entry : Program.executions())
+    InferenceQuery(*Entry).run(Result);
+  return Result;
+}
+
+} // namespace torchtidy::model

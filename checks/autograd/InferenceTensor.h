@@ -1,0 +1,39 @@
+// Query: tensors and modules that are made in inference mode, and then changed
+// or trained outside of it.
+#ifndef TORCHTIDY_AUTOGRAD_INFERENCETENSOR_H
+#define TORCHTIDY_AUTOGRAD_INFERENCETENSOR_H
+
+#include "model/execution/Program.h"
+
+namespace torchtidy::model {
+
+struct InferenceTensor {
+  enum Use {
+    /// An in-place operation, which throws.
+    Written,
+    /// The pass of a layer that wants to save it for backward(), and throws.
+    Saved,
+    /// A module: a pass that is to train it. Its parameters get no gradient.
+    Trained,
+  } Is = Written;
+  const Execution *Entry = nullptr;
+  /// The in-place operation, or the pass.
+  const Event *At = nullptr;
+  /// Where it is made, and the guard that is in force there.
+  const Event *Made = nullptr;
+  const GradModeChangeEvent *Guard = nullptr;
+  /// Of a module: what goes through the pass.
+  const BackwardEvent *Backward = nullptr;
+};
+
+/// Nothing is reported where inference mode may be off where it is made, or on
+/// where it is used: in functions whose callers lie elsewhere a backward() has
+/// to show that it is not. Nor of what an operation computes in inference mode,
+/// only of what a factory makes; of views, copies, detach(), data() and what
+/// set_data() was called on; of parameters that may be frozen; of a module that
+/// is moved or loaded, whose parameters may be others then.
+std::vector<InferenceTensor> inferenceTensors(Program &Program);
+
+} // namespace torchtidy::model
+
+#endif
