@@ -6,10 +6,12 @@
 #include <torch/torch.h>
 
 #include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <string>
 #include <vector>
 
 using torch::Tensor;
@@ -126,6 +128,104 @@ void randomBuffers() {
 __attribute__((noinline)) int64_t byValue(Tensor X) { return X.dim(); }
 __attribute__((noinline)) int64_t byReference(const Tensor &X) { return X.dim(); }
 
+// parameters() walks through all modules and makes a vector of handles: what
+// that is beside a training step of the same network.
+void parameterLists() {
+  for (const int64_t Width : {64, 256}) {
+    torch::nn::Sequential Net;
+    for (int I = 0; I < 50; ++I) {
+      Net->push_back(torch::nn::Linear(Width, Width));
+      Net->push_back(torch::nn::Tanh());
+    }
+    torch::optim::SGD Optimizer(Net->parameters(), 0.01);
+    const Tensor X = torch::randn({16, Width});
+    const double Step = fastest([&] {
+      Optimizer.zero_grad();
+      Net->forward(X).pow(2).mean().backward();
+      Optimizer.step();
+    });
+    const double Call = fastest([&] { Net->parameters(); }, 200);
+    const std::string Name = "parameters-percent-of-step-" + std::to_string(Width);
+    say(Name.c_str(), 100 * Call / Step);
+  }
+}
+
+void fusedProducts() {
+  for (const int64_t Size : {64, 1024}) {
+    const Tensor A = torch::rand({64, Size}), B = torch::rand({Size, Size}),
+                 Bias = torch::rand({Size});
+    const double Two = fastest([&] { torch::mm(A, B) + Bias; }, 200);
+    const double One = fastest([&] { torch::addmm(Bias, A, B); }, 200);
+    const std::string Name = "mm-and-add-times-addmm-" + std::to_string(Size);
+    say(Name.c_str(), Two / One);
+  }
+}
+
+// The gradients of one step under autocast, with backward() inside of the
+// region and behind it.
+void backwardUnderAutocast() {
+  bool AreSame = true;
+  torch::nn::Sequential Net(torch::nn::Linear(32, 64), torch::nn::LayerNorm(torch::nn::LayerNormOptions({64})),
+                            torch::nn::GELU(), torch::nn::Linear(64, 4));
+  const Tensor X = torch::randn({16, 32});
+  const Tensor Labels = torch::randint(4, {16}, torch::kLong);
+  const auto gradient = [&](bool IsInside) {
+    Net->zero_grad();
+    at::autocast::set_autocast_enabled(at::kCPU, true);
+    const Tensor Loss = torch::cross_entropy_loss(Net->forward(X), Labels);
+    if (IsInside)
+      Loss.backward();
+    at::autocast::set_autocast_enabled(at::kCPU, false);
+    at::autocast::clear_cache();
+    if (!IsInside)
+      Loss.backward();
+    std::vector<Tensor> Result;
+    for (const Tensor &Each : Net->parameters())
+      Result.push_back(Each.grad().clone());
+    return Result;
+  };
+  const auto Inside = gradient(true), Behind = gradient(false);
+  for (size_t I = 0; I < Inside.size(); ++I)
+    AreSame &= Inside[I].equal(Behind[I]);
+  say("backward-under-autocast-is-same", AreSame);
+}
+
+// A loss of many classes, of the same outputs under autocast and behind it,
+// against float.
+void lossBehindAutocast() {
+  double Loss = 0, Gradient = 0, LossInside = 0, GradientInside = 0;
+  constexpr int Times = 20;
+  for (int Seed = 0; Seed < Times; ++Seed) {
+    torch::manual_seed(Seed);
+    torch::nn::Linear Net(32, 100);
+    const Tensor X = torch::randn({64, 32}) * 3;
+    const Tensor Labels = torch::randint(100, {64}, torch::kLong);
+    const auto step = [&](bool IsCast, bool IsInside) {
+      Net->zero_grad();
+      at::autocast::set_autocast_enabled(at::kCPU, IsCast);
+      const Tensor Out = Net->forward(X);
+      at::autocast::set_autocast_enabled(at::kCPU, IsInside);
+      const Tensor Here = torch::cross_entropy_loss(Out, Labels);
+      at::autocast::set_autocast_enabled(at::kCPU, false);
+      at::autocast::clear_cache();
+      Here.backward();
+      return std::pair(Here.item<double>(), Net->weight.grad().clone());
+    };
+    const auto Float = step(false, false), In = step(true, true), Behind = step(true, false);
+    const auto apart = [&](const auto &Other) {
+      return ((Other.second - Float.second).norm() / Float.second.norm()).template item<double>();
+    };
+    LossInside += std::abs(In.first / Float.first - 1) / Times;
+    Loss += std::abs(Behind.first / Float.first - 1) / Times;
+    GradientInside += apart(In) / Times;
+    Gradient += apart(Behind) / Times;
+  }
+  say("cross-entropy-in-autocast-error", LossInside);
+  say("cross-entropy-behind-autocast-error", Loss);
+  say("its-gradient-in-autocast-error", GradientInside);
+  say("its-gradient-behind-autocast-error", Gradient);
+}
+
 void passing() {
   const Tensor X = torch::rand({4});
   int64_t Sum = 0;
@@ -159,5 +259,9 @@ int main() {
   optimizerFirst();
   layout();
   randomBuffers();
+  parameterLists();
+  fusedProducts();
   passing();
+  backwardUnderAutocast();
+  lossBehindAutocast();
 }

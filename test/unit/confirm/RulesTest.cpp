@@ -260,6 +260,27 @@ TEST(Allocations, ResultsOfOtherOperationsAreRefuted) {
             Outcome::Refuted);
 }
 
+TEST(Allocations, TemporariesAreThoseBeyondTheResult) {
+  MadeRecording Run;
+  for (unsigned Line : {12, 13}) {
+    Site &Sum = Run.site("aten::add", {at(Line)}, 80);
+    Sum.Allocations = 80;
+    Sum.AllocatedBytes = 80 * 1024;
+  }
+  Site &Product = Run.site("aten::mul", {at(12)}, 80);
+  Product.Allocations = 80;
+  Product.AllocatedBytes = 80 * 1024;
+  DiagnosedFinding Unfused = finding("allocations-per-iteration", 12);
+  Unfused.Kind = FindingKind::UnfusedProduct;
+  const Verdict V = judgeOne(Unfused, Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "2 allocations per iteration by the operations of this "
+                        "line, 80 iterations");
+  Unfused = finding("allocations-per-iteration", 13);
+  Unfused.Kind = FindingKind::InplaceOpportunity;
+  EXPECT_EQ(judgeOne(Unfused, Run.Run).Result, Outcome::Refuted);
+}
+
 TEST(Allocations, StatementOfSeveralLines) {
   // The line table gives the line of the part that calls.
   MadeRecording Run;

@@ -43,6 +43,8 @@ public:
       V.Sentence = Where.unseenText();
       return V;
     }
+    if (isOfTemporaries(Where))
+      return ofTemporaries(std::move(V), Where);
     double Number = 0, Bytes = 0;
     const Site *Factory = nullptr;
     for (const Site *S : sitesOf(Where.Statement)) {
@@ -80,6 +82,46 @@ public:
     V.CostAmount = Number + Bytes / 4096;
     V.CostText = countText(Number, "allocation") + ", " + bytesText(Bytes) +
                  " in this run";
+    return V;
+  }
+
+private:
+  static bool isOfTemporaries(const Places &Where) {
+    const auto &Kind = Where.Finding.Kind;
+    return Kind == FindingKind::UnfusedProduct ||
+           Kind == FindingKind::UnfusedScaling ||
+           Kind == FindingKind::InplaceOpportunity;
+  }
+
+  /// An expression that makes one tensor in each iteration makes its result:
+  /// what is beyond that is made on the way.
+  static Verdict ofTemporaries(Verdict V, const Places &Where) {
+    V.Rule = "tensors of the line beyond its result";
+    double Number = 0, Bytes = 0;
+    for (const Site *S : sitesOf(Where.Statement)) {
+      Number += double(S->Allocations + S->CudaAllocations);
+      Bytes += double(S->AllocatedBytes + S->CudaAllocatedBytes);
+    }
+    const double Iterations = double(std::max<uint64_t>(V.Iterations, 1));
+    V.Number = Number / Iterations;
+    const std::string During = countText(double(V.Iterations), "iteration");
+    if (V.Iterations < FewestIterations) {
+      V.Result = Outcome::NotMeasurable;
+      V.Sentence = "too few iterations: " + numberText(double(V.Iterations));
+      return V;
+    }
+    V.Sentence = countText(*V.Number, "allocation") +
+                 " per iteration by the operations of this line, " + During;
+    if (*V.Number < 1 + AllocationsThatCount) {
+      V.Result = Outcome::Refuted;
+      return V;
+    }
+    V.Result = Outcome::Confirmed;
+    const double Beyond = Number - Iterations;
+    V.Cost = CostKind::Calls;
+    V.CostAmount = Beyond + Bytes / 4096;
+    V.CostText = countText(Beyond, "tensor") + " beyond the results, " +
+                 bytesText(Bytes) + " with these in this run";
     return V;
   }
 };

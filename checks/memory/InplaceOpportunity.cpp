@@ -1,0 +1,121 @@
+#include "memory/InplaceOpportunity.h"
+#include "ast/Expressions.h"
+#include "torch/Api.h"
+#include "torch/Arithmetic.h"
+#include "torch/Shapes.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+/// Of fewer elements the time is the same.
+static constexpr uint64_t SmallElements = 16384;
+
+static bool isFloatingNumber(const Expr *E) {
+  return ast::stripCopies(E)->getType()->isRealFloatingType();
+}
+
+/// E, which an operation makes, is in a floating type for certain: by what is
+/// known of its value, or by an operation that returns no other.
+static bool isFloating(const Expr *E, unsigned Depth = 0) {
+  const auto *Call = dyn_cast<CallExpr>(ast::stripCopies(E));
+  const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
+  if (!Op || Depth > 8)
+    return false;
+  if (torch::returnsFloating(*Op))
+    return true;
+  if (torch::returnsBool(*Op) ||
+      (!torch::isElementwise(*Op) && !torch::isPointwise(*Op)))
+    return false;
+  const Expr *Object = ast::objectOf(Call);
+  if (Object && isFloating(Object, Depth + 1))
+    return true;
+  return llvm::any_of(ast::argumentsOf(Call), [&](const Expr *Argument) {
+    return !isa<CXXDefaultArgExpr>(Argument) &&
+           (isFloatingNumber(Argument) || isFloating(Argument, Depth + 1));
+  });
+}
+
+/// The operation in place takes the operand as it is.
+static bool takesType(const ChainEvent &Link) {
+  const torch::Operation &Op = *torch::classify(cast<CallExpr>(Link.Site)).Op;
+  if (!torch::findOperation((Op.Name + "_").str(), torch::operation::Method))
+    return false;
+  if (Link.OfOperand.OfType.get() == DType::Floating ||
+      isFloating(Link.Operand))
+    return true;
+  const auto *Made = cast<CallExpr>(ast::strip(Link.Operand));
+  const torch::Operation *Before = torch::classify(Made).Op;
+  return torch::keepsAnyType(Op) && Before && !torch::returnsBool(*Before);
+}
+
+/// No graph is behind it, for certain.
+static bool isUnrecorded(const Value &V) { return V.History == history::None; }
+
+static bool isSmall(const Value &V) {
+  const std::optional<uint64_t> Elements = V.InShape.elements();
+  return Elements && *Elements < SmallElements;
+}
+
+namespace {
+
+class Chains {
+public:
+  explicit Chains(Program &Program) {
+    for (const auto &Entry : Program.executions())
+      for (const ChainEvent &Link : Entry->events<ChainEvent>())
+        if (!isUnrecorded(Link.OfOperand) || !isUnrecorded(Link.Result))
+          Recorded.insert(Link.Site);
+  }
+
+  bool mayLink(const ChainEvent &Link) const {
+    return !Recorded.count(Link.Site) && !isSmall(Link.Result) &&
+           takesType(Link);
+  }
+
+private:
+  /// Somewhere a graph goes through them, which may need what they have made.
+  llvm::DenseSet<const Expr *> Recorded;
+};
+
+} // namespace
+
+static void collect(const Execution &Entry, const Chains &All,
+                    std::vector<InplaceOpportunity> &Result) {
+  llvm::DenseMap<std::pair<const Frame *, const Expr *>, const ChainEvent *>
+      Links;
+  llvm::DenseSet<const ChainEvent *> Inner;
+  for (const ChainEvent &Link : Entry.events<ChainEvent>())
+    if (All.mayLink(Link))
+      Links[{Link.In, Link.Site}] = &Link;
+  const auto Before = [&](const ChainEvent *Link) {
+    return Links.lookup({Link->In, ast::strip(Link->Operand)});
+  };
+  for (const auto &[Key, Link] : Links)
+    if (const ChainEvent *Operand = Before(Link))
+      Inner.insert(Operand);
+  for (const ChainEvent &Link : Entry.events<ChainEvent>()) {
+    const auto Around = Entry.loopsAround(Link.Point);
+    if (Around.empty() || Inner.count(&Link) ||
+        Links.lookup({Link.In, Link.Site}) != &Link)
+      continue;
+    InplaceOpportunity Found;
+    Found.Entry = &Entry;
+    Found.Last = &Link;
+    Found.Around = Around.back();
+    for (const ChainEvent *Each = &Link; Each; Each = Before(Each))
+      Found.Links.insert(Found.Links.begin(), Each);
+    Result.push_back(std::move(Found));
+  }
+}
+
+std::vector<InplaceOpportunity> inplaceOpportunities(Program &Program) {
+  std::vector<InplaceOpportunity> Result;
+  const Chains All(Program);
+  for (const Execution *Entry : Program.executionsBesideTests())
+    collect(*Entry, All, Result);
+  return Result;
+}
+
+} // namespace torchtidy::model

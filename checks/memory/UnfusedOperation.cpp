@@ -1,0 +1,114 @@
+#include "memory/UnfusedOperation.h"
+#include "ast/Expressions.h"
+#include "queries/Calls.h"
+#include "torch/Api.h"
+#include "torch/Arithmetic.h"
+#include "torch/Shapes.h"
+#include "torch/Types.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+/// The object and the arguments, as they are written.
+static llvm::SmallVector<const Expr *, 4> operandsOf(const CallExpr *Call) {
+  llvm::SmallVector<const Expr *, 4> Result;
+  if (const Expr *Object = ast::objectOf(Call))
+    Result.push_back(Object);
+  for (const Expr *Argument : ast::argumentsOf(Call))
+    if (!isa<CXXDefaultArgExpr>(Argument))
+      Result.push_back(Argument);
+  return Result;
+}
+
+static bool isTensor(const Expr *E) { return torch::isTensor(E->getType()); }
+
+/// A number, not a tensor of one.
+static bool isNumber(const Expr *E) {
+  return ast::stripCopies(E)->getType()->isArithmeticType();
+}
+
+/// A tensor of one number, as it is written: a loss, x.mean(), of which the
+/// product is as small.
+static bool isSingle(const Expr *E) {
+  const auto *Call = dyn_cast<CallExpr>(ast::stripCopies(E));
+  const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
+  if (!Op)
+    return false;
+  const auto Operands = operandsOf(Call);
+  if (torch::isDetach(*Op))
+    return isSingle(Operands.front());
+  return torch::returnsNumber(*Op) ||
+         (torch::reduces(*Op) && Operands.size() == 1);
+}
+
+/// What E is, where it is a product, or quotient, that nothing else has: the
+/// tensor first. False for others.
+static bool readProduct(const Expr *E, UnfusedOperation &Result) {
+  const auto *Call = dyn_cast<CallExpr>(ast::stripCopies(E));
+  const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
+  if (!Op || !torch::isScaling(*Op))
+    return false;
+  const auto Operands = operandsOf(Call);
+  if (Operands.size() != 2)
+    return false;
+  if (llvm::all_of(Operands, [](const Expr *Each) {
+        return isNumber(Each) || isSingle(Each);
+      }))
+    return false;
+  const bool IsQuotient = torch::isQuotient(*Op);
+  Result.Product = Call;
+  Result.First = Operands[0];
+  Result.Second = Operands[1];
+  if (isTensor(Operands[0]) && isTensor(Operands[1])) {
+    Result.As = IsQuotient ? Fused::Quotient : Fused::Product;
+    return true;
+  }
+  if (IsQuotient)
+    return false;
+  if (isTensor(Operands[1]))
+    std::swap(Result.First, Result.Second);
+  Result.As = Fused::Scaled;
+  return isTensor(Result.First) && isNumber(Result.Second);
+}
+
+static std::optional<UnfusedOperation> readSum(const CallExpr *Call) {
+  const torch::Operation *Op = torch::classify(Call).Op;
+  if (!Op || !(torch::isSum(*Op) || torch::isAccumulating(*Op)))
+    return std::nullopt;
+  const auto Operands = operandsOf(Call);
+  if (Operands.size() != 2 || !isTensor(Operands[0]) || !isTensor(Operands[1]))
+    return std::nullopt;
+  UnfusedOperation Result;
+  Result.Sum = Call;
+  Result.IsInPlace = torch::isAccumulating(*Op);
+  Result.IsSubtracted = torch::isDifference(*Op);
+  Result.To = Operands[0];
+  if (readProduct(Operands[1], Result))
+    return Result;
+  Result.To = Operands[1];
+  if (!Result.IsInPlace && !Result.IsSubtracted &&
+      readProduct(Operands[0], Result))
+    return Result;
+  return std::nullopt;
+}
+
+std::vector<UnfusedOperation> unfusedOperations(Program &Program) {
+  std::vector<UnfusedOperation> Result;
+  for (const Execution *Entry : Program.executionsBesideTests())
+    for (const CallAt &Each : callsOf(*Entry)) {
+      const auto Around = Entry->loopsAround(Each.Point);
+      if (Around.empty())
+        continue;
+      auto Found = readSum(Each.Call);
+      if (!Found)
+        continue;
+      Found->Entry = Entry;
+      Found->In = Each.In;
+      Found->Around = Around.back();
+      Result.push_back(*Found);
+    }
+  return Result;
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,63 @@
+// Finds tensors that a loop makes only to add them, where one operation
+// computes the sum without: addcmul, addcdiv, add with a factor.
+#include "memory/UnfusedOperationCheck.h"
+#include "ast/Expressions.h"
+#include "memory/UnfusedOperation.h"
+#include "report/Report.h"
+
+namespace torchtidy::checks {
+
+using namespace model;
+
+/// Expressions that are longer are not repeated.
+static constexpr size_t MostText = 30;
+
+/// The call that does both; "..." where what is written is long.
+static std::string insteadOf(const Program &Program,
+                             const UnfusedOperation &Found) {
+  const auto Text = [&](const clang::Expr *E) {
+    const std::string Written = Program.text(ast::stripCopies(E));
+    return Written.empty() || Written.size() > MostText ? "..." : Written;
+  };
+  const std::string Sign = Found.IsSubtracted ? "-" : "";
+  const std::string Name = Found.As == Fused::Product    ? "addcmul"
+                           : Found.As == Fused::Quotient ? "addcdiv"
+                                                         : "add";
+  std::string Given = Text(Found.First) + ", ";
+  if (Found.As == Fused::Scaled) {
+    const std::string Factor = Text(Found.Second);
+    const bool IsSimple =
+        llvm::isa<clang::DeclRefExpr, clang::IntegerLiteral,
+                  clang::FloatingLiteral>(ast::stripCopies(Found.Second));
+    Given += Sign.empty() || IsSimple ? Sign + Factor : "-(" + Factor + ")";
+  } else {
+    Given += Text(Found.Second) + (Sign.empty() ? "" : ", -1");
+  }
+  if (Found.IsInPlace)
+    return Text(Found.To) + "." + Name + "_(" + Given + ")";
+  return "torch::" + Name + "(" + Text(Found.To) + ", " + Given + ")";
+}
+
+static Finding describe(const Program &Program, const UnfusedOperation &Found) {
+  Finding Result;
+  Result.Location = Found.Product->getBeginLoc();
+  Result.Range = Found.Product->getSourceRange();
+  Result.Kind = Found.As == Fused::Scaled ? FindingKind::UnfusedScaling
+                                          : FindingKind::UnfusedProduct;
+  Result.Message =
+      std::string("this makes a tensor only to ") +
+      (Found.IsSubtracted ? "subtract it from" : "add it to") +
+      " another, in every iteration, which costs its memory and the time to "
+      "write and read it; '" +
+      insteadOf(Program, Found) + "' computes the same without";
+  addLoop(Result, *Found.Entry, Found.In, Found.Around);
+  addCallers(Result, Found.In);
+  Result.IterationSite = Found.Sum->getBeginLoc();
+  return Result;
+}
+
+std::vector<Finding> UnfusedOperationCheck::analyze(Program &Program) {
+  return findingsOf(Program, unfusedOperations, describe);
+}
+
+} // namespace torchtidy::checks

@@ -1,0 +1,25 @@
+// What elementwise operations compute, and of which type their results are.
+#ifndef TORCHTIDY_TORCH_ARITHMETIC_H
+#define TORCHTIDY_TORCH_ARITHMETIC_H
+
+#include "torch/Operations.h"
+
+namespace torchtidy::torch {
+
+/// Of isSum() and isAccumulating(): sub, sub_.
+bool isDifference(const Operation &Op);
+/// Of isScaling(): div.
+bool isQuotient(const Operation &Op);
+
+/// The result is in a floating type, whatever the operand is in, or the
+/// operation takes no other: exp, sqrt, div, softmax, rand, conv2d.
+bool returnsFloating(const Operation &Op);
+/// The result is a single number, whatever the operand is: a loss, dot. Of
+/// reduces(), too, where no dimension is given.
+bool returnsNumber(const Operation &Op);
+/// The result has the type of the operand, but for Bool: relu, neg, clamp.
+bool keepsAnyType(const Operation &Op);
+
+} // namespace torchtidy::torch
+
+#endif

@@ -1,0 +1,55 @@
+// RUN: %check_torch %s torch-inplace-opportunity %t
+//
+// What looks like it and is right, or is left alone.
+
+#include <torch/torch.h>
+
+using torch::Tensor;
+using torch::nn::Linear;
+using Tensors = std::vector<Tensor>;
+
+// A graph is recorded, or may be, there or for another caller.
+Tensor used(const Tensor &x) { return x.exp().mul(2); }
+void recorded(const Tensors &xs) {
+  Linear net(4, 4);
+  for (const Tensor &x : xs)
+    net(x).exp().mul(0.5).sum().backward();
+  for (const Tensor &x : xs)
+    used(net(x)).sum().backward();
+  torch::NoGradGuard no_grad;
+  for (const Tensor &x : xs)
+    std::cout << used(x);
+}
+Tensor unknown(const Tensors &xs) {
+  Tensor sum = torch::zeros({4});
+  for (const Tensor &x : xs)
+    sum = sum + x.exp().mul(0.5);
+  return sum;
+}
+
+// In place already; not of what was just made; of another shape or type; not in
+// a loop; small.
+void right(const Tensors &xs, const Tensor &mask) {
+  torch::NoGradGuard no_grad;
+  std::cout << mask.exp().mul(2);
+  for (const Tensor &x : xs) {
+    std::cout << x.div(255.0).sub_(0.5).mul_(2);
+    const Tensor y = x.exp();
+    std::cout << y.mul(2) << y;
+    std::cout << x.mul(0.5) << x.to(torch::kFloat).mul(0.5);
+    std::cout << x.contiguous().exp() << x.view({-1}).exp();
+    std::cout << (mask > 0).mul(0.5) << (x + mask).sqrt();
+    std::cout << x.sum(1).unsqueeze(1).mul(2);
+    std::cout << x.exp().argmax(1).mul(2);
+    std::cout << torch::rand({4}).mul(2).sub(1);
+    std::cout << x.exp() * mask;
+  }
+}
+
+// The result in place would be a reference to what is gone: said, not fixed
+// (operators.cpp). Here nothing is made at all.
+void views(const Tensors &xs) {
+  torch::NoGradGuard no_grad;
+  for (const Tensor &x : xs)
+    std::cout << x.t().transpose(0, 1).squeeze(0);
+}

@@ -1,0 +1,27 @@
+// The same in the memory of the first result.
+// --size: that many times as many images.
+#include "measure.h"
+
+int main(int argc, char **argv) {
+  const torch::Device device = measure::start(argc, argv);
+  torch::manual_seed(1);
+  const torch::NoGradGuard no_grad;
+  torch::nn::Conv2d filter(
+      torch::nn::Conv2dOptions(3, 1, 3).stride(8).bias(false));
+  filter->to(device);
+  const auto images = torch::randint(
+      256, {4 * measure::size(), 3, 128, 128},
+      torch::dtype(torch::kByte).device(device));
+  double brightness = 0;
+  {
+    measure::Loop loop("inference");
+    for (int64_t step = 0; step < 40; ++step) {
+      const auto scaled =
+          images.div(255.0).sub_(0.5).mul_(2.5).clamp_(-1, 1);
+      brightness += filter(scaled).mean().item<double>();
+      loop.iteration();
+    }
+  }
+  measure::value("brightness", brightness);
+  return measure::finish();
+}
