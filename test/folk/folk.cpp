@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using torch::Tensor;
@@ -247,6 +248,49 @@ void passing() {
     std::puts("");
 }
 
+// Two hundred passes under one guard, and under the other.
+template <class Guard> double passes(torch::nn::Sequential &Net, const Tensor &X) {
+  return fastest([&] {
+    Guard On;
+    for (int I = 0; I < 200; ++I)
+      Net->forward(X);
+  }, 30);
+}
+
+void inferenceMode() {
+  torch::nn::Sequential Small = network();
+  torch::nn::Sequential Wide(torch::nn::Linear(512, 512), torch::nn::ReLU(),
+                             torch::nn::Linear(512, 512));
+  for (const auto &[Name, Net, X] :
+       {std::tuple("small-batch-1", Small, torch::rand({1, 64})),
+        std::tuple("small-batch-32", Small, torch::rand({32, 64})),
+        std::tuple("wide-batch-32", Wide, torch::rand({32, 512}))}) {
+    torch::nn::Sequential Runs = Net;
+    const double NoGrad = passes<torch::NoGradGuard>(Runs, X);
+    say((std::string("no-grad-over-inference-mode-") + Name).c_str(),
+        NoGrad / passes<torch::InferenceMode>(Runs, X));
+  }
+  const auto throws = [](const Tensor &Made) {
+    try {
+      Made.add_(1);
+      return 0;
+    } catch (const c10::Error &) {
+      return 1;
+    }
+  };
+  Tensor ByNoGrad, ByInference;
+  {
+    torch::NoGradGuard On;
+    ByNoGrad = torch::ones({2}) + 1;
+  }
+  {
+    torch::InferenceMode On;
+    ByInference = torch::ones({2}) + 1;
+  }
+  say("no-grad-result-in-place-throws", throws(ByNoGrad));
+  say("inference-result-in-place-throws", throws(ByInference));
+}
+
 } // namespace
 
 int main() {
@@ -264,4 +308,5 @@ int main() {
   passing();
   backwardUnderAutocast();
   lossBehindAutocast();
+  inferenceMode();
 }
