@@ -81,6 +81,16 @@ private:
 
 } // namespace
 
+/// The iteration that makes it has a loop of its own: what is made once beside
+/// all the steps of that one costs next to nothing.
+static bool isBesideLoop(const Execution &Entry, const ChainEvent &Link,
+                         const flow::Loop &Innermost) {
+  return llvm::any_of(Entry.loops().loops(), [&](const flow::Loop &Other) {
+    return &Other != &Innermost && Innermost.contains(Other.Header) &&
+           !Other.contains(Link.Point);
+  });
+}
+
 static void collect(const Execution &Entry, const Chains &All,
                     std::vector<InplaceOpportunity> &Result) {
   llvm::DenseMap<std::pair<const Frame *, const Expr *>, const ChainEvent *>
@@ -98,7 +108,8 @@ static void collect(const Execution &Entry, const Chains &All,
   for (const ChainEvent &Link : Entry.events<ChainEvent>()) {
     const auto Around = Entry.loopsAround(Link.Point);
     if (Around.empty() || Inner.count(&Link) ||
-        Links.lookup({Link.In, Link.Site}) != &Link)
+        Links.lookup({Link.In, Link.Site}) != &Link ||
+        isBesideLoop(Entry, Link, *Around.front()))
       continue;
     InplaceOpportunity Found;
     Found.Entry = &Entry;

@@ -18,8 +18,9 @@ struct InplaceOpportunity {
 };
 
 /// Nothing is reported where a graph may be recorded on any way there, outside
-/// of loops, where the tensor is known to be small, and where the operation in
-/// place would refuse the type of its operand, or may.
+/// of loops, where the iteration has an inner loop beside it, where the tensor
+/// is known to be small, and where the operation in place would refuse the type
+/// of its operand, or may.
 std::vector<InplaceOpportunity> inplaceOpportunities(Program &Program);
 
 } // namespace torchtidy::model

@@ -53,3 +53,15 @@ void views(const Tensors &xs) {
   for (const Tensor &x : xs)
     std::cout << x.t().transpose(0, 1).squeeze(0);
 }
+
+// Made once for a loop of its own: beside all its steps that is nothing.
+torch::Tensor factorize(const torch::Tensor &target) {
+  auto taste = torch::randn({400, 512}) * 0.3;
+  for (int step = 0; step < 100; ++step)
+    taste.add_(target);
+  return taste;
+}
+void ranks(const torch::Tensor &target) {
+  for (int rank = 0; rank < 20; ++rank)
+    std::cout << factorize(target).sum();
+}
