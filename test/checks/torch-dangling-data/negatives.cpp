@@ -147,3 +147,11 @@ void named(torch::nn::Linear layer) {
   layer->named_parameters()["weight"].data().zero_();
   std::cout << weight.sum() << bias.sum() << layer->named_parameters().find("bias")->sum();
 }
+
+// What was resized lies in order: contiguous() is the tensor itself.
+auto grows(torch::Tensor &buffer) {
+  return [&buffer](size_t bytes) {
+    buffer.resize_({static_cast<int64_t>(bytes)});
+    return reinterpret_cast<char *>(buffer.contiguous().data_ptr());
+  };
+}

@@ -121,8 +121,12 @@ static Known<Layout> layoutOfReordered(const Value &Operand) {
 static Known<Layout> layoutOf(const OperationCall &Call,
                               const OperandAttributes &Of) {
   const Operation &Op = *Call.Op;
+  // resize_() lays out anew; a size that stays the same is nobody's reason for
+  // it.
+  if (Op.Writes == op::Self && Op.has(op::Resizes))
+    return Known<Layout>(Layout::Contiguous);
   if (Op.Writes == op::Self)
-    return Op.has(op::InplaceView) || Op.has(op::Resizes) || torch::isSet(Op)
+    return Op.has(op::InplaceView) || torch::isSet(Op)
                ? Known<Layout>::unknown()
                : Call.self().InLayout;
   if (torch::reordersDimensions(Op))
@@ -182,8 +186,9 @@ void attributes::operation(Machine &M, const OperationCall &Call,
 /// t_() and resize_() write a tensor of another layout.
 void attributes::write(Machine & /*M*/, const Value &Written, bool IsWhole,
                        Value &Target) {
-  if (IsWhole && Written.InLayout.isUnknown())
-    Target.InLayout = Known<Layout>::unknown();
+  if (IsWhole && (Written.InLayout.isUnknown() ||
+                  Written.InLayout.get() == Layout::Contiguous))
+    Target.InLayout = Written.InLayout;
 }
 
 void describeConstant(const ValueDecl *Constant, Attributes &Result) {
