@@ -64,7 +64,9 @@ struct Pass {
 /// is not LibTorch's may put it anywhere.
 static void placeResult(const CallSite &Site, const Placement &Module,
                         Value &Result) {
-  const CXXRecordDecl *Class = torch::moduleClass(Site.Object->getType());
+  // What is called through a stored callable has no object in the code.
+  const CXXRecordDecl *Class =
+      Site.Object ? torch::moduleClass(Site.Object->getType()) : nullptr;
   if (Module.mayBeElsewhere())
     Result.setDevice(Module);
   else if (!Class || !torch::isLibTorch(Class) ||
