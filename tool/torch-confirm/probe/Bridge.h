@@ -22,6 +22,27 @@ struct ProbeSide {
   void (*keepShape)(uint32_t Site, uint64_t Hash, const char *Text);
   /// \param Site a step whose gradients were applied once more.
   void (*unclearedStep)(uint32_t Site);
+  /// A leaf with that memory got its first gradient. \returns the site where
+  /// the memory was taken, 0 where that is not known.
+  uint32_t (*leafTrained)(const void *Memory);
+  /// And was changed for the first time by a step.
+  void (*leafStepped)(uint32_t MadeAt);
+  /// An optimizer that is made at this site is for parameters that another one
+  /// had stepped which was made there.
+  void (*optimizerMadeAgain)(uint32_t Site);
+};
+
+/// A node of a graph that is alive, for sweep().
+struct AliveNode {
+  uint64_t Key;
+  /// Null where its address is not known.
+  const void *Node;
+  uint32_t Site;
+};
+
+/// What a look at all graphs tells of the nodes of one site; see trace::Site.
+struct SweptSite {
+  uint32_t Site, Nodes, Roots, Chain;
 };
 
 /// A copy from one tensor to another.
@@ -49,6 +70,16 @@ struct TorchSide {
 
   /// The thread and sequence number of a torch::autograd::Node.
   void (*nodeKey)(const void *Node, uint64_t *Thread, uint64_t *Sequence);
+  /// The node of a gradient edge that is given to a tensor, where it is one whose
+  /// end is seen; else null.
+  const void *(*nodeOfEdge)(const void *Edge, uint64_t *Thread,
+                            uint64_t *Sequence);
+  /// Goes through the graphs of nodes that stay alive meanwhile, sorted by key.
+  /// KeyOf names a node. \returns how many sites it has told of, at most \p
+  /// Room.
+  uint32_t (*sweep)(const AliveNode *Nodes, uint32_t Count,
+                    uint64_t (*KeyOf)(uint64_t Thread, uint64_t Sequence),
+                    SweptSite *Into, uint32_t Room);
   /// Whether hooks are registered that may be the user's.
   bool (*nodeHasHooks)(const void *Node);
 
@@ -59,12 +90,18 @@ struct TorchSide {
   bool (*isIdleToCpu)(const void *Self, uint64_t Dtype, uint64_t Layout,
                       uint64_t Device);
 
+  /// Whether the tensor is the one that was told of this key before, with the
+  /// same contents as then.
+  bool (*isSameAsBefore)(uint64_t Key, const void *Tensor);
+
   /// Around AccumulateGrad::apply.
   void (*accumulateBegins)(void *AccumulateGrad);
   void (*accumulateEnds)(void *AccumulateGrad);
   /// Around the step of an optimizer.
   void (*stepBegins)(void *Optimizer);
   void (*stepEnds)(void *Optimizer, uint32_t Site);
+  /// A group of parameters was added to an optimizer at that site.
+  void (*groupAdded)(void *Optimizer, uint32_t Site);
   /// Whether the tensor shares the memory of a parameter that has had
   /// gradients; it was then written to at that site, as a step by hand does.
   bool (*parameterWritten)(const void *Tensor, uint32_t Site);
@@ -77,7 +114,7 @@ struct TorchSide {
 };
 
 /// Exported by libtorch-confirm-torch.so. Counts up when a table changes.
-constexpr uint32_t BridgeVersion = 2;
+constexpr uint32_t BridgeVersion = 3;
 extern "C" const TorchSide *torch_confirm_torch_side(uint32_t Version);
 using GetTorchSide = const TorchSide *(*)(uint32_t);
 

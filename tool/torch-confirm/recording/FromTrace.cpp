@@ -103,6 +103,22 @@ Site siteOf(const trace::SiteData &From) {
   Result.CudaAllocations = From.CudaAllocations;
   Result.CudaAllocatedBytes = From.CudaAllocatedBytes;
   Result.LiveBytes = From.LiveBytes + From.CudaLiveBytes;
+  Result.MostLiveBytes = From.MostOwnBytes + From.MostOwnCudaBytes;
+  Result.DiedAtOnce = From.DiedAtOnce;
+  Result.NodesRunOnce = From.NodesRunOnce;
+  Result.NodesRunGone = From.NodesRunGone;
+  Result.NodesStale = From.NodesStale;
+  Result.NodesAllGone = From.NodesAllGone;
+  Result.SweptNodes = From.SweptNodes;
+  Result.SweptRoots = From.SweptRoots;
+  Result.SweptChain = From.SweptChain;
+  for (const trace::StretchData &Each : From.Stretches)
+    Result.Stretches.push_back({Each.Number, Each.NodesMade, Each.NodesRun});
+  Result.LeavesTrained = From.LeavesTrained;
+  Result.LeavesStepped = From.LeavesStepped;
+  Result.MadeAgain = From.MadeAgain;
+  Result.CopiedAgain = From.CopiedAgain;
+  Result.AskedAgain = From.AskedAgain;
   Result.NodesMade = From.NodesMade;
   Result.NodesAlive = From.NodesAlive;
   Result.NodesRun = From.NodesRun;

@@ -8,7 +8,7 @@ namespace torchtidy::confirm {
 namespace {
 
 constexpr const char *Format = "torch-confirm recording";
-constexpr int FormatVersion = 1;
+constexpr int FormatVersion = 2;
 
 /// Writes or reads fields: one list of names serves both ways.
 class Writer {
@@ -95,6 +95,12 @@ template <typename V> void visit(V &Fields, ShapeCount &Shape) {
   Fields.field("count", Shape.Count);
 }
 
+template <typename V> void visit(V &Fields, Stretch &S) {
+  Fields.field("count", S.Count);
+  Fields.field("nodesMade", S.NodesMade);
+  Fields.field("nodesRun", S.NodesRun);
+}
+
 template <typename V> void visit(V &Fields, ThrownCount &Thrown) {
   Fields.field("type", Thrown.Type);
   Fields.field("message", Thrown.Message);
@@ -125,10 +131,20 @@ template <typename V> void visit(V &Fields, Site &S) {
   Fields.field("cudaAllocations", S.CudaAllocations);
   Fields.field("cudaAllocatedBytes", S.CudaAllocatedBytes);
   Fields.field("liveBytes", S.LiveBytes);
+  Fields.field("mostLiveBytes", S.MostLiveBytes, int64_t(-1));
+  Fields.field("diedAtOnce", S.DiedAtOnce);
   Fields.field("nodesMade", S.NodesMade);
   Fields.field("nodesAlive", S.NodesAlive);
   Fields.field("nodesRun", S.NodesRun);
   Fields.field("mostNodesAlive", S.MostNodesAlive, int64_t(-1));
+  Fields.field("nodesRunOnce", S.NodesRunOnce);
+  Fields.field("nodesRunGone", S.NodesRunGone);
+  Fields.field("nodesStale", S.NodesStale);
+  Fields.field("nodesAllGone", S.NodesAllGone);
+  Fields.field("sweptNodes", S.SweptNodes);
+  Fields.field("sweptRoots", S.SweptRoots);
+  Fields.field("sweptChain", S.SweptChain);
+  Fields.list("stretches", S.Stretches);
   Fields.list("copies", S.Copies);
   Fields.list("shapes", S.Shapes);
   Fields.field("otherShapes", S.OtherShapes);
@@ -136,6 +152,11 @@ template <typename V> void visit(V &Fields, Site &S) {
   Fields.field("exceptions", S.Exceptions);
   Fields.list("thrown", S.Thrown);
   Fields.field("unclearedSteps", S.UnclearedSteps);
+  Fields.field("leavesTrained", S.LeavesTrained);
+  Fields.field("leavesStepped", S.LeavesStepped);
+  Fields.field("madeAgain", S.MadeAgain);
+  Fields.field("copiedAgain", S.CopiedAgain);
+  Fields.field("askedAgain", S.AskedAgain);
   Fields.field("leastLive", S.LeastLive);
   Fields.field("mostLive", S.MostLive);
   Fields.field("peakBytes", S.PeakBytes);

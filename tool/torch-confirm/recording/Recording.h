@@ -71,10 +71,16 @@ struct ShapeCount {
   uint64_t Count = 0;
 };
 
+/// Nodes that a site made between two backwards that ran some of its nodes:
+/// stretches of about the same length, together.
+struct Stretch {
+  uint64_t Count = 0, NodesMade = 0, NodesRun = 0;
+};
+
 /// What happened at one place: an operation, called from one line of the
 /// user's. Counts include what the operation calls itself.
 struct Site {
-  /// "aten::add"; "backward"; "step:SGD"; "mark:<name>" for a loop that the
+  /// "aten::add"; "backward"; "step:SGD"; "optimizer"; "mark:<name>" for a loop that the
   /// program itself announces (probe/torch_confirm.h).
   std::string Operation;
   /// The user's frames, innermost first, inlined calls among them; frames of
@@ -87,6 +93,11 @@ struct Site {
   uint64_t CudaAllocations = 0, CudaAllocatedBytes = 0;
   /// Of the bytes allocated here, those alive at the end.
   int64_t LiveBytes = 0;
+  /// The most that were alive at once; -1 where it was not counted.
+  int64_t MostLiveBytes = -1;
+  /// Blocks that were freed before the thread began another operation: nothing
+  /// has used the result.
+  uint64_t DiedAtOnce = 0;
   uint64_t NodesMade = 0;
   /// Of those, alive at the end, and run by a backward.
   int64_t NodesAlive = 0;
@@ -95,6 +106,16 @@ struct Site {
   /// from its neighbours in the same loop, also where they go before the end.
   /// -1 where it was not counted.
   int64_t MostNodesAlive = -1;
+  /// Nodes that a backward ran at all; of these, those that are gone, and those
+  /// that outlived further backwards for nothing.
+  uint64_t NodesRunOnce = 0, NodesRunGone = 0, NodesStale = 0;
+  /// How often the last one alive went.
+  uint64_t NodesAllGone = 0;
+  /// When all graphs alive were looked at last: nodes of this site, those that
+  /// a tensor holds and no other node, and those that the newest one leads to.
+  uint64_t SweptNodes = 0, SweptRoots = 0, SweptChain = 0;
+  /// In no order; the last one may go on.
+  std::vector<Stretch> Stretches;
   std::vector<CopyCount> Copies;
   /// The first four kinds of arguments, and hits with others.
   std::vector<ShapeCount> Shapes;
@@ -110,6 +131,15 @@ struct Site {
   /// more, since a backward had added to them and nothing had cleared them. Of
   /// a step by hand (a write to a parameter), each parameter is a hit.
   uint64_t UnclearedSteps = 0;
+  /// Leaves whose memory was taken here and that got gradients; of these, those
+  /// that an optimizer or a write by hand has changed.
+  uint64_t LeavesTrained = 0, LeavesStepped = 0;
+  /// Of an optimizer ("optimizer"): those made for parameters that an earlier
+  /// one of this place had stepped.
+  uint64_t MadeAgain = 0;
+  /// Copies, and calls of to() whether they copied or not, of the tensor that
+  /// the site was given the time before, with the same contents.
+  uint64_t CopiedAgain = 0, AskedAgain = 0;
   /// Tensor bytes alive when it was hit, the least and the most.
   int64_t LeastLive = 0, MostLive = 0;
   /// Of a mark: the most tensor bytes while the loop ran, above those at its

@@ -1,6 +1,7 @@
 // allocations-per-iteration: a tensor that is made anew in each iteration.
 #include "rules/Rule.h"
 #include <algorithm>
+#include <cmath>
 
 namespace torchtidy::confirm {
 namespace {
@@ -24,6 +25,32 @@ bool makesATensor(const Site &S) {
   return std::any_of(std::begin(Names), std::end(Names), [&](const char *Name) {
     return startsWith(S.Operation.substr(6), Name);
   });
+}
+
+/// Of so many hits in ten at least the sizes have to be the same.
+constexpr double SameSizes = 0.9;
+/// The last one may live until the next is there.
+constexpr double AliveAtOnce = 3;
+constexpr double KeptAtOnce = 10;
+
+/// "[1,4]; [2,4]" where the sizes that it is given differ from hit to hit.
+std::optional<std::string> differingSizes(const Site &S) {
+  uint64_t Most = 0;
+  std::string Text;
+  for (const ShapeCount &Each : S.Shapes) {
+    Most = std::max(Most, Each.Count);
+    Text += (Text.empty() ? "" : "; ") + Each.Text;
+  }
+  if (S.Shapes.empty() || double(Most) >= SameSizes * double(S.Hits))
+    return std::nullopt;
+  return S.OtherShapes ? Text + "; and others" : Text;
+}
+
+/// How many of the tensors that it makes are alive at once at most.
+double aliveAtOnce(const Site &S) {
+  const double PerHit = double(S.AllocatedBytes + S.CudaAllocatedBytes) /
+                        double(std::max<uint64_t>(S.Hits, 1));
+  return PerHit > 0 ? double(S.MostLiveBytes) / PerHit : 0;
 }
 
 class Allocations : public Rule {
@@ -74,6 +101,8 @@ public:
       V.Sentence = countText(Number, "allocation") + " in " + During;
       return V;
     }
+    if (std::optional<Verdict> Needed = ofNeeded(V, *Factory))
+      return *std::move(Needed);
     V.Result = Outcome::Confirmed;
     V.Sentence = countText(*V.Number, "allocation") + " of " +
                  bytesText(Bytes / Number) + " per iteration by " +
@@ -86,6 +115,31 @@ public:
   }
 
 private:
+  /// Tensors that no single one could stand for: their sizes differ, or they
+  /// are kept beside each other.
+  static std::optional<Verdict> ofNeeded(Verdict V, const Site &Factory) {
+    const std::string During = countText(double(V.Iterations), "iteration");
+    if (const auto Sizes = differingSizes(Factory)) {
+      V.Result = Outcome::Refuted;
+      V.Rule = "sizes that differ";
+      V.Sentence = "the sizes that " + Factory.Operation +
+                   " is given differ: " + *Sizes + ", " + During;
+      return V;
+    }
+    const double Alive = aliveAtOnce(Factory);
+    if (Alive <= AliveAtOnce)
+      return std::nullopt;
+    V.Rule = "tensors that are kept";
+    V.Sentence = "up to " + countText(std::round(Alive), "tensor") +
+                 " of this line are alive at once, so one cannot stand for "
+                 "all, " +
+                 During;
+    V.Result = Alive >= KeptAtOnce || 2 * Alive >= double(V.Iterations)
+                   ? Outcome::Refuted
+                   : Outcome::NotMeasurable;
+    return V;
+  }
+
   static bool isOfTemporaries(const Places &Where) {
     const auto &Kind = Where.Finding.Kind;
     return Kind == FindingKind::UnfusedProduct ||

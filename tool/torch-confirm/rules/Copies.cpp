@@ -39,10 +39,12 @@ public:
     std::map<std::string, double> ByKind;
     double Number = 0, Bytes = 0;
     bool MayCopy = false;
+    uint64_t Again = 0;
     for (const Site *S : sitesOf(Where.Statement)) {
       if (!mayCopy(*S))
         continue;
       MayCopy = true;
+      Again += S->CopiedAgain;
       for (const CopyCount &Copy : S->Copies) {
         Number += double(Copy.Count);
         Bytes += double(Copy.Bytes);
@@ -69,6 +71,15 @@ public:
       V.Sentence = "too few iterations: " + numberText(double(V.Iterations));
       return V;
     }
+    if (saysSameTensor(Where) && double(Again) < CopiesThatCount * Number) {
+      V.Result = Outcome::Refuted;
+      V.Rule = "copies of the same tensor";
+      V.Sentence = "what is copied is another tensor each time, or has "
+                   "changed: " +
+                   numberText(double(Again)) + " of " + numberText(Number) +
+                   " copies repeat the one before, " + During;
+      return V;
+    }
     V.Result = Outcome::Confirmed;
     for (const auto &[Kind, Count] : ByKind)
       V.Sentence += (V.Sentence.empty() ? "" : " and ") +
@@ -82,6 +93,34 @@ public:
   }
 
 private:
+  static bool saysSameTensor(const Places &Where) {
+    const auto &Kind = Where.Finding.Kind;
+    return Kind == FindingKind::TransferMoves ||
+           Kind == FindingKind::TransferConverts;
+  }
+
+  /// Nothing moves without a device; but whether it is the same tensor each
+  /// time that would, the calls of to() tell.
+  static std::optional<Verdict> ofOthers(const Places &Where, Verdict V) {
+    uint64_t Asked = 0, Again = 0;
+    for (const Site *S : sitesOf(Where.Statement))
+      if (S->Operation == "aten::to") {
+        Asked += S->Hits;
+        Again += S->AskedAgain;
+      }
+    if (!saysSameTensor(Where) || Asked < FewestIterations ||
+        double(Again) >= CopiesThatCount * double(Asked))
+      return std::nullopt;
+    V.Result = Outcome::Refuted;
+    V.Rule = "calls of to() for the same tensor";
+    V.Sentence = "what to() is called for is another tensor each time, or has "
+                 "changed: " +
+                 numberText(double(Again)) + " of " + numberText(double(Asked)) +
+                 " calls repeat the one before, " +
+                 countText(double(V.Iterations), "iteration");
+    return V;
+  }
+
   /// No copy was seen. Without a device that may be because all is on the CPU.
   static Verdict ofNone(const Places &Where, bool MayCopy) {
     Verdict V;
@@ -99,6 +138,8 @@ private:
                    During;
       return V;
     }
+    if (std::optional<Verdict> Others = ofOthers(Where, V))
+      return *std::move(Others);
     if (!IsOfType && !HasDevice) {
       V.Result = Outcome::NotMeasurable;
       V.Sentence =

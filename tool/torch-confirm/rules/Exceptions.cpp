@@ -1,6 +1,7 @@
 // exception: an operation of LibTorch that throws. It does so at the flagged
 // line, or at one that a note of the finding names: a parameter that is no leaf
 // is made here, and the optimizer that throws is made there.
+#include "rules/Messages.h"
 #include "rules/Rule.h"
 #include <algorithm>
 
@@ -10,17 +11,27 @@ namespace {
 struct Thrown {
   uint64_t Number = 0, Hits = 0;
   const Site *Where = nullptr;
+  /// One that says something else than what the finding speaks of.
+  const ThrownCount *Other = nullptr;
 };
 
-Thrown thrownOn(const std::vector<CallPath> &Paths) {
+Thrown thrownOn(const std::vector<CallPath> &Paths,
+                std::optional<FindingKind> Kind) {
   Thrown Result;
+  uint64_t Most = 0;
   for (const Site *S : sitesOf(Paths)) {
-    if (!S->Exceptions)
+    for (const ThrownCount &Each : S->Thrown)
+      if (!isMeant(Kind, Each.Message))
+        Result.Other = &Each;
+    const uint64_t Here = countMeant(Kind, *S);
+    if (!Here)
       continue;
-    Result.Number += S->Exceptions;
+    Result.Number += Here;
     Result.Hits += S->Hits;
-    if (!Result.Where || S->Exceptions > Result.Where->Exceptions)
+    if (Here > Most) {
+      Most = Here;
       Result.Where = S;
+    }
   }
   return Result;
 }
@@ -55,13 +66,15 @@ public:
   }
 
   Verdict judge(const Places &Where) const override {
-    if (const Thrown Here = thrownOn(Where.Statement); Here.Number)
-      return confirmed(Here, Where.Finding.Line);
+    const auto &Kind = Where.Finding.Kind;
+    const Thrown Here = thrownOn(Where.Statement, Kind);
+    if (Here.Number)
+      return confirmed(Here, Where.Finding);
     bool AllNotesRan = true;
     for (const FindingNote &Note : Where.Finding.Notes) {
       const std::vector<CallPath> Paths = Where.paths(Where.known(Note.Place));
-      if (const Thrown There = thrownOn(Paths); There.Number)
-        return confirmed(There, Note.Place.First);
+      if (const Thrown There = thrownOn(Paths, Kind); There.Number)
+        return confirmed(There, Where.Finding, Note.Place.First);
       AllNotesRan &= !Paths.empty();
     }
     Verdict V;
@@ -93,8 +106,11 @@ public:
                    "; of another place that the finding names nothing was seen";
     } else {
       V.Result = Outcome::Refuted;
-      V.Sentence = "the line ran and nothing was thrown, " +
-                   countText(double(V.Iterations), "iteration");
+      V.Sentence = Here.Other
+                       ? "what was thrown there is something else: \"" +
+                             Here.Other->Message + "\", "
+                       : "the line ran and nothing was thrown, ";
+      V.Sentence += countText(double(V.Iterations), "iteration");
     }
     return V;
   }
@@ -103,9 +119,10 @@ public:
   /// what is thrown there is seen.
   std::optional<Verdict> judgeUnseen(const Places &Where) const override {
     for (const FindingNote &Note : Where.Finding.Notes) {
-      const auto There = thrownOn(Where.paths(Where.known(Note.Place)));
+      const auto There =
+          thrownOn(Where.paths(Where.known(Note.Place)), Where.Finding.Kind);
       if (There.Number)
-        return confirmed(There, Note.Place.First);
+        return confirmed(There, Where.Finding, Note.Place.First);
     }
     if (!Where.isFileKnown())
       return std::nullopt;
@@ -117,7 +134,9 @@ public:
   }
 
 private:
-  static Verdict confirmed(const Thrown &Seen, unsigned Line) {
+  static Verdict confirmed(const Thrown &Seen, const DiagnosedFinding &Finding,
+                           unsigned Line = 0) {
+    Line = Line ? Line : Finding.Line;
     Verdict V;
     V.Result = Outcome::Confirmed;
     V.Rule = "exceptions that leave LibTorch";
@@ -131,15 +150,17 @@ private:
                  std::to_string(Line);
     if (IsOperation)
       V.Sentence += " in " + countText(double(Seen.Hits), "call");
-    if (!Seen.Where->Thrown.empty()) {
-      const ThrownCount &First = Seen.Where->Thrown.front();
-      V.Sentence += ": " + First.Type;
-      if (!First.Message.empty())
-        V.Sentence += ", \"" + First.Message + "\"";
+    for (const ThrownCount &Each : Seen.Where->Thrown) {
+      if (!isMeant(Finding.Kind, Each.Message))
+        continue;
+      V.Sentence += ": " + Each.Type;
+      if (!Each.Message.empty())
+        V.Sentence += ", \"" + Each.Message + "\"";
+      break;
     }
     V.Cost = CostKind::WrongResult;
     V.CostAmount = double(Seen.Number);
-    V.CostText = "the program cannot go on from there";
+    V.CostText = "what the operation was to do is not done";
     return V;
   }
 };

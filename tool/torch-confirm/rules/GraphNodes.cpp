@@ -4,8 +4,17 @@
 // The nodes of the whole process would tell that something in a loop is kept,
 // but not what. So the rule looks at the nodes that were made at the flagged
 // line itself; where it makes none (`losses.push_back(loss)` is no operation),
-// at those of the line that built the graph. They are kept when more of them
-// were alive at once than some iterations make. Totals only give the number.
+// at those of the line that built the graph. Three things have to be so:
+//
+//   they stay      as many graphs are alive at once as a unit of the loop (an
+//                  epoch, an episode, the whole run) has iterations, or half
+//                  of them;
+//   for nothing    no backward ran them, or they outlived further ones;
+//   because of it  what holds them is a tensor of this line, or the chain that
+//                  the line makes of its own results.
+//
+// Totals only give the number.
+#include "rules/Messages.h"
 #include "rules/Rule.h"
 #include "rules/Series.h"
 #include <algorithm>
@@ -16,17 +25,23 @@ namespace {
 
 /// Fewer say nothing about what happens in the long run.
 constexpr uint64_t FewestIterations = 20;
-/// Graphs of so many iterations alive at once are kept. One is usual, and two
-/// where a variable still holds the last one.
-constexpr double GraphsThatAreKept = 10;
-/// Up to so many are what any loop has.
+/// Up to so many are what any loop has: one, and two where a variable still
+/// holds the last one.
 constexpr double GraphsThatAreUsual = 3;
 /// In between, this share of all iterations or less is a window that does not
 /// grow.
 constexpr double ShareOfWindow = 0.05;
-/// Of all nodes that the place makes, at least so many were run by a backward:
-/// it is what they are kept for. (Not all lead to a parameter.)
-constexpr double ShareRunOnPurpose = 0.5;
+/// Of all nodes that the place makes, so many have to be kept for nothing. (Not
+/// all lead to a parameter, and the last ones are alive at the end.)
+constexpr double ShareForNothing = 0.5;
+/// A unit that ends with all graphs gone needs so many iterations to be told
+/// from a loop that keeps its last graph or two.
+constexpr double FewestOfUnit = 5;
+/// Of the iterations of a unit, so many are alive at its end.
+constexpr double ShareOfUnit = 0.5;
+/// Of the nodes of a place, so many are held by itself.
+constexpr double ShareHeld = 0.5;
+constexpr uint64_t FewestToTellHolder = 3;
 
 /// Operations that return their argument when there is nothing to do, with its
 /// graph.
@@ -76,6 +91,67 @@ std::vector<CallPath> recording(std::vector<CallPath> Paths) {
   return Paths;
 }
 
+/// Nodes of a path that no backward ran, or that stayed when it had; of all.
+double shareForNothing(const CallPath &Path) {
+  uint64_t Made = 0, ForNothing = 0;
+  for (const Site *S : Path.Sites) {
+    Made += S->NodesMade;
+    ForNothing += S->NodesMade - std::min(S->NodesMade, S->NodesRunOnce);
+    ForNothing += S->NodesStale;
+    // Run, and alive at the end.
+    ForNothing += S->NodesRunOnce - std::min(S->NodesRunOnce, S->NodesRunGone);
+  }
+  return Made ? double(ForNothing) / double(Made) : 0;
+}
+
+/// How many iterations a unit has at whose end no graph is left.
+double iterationsOfUnit(const Kept &Most) {
+  return double(Most.Path->Iterations) /
+         double(std::max<uint64_t>(Most.Builder->NodesAllGone, 1));
+}
+
+enum class Holder { Itself, Another, NotKnown };
+
+/// Of the operations that are nearest to the place: the others are of functions
+/// that it calls, and what they keep is their own.
+Holder holderOf(const CallPath &Path) {
+  size_t Nearest = SIZE_MAX;
+  for (const Site *S : Path.Sites)
+    if (S->NodesMade)
+      Nearest = std::min(Nearest, S->Stack.size());
+  bool IsKnown = false;
+  for (const Site *S : Path.Sites) {
+    if (!S->NodesMade || S->Stack.size() != Nearest ||
+        S->SweptNodes < FewestToTellHolder)
+      continue;
+    IsKnown = true;
+    if (double(std::max(S->SweptRoots, S->SweptChain)) >=
+        ShareHeld * double(S->SweptNodes))
+      return Holder::Itself;
+  }
+  return IsKnown ? Holder::Another : Holder::NotKnown;
+}
+
+/// The line whose tensors or chains hold the most nodes, in the same loop or
+/// not: "line 82".
+std::string otherHolder(const Recording &Run, const CallPath &Than) {
+  const Site *Most = nullptr;
+  for (const Site &S : Run.Sites)
+    if (S.SweptNodes >= FewestToTellHolder && !S.Stack.empty() &&
+        double(std::max(S.SweptRoots, S.SweptChain)) >=
+            ShareHeld * double(S.SweptNodes) &&
+        distanceToShared(Than, S) &&
+        (!Most || S.SweptNodes > Most->SweptNodes))
+      Most = &S;
+  if (!Most)
+    return "something else";
+  const SourceLine &Line = Most->Stack.front();
+  return Line.File == Than.Callers.front().File
+             ? "line " + std::to_string(Line.Line)
+             : Line.File.substr(Line.File.rfind('/') + 1) + ":" +
+                   std::to_string(Line.Line);
+}
+
 class GraphNodes : public Rule {
 public:
   std::string evidence() const override { return "graph-nodes-per-iteration"; }
@@ -83,8 +159,12 @@ public:
   Verdict judge(const Places &Where) const override;
 
 private:
+  /// \param AreOwn the flagged statement makes the nodes itself.
   Verdict judgeBuilders(const Places &Where,
-                        const std::vector<CallPath> &Builders) const;
+                        const std::vector<CallPath> &Builders,
+                        bool AreOwn) const;
+  /// Of graphs that stay.
+  Verdict judgeKept(const Places &Where, const Kept &Most, bool AreOwn) const;
   std::optional<Verdict> ofException(const Places &Where) const;
   Verdict confirmed(const Kept &Most) const;
 };
@@ -97,20 +177,20 @@ std::optional<Verdict> GraphNodes::ofException(const Places &Where) const {
       Where.Statement.empty() ? Where.IterationSite : Where.Statement;
   for (const CallPath &Path : Paths)
     for (const Site &S : Where.Run.Sites)
-      if (S.Operation == "backward" && S.Exceptions &&
-          distanceToShared(Path, S)) {
+      if (const uint64_t Thrown = countMeant(Where.Finding.Kind, S);
+          S.Operation == "backward" && Thrown && distanceToShared(Path, S)) {
         Verdict V;
         V.Result = Outcome::Confirmed;
         V.Sentence = "backward() threw: " +
-                     countText(double(S.Exceptions), "exception") + " in " +
+                     countText(double(Thrown), "exception") + " in " +
                      countText(double(S.Hits), "call");
-        V.Number = double(S.Exceptions);
+        V.Number = double(Thrown);
         V.Unit = "exceptions";
         V.Iterations = S.Hits;
         V.Rule = "exception of backward()";
         V.Cost = CostKind::WrongResult;
-        V.CostAmount = double(S.Exceptions);
-        V.CostText = "the program cannot go on";
+        V.CostAmount = double(Thrown);
+        V.CostText = "the gradients are not computed";
         return V;
       }
   return std::nullopt;
@@ -123,7 +203,7 @@ Verdict GraphNodes::confirmed(const Kept &Most) const {
   double Nodes = 0;
   for (const Site *S : Path.Sites)
     if (double(S->MostNodesAlive) * Iterations >=
-        GraphsThatAreKept * double(S->NodesMade))
+        ShareOfUnit * Most.Graphs * double(S->NodesMade))
       Nodes += double(S->NodesMade) / Iterations;
   double Bytes = 0;
   std::string Memory = "tensor memory";
@@ -132,7 +212,7 @@ Verdict GraphNodes::confirmed(const Kept &Most) const {
     const auto &Series = Path.Clock->Series;
     if (const auto Growth = growthPerHit(Series, &Sample::Nodes))
       Nodes = std::max(Nodes, *Growth);
-    const auto Heap = growthPerHit(Series, &Sample::HeapBytes);
+    const auto Heap = heapGrowthPerHit(Series);
     const auto Cpu = growthPerHit(Series, &Sample::CpuBytes);
     const auto Cuda = growthPerHit(Series, &Sample::CudaBytes);
     HasBytes = Cpu.has_value();
@@ -170,8 +250,43 @@ Verdict GraphNodes::confirmed(const Kept &Most) const {
   return V;
 }
 
+Verdict GraphNodes::judgeKept(const Places &Where, const Kept &Most,
+                              bool AreOwn) const {
+  const CallPath &Path = *Most.Path;
+  const Holder By = holderOf(Path);
+  if (By == Holder::Itself)
+    return confirmed(Most);
+  Verdict V;
+  V.Iterations = Path.Iterations;
+  V.Number = Most.Graphs;
+  V.Unit = "graphs alive at once";
+  V.Rule = "who holds the nodes";
+  const std::string During =
+      ", " + countText(double(Path.Iterations), "iteration");
+  const std::string Line = std::to_string(Path.Callers.front().Line);
+  if (By == Holder::NotKnown) {
+    V.Sentence = "graphs stay, but there were too many nodes to find out what "
+                 "holds them" +
+                 During;
+    return V;
+  }
+  const std::string Other = otherHolder(Where.Run, Path);
+  if (AreOwn) {
+    V.Result = Outcome::Refuted;
+    V.Sentence = "line " + Line + " builds graphs that stay, but it is " +
+                 Other + " that holds them" + During;
+  } else {
+    V.Sentence = "the graphs built at line " + Line + " are held by " + Other +
+                 "; whether this line would hold them too shows when that is "
+                 "mended" +
+                 During;
+  }
+  return V;
+}
+
 Verdict GraphNodes::judgeBuilders(const Places &Where,
-                                  const std::vector<CallPath> &Builders) const {
+                                  const std::vector<CallPath> &Builders,
+                                  bool AreOwn) const {
   const Kept Most = longestKept(Builders);
   const uint64_t Iterations = Most.Path->Iterations;
   const std::string Line = std::to_string(Most.Path->Callers.front().Line);
@@ -211,26 +326,28 @@ Verdict GraphNodes::judgeBuilders(const Places &Where,
                     ", and growth needs " + std::to_string(FewestIterations)),
         "needs 20 iterations");
 
-  // Graphs that a backward() after some iterations runs are kept for it.
-  uint64_t Made = 0, Run = 0;
-  for (const Site *S : Most.Path->Sites) {
-    Made += S->NodesMade;
-    Run += S->NodesRun;
-  }
-  if (double(Run) >= ShareRunOnPurpose * double(Made)) {
+  const double PerUnit = iterationsOfUnit(Most);
+  const bool FillsUnit =
+      PerUnit >= FewestOfUnit && Most.Graphs > GraphsThatAreUsual &&
+      Most.Graphs >= ShareOfUnit * PerUnit;
+  if (Most.Graphs > GraphsThatAreUsual &&
+      shareForNothing(*Most.Path) < ShareForNothing) {
+    // Graphs that a backward() after some iterations runs are kept for it.
     const uint64_t Backwards = backwardsNear(*Most.Path, Where.Run);
     const double Period =
         Backwards ? double(Iterations) / double(Backwards) : 0;
-    if (Period > 1.5 && Most.Graphs <= 1.5 * Period + 2)
-      return Finish(
-          verdict(Outcome::Refuted,
-                  "a backward() runs the graphs of " +
-                      numberText(std::round(Period)) +
-                      " iterations together and frees them: " + AtOnce),
-          "kept until their backward()");
+    return Finish(
+        verdict(Outcome::Refuted,
+                (Period > 1.5 ? "a backward() runs the graphs of " +
+                                    numberText(std::round(Period)) +
+                                    " iterations together and frees them: "
+                              : "a backward() runs the graphs and frees "
+                                "them: ") +
+                    AtOnce),
+        "kept until their backward()");
   }
-  if (Most.Graphs >= GraphsThatAreKept)
-    return confirmed(Most);
+  if (FillsUnit)
+    return judgeKept(Where, Most, AreOwn);
   if (Most.Graphs <= GraphsThatAreUsual ||
       Most.Graphs <= ShareOfWindow * double(Iterations))
     return Finish(verdict(Outcome::Refuted, "the graph built at line " + Line +
@@ -239,7 +356,7 @@ Verdict GraphNodes::judgeBuilders(const Places &Where,
   return Finish(
       verdict(Outcome::NotMeasurable,
               "too few iterations to tell a window from growth: " + AtOnce),
-      "between 3 and 10 graphs alive");
+      "between a window and growth");
 }
 
 Verdict GraphNodes::judge(const Places &Where) const {
@@ -247,7 +364,7 @@ Verdict GraphNodes::judge(const Places &Where) const {
     return *V;
   const std::vector<CallPath> Own = recording(Where.Statement);
   if (!Own.empty())
-    return judgeBuilders(Where, Own);
+    return judgeBuilders(Where, Own, /*AreOwn=*/true);
 
   const auto OwnSites = sitesOf(Where.Statement);
   const bool OnlyHandsOn =
@@ -266,7 +383,7 @@ Verdict GraphNodes::judge(const Places &Where) const {
 
   const std::vector<CallPath> Builders = recording(Where.IterationSite);
   if (!Builders.empty())
-    return judgeBuilders(Where, Builders);
+    return judgeBuilders(Where, Builders, /*AreOwn=*/false);
   Verdict V;
   V.Iterations = Where.iterations();
   const bool IsAnyMade =

@@ -2,25 +2,28 @@
 // and that stays.
 //
 // The bytes of the whole process tell that something in a loop is kept, but not
-// what. So they are compared with what the line takes that makes the memory,
-// and where memory of this line is alive at the end, that is enough.
+// what. So only the memory counts that the line itself takes which makes it: how
+// much of it is alive at once, or at the end.
 #include "rules/Rule.h"
-#include "rules/Series.h"
 #include <algorithm>
 
 namespace torchtidy::confirm {
 namespace {
 
-/// Of what each iteration takes, so much stays, or so little.
-constexpr double ShareThatStays = 0.5;
-constexpr double ShareThatIsNone = 0.1;
-/// Memory of so many iterations, alive at the end, is kept.
+/// Memory of so many iterations, alive at once, is kept; of so few it is what a
+/// loop has at any time.
 constexpr double IterationsThatAreKept = 10;
+constexpr double IterationsThatAreUsual = 3;
+/// Beyond these, this share of all iterations or less is a window.
+constexpr double ShareOfWindow = 0.05;
+constexpr uint64_t FewestIterations = 20;
 
 struct Taken {
   const CallPath *Path = nullptr;
   /// In each iteration, and of all of it alive at the end.
   double Bytes = 0, AtEnd = 0;
+  /// The most at once; below 0 where it was not counted.
+  double Most = 0;
 };
 
 Taken takenOn(const CallPath &Path) {
@@ -29,6 +32,7 @@ Taken takenOn(const CallPath &Path) {
   for (const Site *S : Path.Sites) {
     Result.Bytes += double(S->AllocatedBytes + S->CudaAllocatedBytes);
     Result.AtEnd += double(std::max<int64_t>(S->LiveBytes, 0));
+    Result.Most += double(S->MostLiveBytes);
   }
   Result.Bytes /= double(std::max<uint64_t>(Path.Iterations, 1));
   return Result;
@@ -68,38 +72,32 @@ public:
     }
     const double Iterations = double(V.Iterations);
     const std::string During = ", " + countText(Iterations, "iteration");
-    const std::string Of = " of the " + bytesText(Here->Bytes) +
-                           " that each iteration takes" + During;
     if (Here->AtEnd >= IterationsThatAreKept * Here->Bytes)
       return confirmed(
           std::move(V), Here->AtEnd / Iterations, Iterations,
           bytesText(Here->AtEnd) +
               " are alive at the end, of what this line has taken" + During);
-    const auto Growth = growth(*Here->Path);
-    if (!Growth) {
+    const double Kept = Here->Most / Here->Bytes;
+    V.Number = 0;
+    V.Sentence = bytesText(Here->Most) + " of this line's are alive at once, " +
+                 bytesText(Here->Bytes) + " are taken by each iteration" +
+                 During;
+    if (Kept >= IterationsThatAreKept && Kept > ShareOfWindow * Iterations)
+      return confirmed(std::move(V), Here->Most / Iterations, Iterations,
+                       bytesText(Here->Most) +
+                           " are alive at once, of what this line has taken" +
+                           During);
+    if (Iterations < double(FewestIterations)) {
+      V.Number.reset();
       V.Sentence = "too few iterations: " + numberText(Iterations);
       return V;
     }
-    V.Number = std::max(*Growth, 0.0);
-    if (*Growth >= ShareThatStays * Here->Bytes)
-      return confirmed(std::move(V), *Growth, Iterations,
-                       bytesText(*Growth) + " stay" + Of);
-    V.Sentence = bytesText(*V.Number) + " stay" + Of;
-    if (*Growth <= ShareThatIsNone * Here->Bytes)
+    if (Kept <= IterationsThatAreUsual || Kept <= ShareOfWindow * Iterations)
       V.Result = Outcome::Refuted;
     return V;
   }
 
 private:
-  static std::optional<double> growth(const CallPath &Path) {
-    if (!Path.Clock)
-      return std::nullopt;
-    const auto &Series = Path.Clock->Series;
-    const auto Cpu = growthPerHit(Series, &Sample::CpuBytes);
-    const auto Cuda = growthPerHit(Series, &Sample::CudaBytes);
-    return Cpu ? std::optional<double>(std::max(*Cpu, Cuda.value_or(0))) : Cuda;
-  }
-
   static Verdict confirmed(Verdict V, double Number, double Iterations,
                            std::string Sentence) {
     V.Result = Outcome::Confirmed;

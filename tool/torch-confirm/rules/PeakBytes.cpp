@@ -4,13 +4,75 @@
 #include "rules/Rule.h"
 #include "rules/Series.h"
 #include <algorithm>
+#include <cmath>
 
 namespace torchtidy::confirm {
 namespace {
 
-/// The share of created nodes that a backward must run for the graph to count
-/// as used.
-constexpr double ShareRunOnPurpose = 0.1;
+/// A stretch between two backwards is a training pass, or several of which one
+/// is chosen; passes beyond so many times the usual stretch belong to none.
+constexpr double LongStretch = 4;
+/// Where the usual stretch runs all of its nodes but so many, there is nothing
+/// to choose from.
+constexpr double ShareLeftOver = 0.1;
+/// Of the nodes of a path, so many have to be of such passes.
+constexpr double ShareUnused = 0.02;
+
+/// Nodes of a site in passes that no backward came for, though it comes for
+/// others of the same site: the function is called for evaluation as well.
+double unusedBeside(const Site &S) {
+  const Stretch *Usual = nullptr;
+  for (const Stretch &Each : S.Stretches)
+    if (Each.NodesRun && (!Usual || Each.Count > Usual->Count))
+      Usual = &Each;
+  if (!Usual)
+    return double(S.NodesMade);
+  const double Length = double(Usual->NodesMade) / double(Usual->Count);
+  const bool IsChosen = double(Usual->NodesRun) <
+                        (1 - ShareLeftOver) * double(Usual->NodesMade);
+  double Result = 0;
+  for (const Stretch &Each : S.Stretches) {
+    const bool IsLong = double(Each.NodesMade) >
+                        LongStretch * Length * double(Each.Count);
+    if (IsLong || !IsChosen)
+      Result += double(Each.NodesMade - std::min(Each.NodesMade, Each.NodesRun));
+  }
+  return Result;
+}
+
+/// A pass is chosen of several, which only shows when all are there.
+bool isOneChosen(const CallPath &Path) {
+  uint64_t Made = 0, Run = 0;
+  for (const Site *S : Path.Sites)
+    if (S->NodesRun) {
+      Made += S->NodesMade;
+      Run += S->NodesRun;
+    }
+  return double(Run) < (1 - ShareLeftOver) * double(Made);
+}
+
+/// What a path makes in vain.
+struct Unused {
+  const CallPath *Path = nullptr;
+  double Nodes = 0, Passes = 0;
+};
+
+Unused unusedOn(const CallPath &Path) {
+  double Made = 0, Beside = 0, Used = 0;
+  for (const Site *S : Path.Sites) {
+    Made += double(S->NodesMade);
+    if (S->NodesRun) {
+      Used += double(S->NodesMade);
+      Beside += unusedBeside(*S);
+    }
+  }
+  const double Passes = double(std::max<uint64_t>(Path.Iterations, 1));
+  if (Made && !Used)
+    return {&Path, Made, Passes};
+  if (Used && Beside >= ShareUnused * Used)
+    return {&Path, Beside * Made / Used, Passes * Beside / Used};
+  return {};
+}
 
 /// By how much the live bytes rise from the first operation of a pass to where
 /// they are highest, typically.
@@ -43,23 +105,19 @@ public:
       return needsAnother(std::move(V), Where);
     if (Where.Finding.Kind == FindingKind::ZeroGradInPlace)
       return ofZeros(std::move(V), Where);
-    const CallPath *Unused = nullptr;
-    uint64_t Made = 0, Run = 0, UnusedMade = 0, Passes = 0;
+    Unused Most;
+    uint64_t Made = 0, Run = 0, Passes = 0;
+    bool IsChosen = false;
     for (const CallPath &Path : Where.Statement) {
-      uint64_t PathMade = 0, PathRun = 0;
       for (const Site *S : Path.Sites) {
-        PathMade += S->NodesMade;
-        PathRun += S->NodesRun;
+        Made += S->NodesMade;
+        Run += S->NodesRun;
       }
-      Made += PathMade;
-      Run += PathRun;
       Passes += Path.Iterations;
-      const bool IsUnused =
-          PathMade && double(PathRun) < ShareRunOnPurpose * double(PathMade);
-      if (IsUnused && (!Unused || Path.Iterations > Unused->Iterations)) {
-        Unused = &Path;
-        UnusedMade = PathMade;
-      }
+      IsChosen |= isOneChosen(Path);
+      const Unused Here = unusedOn(Path);
+      if (Here.Path && (!Most.Path || Here.Passes > Most.Passes))
+        Most = Here;
     }
     V.Iterations = Passes;
     V.Number = 0;
@@ -69,18 +127,21 @@ public:
       V.Sentence = "no graph is recorded in " + passes(Passes);
       return V;
     }
-    if (!Unused) {
-      V.Result = Outcome::Refuted;
+    if (!Most.Path) {
       V.Number = double(Made) / double(std::max<uint64_t>(Passes, 1));
+      V.Result = IsChosen ? Outcome::NotMeasurable : Outcome::Refuted;
       V.Sentence = "a backward pass runs " + numberText(double(Run)) + " of " +
                    countText(double(Made), "graph node") + ", " +
                    passes(Passes);
+      if (IsChosen)
+        V.Sentence += "; whether it is known before which ones are needed, the "
+                      "run does not tell";
       return V;
     }
-    V.Iterations = Unused->Iterations;
-    const double Nodes = double(UnusedMade) / double(Unused->Iterations);
-    const double Cpu = rise(*Unused, &Sample::CpuBytes);
-    const double Cuda = rise(*Unused, &Sample::CudaBytes);
+    V.Iterations = Most.Path->Iterations;
+    const double Nodes = std::round(Most.Nodes / Most.Passes);
+    const double Cpu = rise(*Most.Path, &Sample::CpuBytes);
+    const double Cuda = rise(*Most.Path, &Sample::CudaBytes);
     const double Bytes = std::max(Cpu, Cuda);
     V.Result = Outcome::Confirmed;
     V.Number = Nodes;
@@ -90,7 +151,9 @@ public:
     if (Bytes > 0)
       V.Sentence += ", live " + std::string(Cuda > Cpu ? "device" : "tensor") +
                     " memory rises by " + bytesText(Bytes) + " in it";
-    V.Sentence += ", " + passes(Unused->Iterations);
+    V.Sentence += ", " + passes(uint64_t(std::round(Most.Passes)));
+    if (std::round(Most.Passes) < double(Most.Path->Iterations))
+      V.Sentence += " of " + numberText(double(Most.Path->Iterations));
     V.Cost = CostKind::Peak;
     V.CostAmount = Bytes + Nodes;
     if (Bytes > 0)

@@ -39,6 +39,15 @@ std::optional<double> growthPerHit(const std::vector<Sample> &Series,
   return median(std::move(Slopes));
 }
 
+std::optional<double> heapGrowthPerHit(const std::vector<Sample> &Series) {
+  std::vector<Sample> Asked;
+  for (const Sample &S : Series)
+    if (S.HeapBytes >= 0 &&
+        (Asked.empty() || S.HeapBytes != Asked.back().HeapBytes))
+      Asked.push_back(S);
+  return growthPerHit(Asked, &Sample::HeapBytes);
+}
+
 std::optional<double> typical(const std::vector<Sample> &Series,
                               int64_t Sample::*Quantity) {
   std::vector<Sample> Kept = settled(Series);

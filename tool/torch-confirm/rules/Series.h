@@ -21,6 +21,10 @@ constexpr uint64_t FewestHitsOfSlope = 20;
 std::optional<double> growthPerHit(const std::vector<Sample> &Series,
                                    int64_t Sample::*Quantity);
 
+/// The same of malloc's bytes in use, which are not asked for at each hit: an
+/// answer that only holds from before is none.
+std::optional<double> heapGrowthPerHit(const std::vector<Sample> &Series);
+
 /// The median after the warm-up, or of all where there is no more.
 std::optional<double> typical(const std::vector<Sample> &Series,
                               int64_t Sample::*Quantity);

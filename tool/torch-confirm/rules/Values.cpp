@@ -1,6 +1,8 @@
 // value, parameters: what a run comes to is another thing than what it should
-// have come to, and no single run tells that. The scenario pair of the check
-// shows it; here it is said whether the line ran at all.
+// have come to. Of some mistakes the run has a sign (Results.h); the others show
+// beside a run without the mistake, as the scenario pair of the check does, and
+// here it is said whether the line ran at all.
+#include "rules/Results.h"
 #include "rules/Rule.h"
 
 namespace torchtidy::confirm {
@@ -11,6 +13,8 @@ public:
   std::vector<std::string> needs() const override { return {}; }
 
   Verdict judge(const Places &Where) const override {
+    if (std::optional<Verdict> Seen = judgeResult(Where))
+      return *std::move(Seen);
     Verdict V;
     V.Iterations = Where.iterations();
     V.Sentence = (Where.Statement.empty()

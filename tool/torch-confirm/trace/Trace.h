@@ -21,7 +21,7 @@
 namespace torchtidy::confirm::trace {
 
 constexpr char Magic[8] = {'T', 'O', 'R', 'C', 'H', 'C', 'N', 'F'};
-constexpr uint32_t Version = 2;
+constexpr uint32_t Version = 3;
 
 using Count = std::atomic<uint64_t>;
 using Gauge = std::atomic<int64_t>;
@@ -37,6 +37,7 @@ constexpr uint32_t MaxValues = 256;
 constexpr uint32_t MaxThrown = 512;
 constexpr uint32_t MaxShapes = 4;
 constexpr uint32_t MaxRuntimeCalls = 32;
+constexpr uint32_t MaxStretches = 20;
 constexpr uint32_t TextSize = 1 << 20;
 constexpr uint32_t None = 0xffffffff;
 
@@ -146,6 +147,8 @@ enum class SiteKind : uint32_t {
   Throw,
   /// A call of the CUDA runtime outside of any operation.
   RuntimeCall,
+  /// An optimizer is made.
+  Optimizer,
 };
 
 struct CopyCounts {
@@ -161,6 +164,12 @@ struct ShapeCounts {
   std::atomic<TextOffset> Text;
   uint32_t Unused;
   Count Number;
+};
+
+/// Nodes that a site made between two backwards that ran some of its nodes. Row
+/// I holds the stretches of 2^I nodes or more, and of fewer than 2^(I+1).
+struct StretchCounts {
+  Count Number, NodesMade, NodesRun;
 };
 
 /// One operation, called by one stack of the user's. Counts of operations that
@@ -189,15 +198,41 @@ struct Site {
   /// Of what was allocated here: alive now, and the most that was at once.
   Gauge LiveBytes, CudaLiveBytes;
   Gauge MostOwnBytes, MostOwnCudaBytes;
+  /// Blocks that were freed when the thread had begun no other operation since:
+  /// nothing has used what is in them.
+  Count DiedAtOnce;
   Count NodesMade;
   Gauge NodesAlive, MostNodesAlive;
+  /// Each time that a backward ran one.
   Count NodesRun;
+  /// Nodes that a backward ran at all; of these, those that are gone; and of
+  /// these, those that outlived two further backwards of each thread that runs
+  /// any: nothing went through them again.
+  Count NodesRunOnce, NodesRunGone, NodesStale;
+  /// How often the last one alive went.
+  Count NodesAllGone;
+  /// Of the last look at all graphs that are alive: nodes of this site; those
+  /// that no other node leads to, so that a tensor holds them; and those that
+  /// the newest one of this site leads to.
+  Count SweptNodes, SweptRoots, SweptChain;
+  StretchCounts Stretches[MaxStretches];
+  /// Since the last stretch ended.
+  Count MadeSince, RunSince;
   Count Synchronisations;
   Count Exceptions;
   /// Of a step (or a write to a parameter by hand): hits whose gradients a
   /// later step applied once more, since a backward had added to them and
   /// nothing had cleared them in between.
   Count UnclearedSteps;
+  /// Leaves whose memory was taken here and that got gradients; of these, those
+  /// that an optimizer or a write by hand has changed.
+  Count LeavesTrained, LeavesStepped;
+  /// Of an optimizer: made for parameters that another one had stepped which
+  /// was made here, too.
+  Count MadeAgain;
+  /// Copies, and calls of to() whether they copied or not, of the tensor that
+  /// this site was given before, with the same contents.
+  Count CopiedAgain, AskedAgain;
   /// Tensor bytes of the process at hits: CPU and CUDA together.
   Gauge LeastLive, MostLive;
   /// Of a mark, above the bytes at its begin; each is the largest of all times

@@ -128,6 +128,25 @@ SiteData siteOf(const Mapping &File, const Site &From) {
   To.NodesAlive = read(From.NodesAlive);
   To.MostNodesAlive = read(From.MostNodesAlive);
   To.NodesRun = read(From.NodesRun);
+  To.DiedAtOnce = read(From.DiedAtOnce);
+  To.NodesRunOnce = read(From.NodesRunOnce);
+  To.NodesRunGone = read(From.NodesRunGone);
+  To.NodesStale = read(From.NodesStale);
+  To.NodesAllGone = read(From.NodesAllGone);
+  To.SweptNodes = read(From.SweptNodes);
+  To.SweptRoots = read(From.SweptRoots);
+  To.SweptChain = read(From.SweptChain);
+  To.LeavesTrained = read(From.LeavesTrained);
+  To.LeavesStepped = read(From.LeavesStepped);
+  To.MadeAgain = read(From.MadeAgain);
+  To.CopiedAgain = read(From.CopiedAgain);
+  To.AskedAgain = read(From.AskedAgain);
+  for (const StretchCounts &Each : From.Stretches)
+    if (const uint64_t Number = read(Each.Number))
+      To.Stretches.push_back(
+          {Number, read(Each.NodesMade), read(Each.NodesRun)});
+  if (const uint64_t Made = read(From.MadeSince))
+    To.Stretches.push_back({1, Made, read(From.RunSince)});
   To.Synchronisations = read(From.Synchronisations);
   To.Exceptions = read(From.Exceptions);
   To.UnclearedSteps = read(From.UnclearedSteps);

@@ -42,6 +42,10 @@ struct ShapeData {
   uint64_t Number = 0;
 };
 
+struct StretchData {
+  uint64_t Number = 0, NodesMade = 0, NodesRun = 0;
+};
+
 struct CopyData {
   CopyKind Kind = CopyKinds[0];
   uint64_t Number = 0, Bytes = 0;
@@ -58,8 +62,16 @@ struct SiteData {
   uint64_t CudaAllocations = 0, CudaAllocatedBytes = 0;
   int64_t LiveBytes = 0, CudaLiveBytes = 0;
   int64_t MostOwnBytes = 0, MostOwnCudaBytes = 0;
+  uint64_t DiedAtOnce = 0;
   uint64_t NodesMade = 0, NodesRun = 0;
   int64_t NodesAlive = 0, MostNodesAlive = 0;
+  uint64_t NodesRunOnce = 0, NodesRunGone = 0, NodesStale = 0, NodesAllGone = 0;
+  uint64_t SweptNodes = 0, SweptRoots = 0, SweptChain = 0;
+  /// Only those that there are, from short to long; the last one may still go
+  /// on, and then has run nothing.
+  std::vector<StretchData> Stretches;
+  uint64_t LeavesTrained = 0, LeavesStepped = 0, MadeAgain = 0;
+  uint64_t CopiedAgain = 0, AskedAgain = 0;
   uint64_t Synchronisations = 0, Exceptions = 0, UnclearedSteps = 0;
   int64_t LeastLive = 0, MostLive = 0;
   int64_t PeakBytes = 0, PeakCpuBytes = 0, PeakCudaBytes = 0;

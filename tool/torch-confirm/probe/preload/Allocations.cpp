@@ -26,6 +26,11 @@ namespace {
 
 constexpr int8_t CudaType = 1;
 
+// Of a block, in Row::Extra: whether it is on a device, and the number of the
+// thread's operation that took it.
+constexpr uint32_t OnDevice = 1;
+uint32_t numberOfOperation() { return Self.Operations << 1; }
+
 KeyTable Blocks;
 
 uint32_t siteOfAllocation() {
@@ -42,7 +47,8 @@ uint32_t siteOfAllocation() {
 
 void takes(uintptr_t Block, int64_t Size, bool IsCuda) {
   const uint32_t At = siteOfAllocation();
-  Blocks.put({Block, Size, At, IsCuda});
+  Blocks.put({Block, Size, At,
+              numberOfOperation() | (IsCuda ? OnDevice : 0)});
   bump(Trace->Allocations);
   bump(Trace->AllocatedBytes, static_cast<uint64_t>(Size));
   if (IsCuda)
@@ -68,10 +74,15 @@ void gives(uintptr_t Block) {
     bump(Trace->UnknownFrees);
     return;
   }
-  add(Row.Extra ? Trace->LiveCudaBytes : Trace->LiveCpuBytes, -Row.Size);
-  if (Row.Site)
-    add(Row.Extra ? siteAt(Row.Site).CudaLiveBytes : siteAt(Row.Site).LiveBytes,
-        -Row.Size);
+  const bool IsCuda = Row.Extra & OnDevice;
+  add(IsCuda ? Trace->LiveCudaBytes : Trace->LiveCpuBytes, -Row.Size);
+  if (!Row.Site)
+    return;
+  trace::Site &Site = siteAt(Row.Site);
+  add(IsCuda ? Site.CudaLiveBytes : Site.LiveBytes, -Row.Size);
+  if (!Self.Depth && Row.Site == Self.LastSite &&
+      (Row.Extra | OnDevice) == (numberOfOperation() | OnDevice))
+    bump(Site.DiedAtOnce);
 }
 
 /// Bytes inherited across a fork and freed before this process began to record.
@@ -87,7 +98,7 @@ void freed(uintptr_t Block) {
   KeyTable::Row Row;
   if (Current.load(std::memory_order_relaxed) == Phase::Waiting &&
       Blocks.take(Block, Row))
-    (Row.Extra ? ForgottenCuda : ForgottenCpu) += Row.Size;
+    (Row.Extra & OnDevice ? ForgottenCuda : ForgottenCpu) += Row.Size;
 }
 
 /// The driver knows the name without any header of CUDA's.
@@ -131,6 +142,13 @@ using Delete = void(void *, void *);
 using Report = void(void *, int64_t, uint64_t, uint64_t, Device);
 
 } // namespace
+
+uint32_t siteOfBlock(const void *Memory) {
+  KeyTable::Row Row;
+  return Memory && Blocks.look(reinterpret_cast<uintptr_t>(Memory), Row)
+             ? Row.Site
+             : 0;
+}
 
 void lockAllocations() { Blocks.lock(); }
 void unlockAllocations() { Blocks.unlock(); }

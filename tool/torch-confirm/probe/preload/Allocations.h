@@ -9,6 +9,9 @@ namespace torchtidy::confirm::probe {
 Binding cpuMemoryBinding();
 Binding cudaMemoryBinding();
 
+/// Where memory of a tensor was taken; 0 where that is not known.
+uint32_t siteOfBlock(const void *Memory);
+
 // Around a fork.
 void lockAllocations();
 void unlockAllocations();

@@ -82,6 +82,10 @@ Returned hookExecute(void *Engine, const void *Roots, const void *Inputs,
   const uint32_t Site =
       siteHere(trace::SiteKind::Backward, keepText("backward"));
   bump(Trace->Backwards);
+  if (!Self.HasBackward) {
+    Self.HasBackward = true;
+    threadRunsBackwards();
+  }
   hit(Site);
   Within Backward(Site);
   return Next(Engine, Roots, Inputs, Keep, Create, Accumulate, Outputs);

@@ -65,11 +65,26 @@ __attribute__((noinline)) void toCpu(const void *From, uint64_t Dtype,
     countSynchronisation(Self.Depth ? Self.Site : Self.LastSite);
 }
 
+/// Of what a site copies and of what it asks to() for: a copy is told twice.
+constexpr uint64_t OfTo = 1ull << 32;
+
+/// The same tensor as the time before.
+__attribute__((noinline)) void askedOf(const void *From) {
+  if (!Torch || !isRecording() || Self.Depth || !Self.LastSite)
+    return;
+  Busy Own;
+  if (Torch->isSameAsBefore(OfTo | Self.LastSite, From))
+    bump(siteAt(Self.LastSite).AskedAgain);
+}
+
 /// Tells so when to() has ended, whose own site is known then.
-struct TellingToCpu {
+struct TellingTo {
   const void *From;
   uint64_t Dtype, Layout, Device;
-  ~TellingToCpu() { toCpu(From, Dtype, Layout, Device); }
+  ~TellingTo() {
+    toCpu(From, Dtype, Layout, Device);
+    askedOf(From);
+  }
 };
 
 } // namespace
@@ -95,8 +110,12 @@ void *hookCopy(void *Into, const void *From, uint64_t IsAsynchronous) {
   }
   // Its own site is known once it has run.
   const uint32_t Site = IsOutermost ? Self.LastSite : Self.Site;
-  if (Facts.Counts)
+  if (Facts.Counts) {
     copied(Facts, Site, IsAsynchronous & 0xff);
+    Busy Own;
+    if (Site && Torch->isSameAsBefore(Site, From))
+      bump(siteAt(Site).CopiedAgain);
+  }
   if (IsOutermost) {
     Busy Own;
     Torch->parameterWritten(Into, Site);
@@ -120,7 +139,7 @@ TORCH_CONFIRM_HOOK Returned hookTo(const void *, uint64_t, uint64_t, uint64_t,
 Returned hookTo(const void *From, uint64_t Dtype, uint64_t Layout,
                 uint64_t Device, uint64_t Pin, uint64_t IsAsynchronous,
                 uint64_t Copies, uint64_t Format) {
-  const TellingToCpu Tell{From, Dtype, Layout, Device};
+  const TellingTo Tell{From, Dtype, Layout, Device};
   return next<To>(NextTo, TO)(From, Dtype, Layout, Device, Pin, IsAsynchronous,
                               Copies, Format);
 }
@@ -131,7 +150,7 @@ TORCH_CONFIRM_HOOK Returned hookOldTo(const void *, uint64_t, uint64_t,
 Returned hookOldTo(const void *From, uint64_t Dtype, uint64_t Layout,
                    uint64_t Device, uint64_t Pin, uint64_t IsAsynchronous,
                    uint64_t Copies, uint64_t Format) {
-  const TellingToCpu Tell{From, Dtype, Layout, Device};
+  const TellingTo Tell{From, Dtype, Layout, Device};
   return next<To>(NextOldTo, OLD_TO)(From, Dtype, Layout, Device, Pin,
                                      IsAsynchronous, Copies, Format);
 }

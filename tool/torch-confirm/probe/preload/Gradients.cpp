@@ -3,6 +3,7 @@
 
 #include "Gradients.h"
 
+#include "Allocations.h"
 #include "Sites.h"
 #include "Stacks.h"
 
@@ -63,6 +64,23 @@ void unclearedStep(uint32_t Site) {
     bump(siteAt(Site).UnclearedSteps);
 }
 
+uint32_t leafTrained(const void *Memory) {
+  const uint32_t Site = siteOfBlock(Memory);
+  if (Site)
+    bump(siteAt(Site).LeavesTrained);
+  return Site;
+}
+
+void leafStepped(uint32_t MadeAt) {
+  if (MadeAt)
+    bump(siteAt(MadeAt).LeavesStepped);
+}
+
+void optimizerMadeAgain(uint32_t Site) {
+  if (Site)
+    bump(siteAt(Site).MadeAgain);
+}
+
 #define APPLY                                                                  \
   "_ZN5torch8autograd14AccumulateGrad5applyEOSt6vectorIN2at6TensorESaIS4_EE"
 
@@ -108,6 +126,25 @@ HOOK_STEP(Adagrad, 7)
 HOOK_STEP(RMSprop, 7)
 HOOK_STEP(LBFGS, 5)
 
+// Called by the constructor of each optimizer, LibTorch's or the user's.
+#define ADD_GROUP                                                              \
+  "_ZN5torch5optim9Optimizer15add_param_groupERKNS0_19OptimizerParamGroupE"
+
+TORCH_CONFIRM_HOOK void hookAddGroup(void *Optimizer,
+                                     const void *Group) asm(ADD_GROUP);
+void hookAddGroup(void *Optimizer, const void *Group) {
+  using AddGroup = void(void *, const void *);
+  static std::atomic<void *> NextAddGroup;
+  next<AddGroup>(NextAddGroup, ADD_GROUP)(Optimizer, Group);
+  if (!isRecording() || !Torch)
+    return;
+  const uint32_t Site =
+      siteHere(trace::SiteKind::Optimizer, keepText("optimizer"));
+  hit(Site);
+  Busy Own;
+  Torch->groupAdded(Optimizer, Site);
+}
+
 Binding gradientsBinding() {
   const Binding ByApply = bindingOf("libtorch_cpu.so", APPLY);
   return ByApply == Binding::Hooked ? bindingOf("libtorch_cpu.so", STEP(SGD, 3))
@@ -128,6 +165,23 @@ static void written(const void *Tensor, bool IsOutermost) {
 
 using Ternary = void *(void *, const void *, const void *);
 using Quaternary = void *(void *, const void *, const void *, const void *);
+
+// set_data() is no operation, but asks one first whether it may.
+#define MAY_SET_DATA                                                           \
+  "_ZN2at4_ops33_has_compatible_shallow_copy_type4callERKNS_6TensorES4_"
+
+TORCH_CONFIRM_HOOK bool hookMaySetData(const void *,
+                                       const void *) asm(MAY_SET_DATA);
+bool hookMaySetData(const void *To, const void *Data) {
+  using MaySetData = bool(const void *, const void *);
+  static std::atomic<void *> NextMaySetData;
+  const bool IsOutermost = !Self.Depth && !Self.Busy;
+  const bool Result =
+      next<MaySetData>(NextMaySetData, MAY_SET_DATA)(To, Data);
+  if (Result)
+    written(To, IsOutermost);
+  return Result;
+}
 
 #define HOOK_TERNARY(Name, Length, Arguments)                                  \
   static std::atomic<void *> Next##Name;                                       \

@@ -8,8 +8,11 @@ namespace torchtidy::confirm::probe {
 /// Whether the hooks see gradients being accumulated and applied.
 Binding gradientsBinding();
 
-/// See ProbeSide.
+// See ProbeSide.
 void unclearedStep(uint32_t Site);
+uint32_t leafTrained(const void *Memory);
+void leafStepped(uint32_t MadeAt);
+void optimizerMadeAgain(uint32_t Site);
 
 } // namespace torchtidy::confirm::probe
 

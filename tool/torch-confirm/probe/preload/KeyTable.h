@@ -33,6 +33,27 @@ public:
     At = New;
   }
 
+  /// Changes the row of a key. \returns whether it is there.
+  template <typename Change> bool update(uint64_t Key, const Change &Do) {
+    Part &In = partOf(Key);
+    Locked Lock(In.Lock);
+    if (!In.Capacity)
+      return false;
+    Row &Found = find(In, Key);
+    if (!Found.Key)
+      return false;
+    Do(Found);
+    return true;
+  }
+
+  /// All rows, while all parts are locked by the caller.
+  template <typename Action> void forEachLocked(const Action &Do) {
+    for (Part &In : Parts)
+      for (uint64_t I = 0; I < In.Capacity; ++I)
+        if (In.Rows[I].Key)
+          Do(In.Rows[I]);
+  }
+
   /// \returns whether it was there.
   bool take(uint64_t Key, Row &Out) { return get(Key, Out, true); }
   bool look(uint64_t Key, Row &Out) { return get(Key, Out, false); }

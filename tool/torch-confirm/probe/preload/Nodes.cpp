@@ -10,6 +10,7 @@
 
 #include "Nodes.h"
 
+#include "File.h"
 #include "KeyTable.h"
 #include "Sites.h"
 #include "Stacks.h"
@@ -22,8 +23,11 @@
 namespace torchtidy::confirm::probe {
 namespace {
 
+/// Size is the node's address, 0 where it is not known. Extra says by the
+/// process's which backward the node was run last, 0 by none.
 KeyTable Alive;
-std::atomic<void *> NextNumber, NextDelete;
+std::atomic<void *> NextNumber, NextDelete, NextSetEdge, NextRebase;
+std::atomic<uint32_t> ThreadsWithBackwards;
 
 using Number = uint64_t();
 using Delete = void(void *);
@@ -33,6 +37,74 @@ std::atomic<void *> CurrentThreadId;
 /// A sequence number counts a thread's nodes, a thread number the threads.
 uint64_t keyOf(uint64_t ThreadNumber, uint64_t Sequence) {
   return (ThreadNumber << 44 ^ Sequence) + 1;
+}
+
+/// More nodes than that tell no more about who holds them.
+constexpr uint32_t MostSwept = 1 << 14;
+constexpr uint32_t MostSweptSites = 256;
+
+/// When a site has 4, 8, ... of its nodes alive for the first time, as long as
+/// that takes a fiftieth of the time.
+bool isTimeToSweep(uint64_t Alive) {
+  constexpr uint64_t FewestNodes = 4;
+  return Alive >= FewestNodes && (Alive & (Alive - 1)) == 0 && Torch;
+}
+
+void sweepGraphs() {
+  constexpr uint64_t ShareOfTime = 50;
+  constexpr uint64_t FreeOfCharge = 30000000;
+  static std::atomic<uint64_t> Spent;
+  static SpinLock Sweeping;
+  // Zeroed memory that is used again each time.
+  static AliveNode *Nodes;
+  static SweptSite Sites[MostSweptSites];
+  const uint64_t Begin = nanoseconds();
+  if (Trace->NodesAlive.load(std::memory_order_relaxed) > MostSwept ||
+      Spent.load(std::memory_order_relaxed) >
+          FreeOfCharge + (Begin - startNanoseconds()) / ShareOfTime)
+    return;
+  Locked Lock(Sweeping);
+  if (!Nodes)
+    Nodes = static_cast<AliveNode *>(reserve(MostSwept * sizeof(AliveNode)));
+  if (!Nodes)
+    return;
+  Busy Own;
+  uint32_t Count = 0;
+  // No node can go while the table is locked.
+  Alive.lock();
+  Alive.forEachLocked([&](const KeyTable::Row &Row) {
+    if (Count < MostSwept)
+      Nodes[Count++] = {Row.Key,
+                        reinterpret_cast<const void *>(
+                            static_cast<uintptr_t>(Row.Size)),
+                        Row.Site};
+  });
+  const uint32_t Told =
+      Torch->sweep(Nodes, Count, keyOf, Sites, MostSweptSites);
+  Alive.unlock();
+  for (uint32_t I = 0; I < Told; ++I) {
+    trace::Site &Site = siteAt(Sites[I].Site);
+    Site.SweptNodes.store(Sites[I].Nodes, std::memory_order_relaxed);
+    Site.SweptRoots.store(Sites[I].Roots, std::memory_order_relaxed);
+    Site.SweptChain.store(Sites[I].Chain, std::memory_order_relaxed);
+  }
+  Spent.fetch_add(nanoseconds() - Begin, std::memory_order_relaxed);
+}
+
+/// A site that makes nodes again after a backward ran some begins another
+/// stretch.
+void countStretch(trace::Site &Site) {
+  if (Site.RunSince.load(std::memory_order_relaxed)) {
+    const uint64_t Run = Site.RunSince.exchange(0, std::memory_order_relaxed);
+    const uint64_t Made = Site.MadeSince.exchange(0, std::memory_order_relaxed);
+    uint32_t Row = 0;
+    while (Row + 1 < trace::MaxStretches && Made >> (Row + 1))
+      ++Row;
+    bump(Site.Stretches[Row].Number);
+    bump(Site.Stretches[Row].NodesMade, Made);
+    bump(Site.Stretches[Row].NodesRun, Run);
+  }
+  bump(Site.MadeSince);
 }
 
 void made(uint64_t Sequence) {
@@ -53,7 +125,13 @@ void made(uint64_t Sequence) {
     return;
   trace::Site &Site = siteAt(At);
   bump(Site.NodesMade);
-  raise(Site.MostNodesAlive, add(Site.NodesAlive, 1));
+  countStretch(Site);
+  const int64_t Now = add(Site.NodesAlive, 1);
+  if (Now <= Site.MostNodesAlive.load(std::memory_order_relaxed))
+    return;
+  raise(Site.MostNodesAlive, Now);
+  if (isTimeToSweep(static_cast<uint64_t>(Now)))
+    sweepGraphs();
 }
 
 /// \returns 0 for a node that is in no count.
@@ -73,8 +151,32 @@ void dies(const void *Node) {
   if (Current.load(std::memory_order_acquire) != Phase::On)
     return;
   add(Trace->NodesAlive, -1);
-  if (Row.Site)
-    add(siteAt(Row.Site).NodesAlive, -1);
+  if (!Row.Site)
+    return;
+  trace::Site &Site = siteAt(Row.Site);
+  if (add(Site.NodesAlive, -1) == 0)
+    bump(Site.NodesAllGone);
+  if (!Row.Extra)
+    return;
+  bump(Site.NodesRunGone);
+  // With several threads each goes on with its own graphs.
+  const uint32_t Further =
+      static_cast<uint32_t>(Trace->Backwards.load(std::memory_order_relaxed)) -
+      Row.Extra;
+  if (Further >= 2 * ThreadsWithBackwards.load(std::memory_order_relaxed))
+    bump(Site.NodesStale);
+}
+
+/// A tensor is given the edge to its node: the address is known now.
+void edgeIsSet(const void *Edge) {
+  if (!Torch || !isRecording())
+    return;
+  uint64_t ThreadNumber, Sequence;
+  const void *Node = Torch->nodeOfEdge(Edge, &ThreadNumber, &Sequence);
+  if (Node && Sequence != UINT64_MAX)
+    Alive.update(keyOf(ThreadNumber, Sequence), [&](KeyTable::Row &Row) {
+      Row.Size = static_cast<int64_t>(reinterpret_cast<uintptr_t>(Node));
+    });
 }
 
 /// The kinds of nodes that LibTorch makes by make_shared.
@@ -145,8 +247,45 @@ void nodeRuns(const void *Node) {
   bump(Trace->NodesRun);
   const uint64_t Key = keyOf(Node);
   KeyTable::Row Row;
-  if (Key && Alive.look(Key, Row) && Row.Site)
-    bump(siteAt(Row.Site).NodesRun);
+  bool IsFirst = false;
+  const auto By = static_cast<uint32_t>(
+      Trace->Backwards.load(std::memory_order_relaxed));
+  if (!Key || !Alive.update(Key,
+                            [&](KeyTable::Row &Found) {
+                              IsFirst = !Found.Extra;
+                              Found.Extra = By ? By : 1;
+                              Row = Found;
+                            }) ||
+      !Row.Site)
+    return;
+  trace::Site &Site = siteAt(Row.Site);
+  bump(Site.NodesRun);
+  bump(Site.RunSince);
+  if (IsFirst)
+    bump(Site.NodesRunOnce);
+}
+
+void threadRunsBackwards() {
+  ThreadsWithBackwards.fetch_add(1, std::memory_order_relaxed);
+}
+
+#define SET_EDGE                                                               \
+  "_ZN5torch8autograd4impl17set_gradient_edgeERKN2at6TensorENS0_4EdgeE"
+#define REBASE                                                                 \
+  "_ZN5torch8autograd4impl14rebase_historyERKN2at6TensorENS0_4EdgeE"
+// An Edge is passed by the address of a copy, which the callee may empty.
+using SetEdge = void(const void *, void *);
+
+TORCH_CONFIRM_HOOK void hookSetEdge(const void *, void *) asm(SET_EDGE);
+void hookSetEdge(const void *Tensor, void *Edge) {
+  edgeIsSet(Edge);
+  next<SetEdge>(NextSetEdge, SET_EDGE)(Tensor, Edge);
+}
+
+TORCH_CONFIRM_HOOK void hookRebase(const void *, void *) asm(REBASE);
+void hookRebase(const void *Tensor, void *Edge) {
+  edgeIsSet(Edge);
+  next<SetEdge>(NextRebase, REBASE)(Tensor, Edge);
 }
 
 uint32_t replaceDisposers() { return replaceFrom<0>(); }

@@ -7,6 +7,8 @@ namespace torchtidy::confirm::probe {
 
 /// A backward runs a torch::autograd::Node.
 void nodeRuns(const void *Node);
+/// A thread begins its first backward.
+void threadRunsBackwards();
 
 /// Whether the hooks see nodes being made and deleted.
 Binding nodesBinding();

@@ -168,6 +168,7 @@ __attribute__((noinline)) uint32_t operationBegins(const char *Name) {
   }
   if (Self.Depth++ == 0) {
     bump(Trace->TopOperations);
+    ++Self.Operations;
     const uint32_t Site = siteHere(trace::SiteKind::Operation, Operation.Text);
     Self.Top = Here;
     Self.Site = Self.LastSite = Site;

@@ -113,16 +113,31 @@ void keep(trace::Series &Series, const trace::Sample &Sample) {
   Series.Size.store(Size + 1, std::memory_order_release);
 }
 
-int64_t heapBytes() {
+/// mallinfo() walks through what is free, which becomes long where much was
+/// freed: it is asked as often as it takes a fiftieth of the time at most, and
+/// the answer holds in between.
+int64_t heapBytes(uint64_t Now) {
   if (!Trace->SamplesHeap)
     return -1;
+  constexpr uint64_t ShareOfTime = 50;
+  static std::atomic<uint64_t> NextAt;
+  static std::atomic<int64_t> Known{-1};
+  static std::atomic<uint32_t> IsAsking;
+  if (Now < NextAt.load(std::memory_order_relaxed) ||
+      IsAsking.exchange(1, std::memory_order_acquire))
+    return Known.load(std::memory_order_relaxed);
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
   const struct mallinfo2 Info = mallinfo2();
 #else
   const struct mallinfo Info = mallinfo();
 #endif
-  return static_cast<int64_t>(Info.uordblks) +
-         static_cast<int64_t>(Info.hblkhd);
+  const int64_t Bytes = static_cast<int64_t>(Info.uordblks) +
+                        static_cast<int64_t>(Info.hblkhd);
+  const uint64_t End = nanoseconds() - startNanoseconds();
+  Known.store(Bytes, std::memory_order_relaxed);
+  NextAt.store(End + (End - Now) * ShareOfTime, std::memory_order_relaxed);
+  IsAsking.store(0, std::memory_order_release);
+  return Bytes;
 }
 
 template <typename T> T now(const std::atomic<T> &Counter) {
@@ -220,7 +235,7 @@ void hit(uint32_t At) {
   Sample.CpuBytes = now(Trace->LiveCpuBytes);
   Sample.CudaBytes = now(Trace->LiveCudaBytes);
   Sample.Nodes = now(Trace->NodesAlive);
-  Sample.HeapBytes = heapBytes();
+  Sample.HeapBytes = heapBytes(Sample.Nanoseconds);
   Sample.Allocations = now(Trace->Allocations);
   Sample.AllocatedBytes = now(Trace->AllocatedBytes);
   Sample.Copies = now(Trace->Copies);

@@ -52,7 +52,8 @@ uint32_t ParentId;
 int64_t CpuAtFork, CudaAtFork, NodesAtFork;
 
 const ProbeSide Probe = {operationBegins, operationEnds, countShape, keepShape,
-                         unclearedStep};
+                         unclearedStep,   leafTrained,   leafStepped,
+                         optimizerMadeAgain};
 
 /// Where the environment and the way the probe came into the process say to
 /// write; false for nowhere.

@@ -63,6 +63,10 @@ struct Thread {
   uint32_t Site;
   /// Of the last outermost operation, also when it has ended.
   uint32_t LastSite;
+  /// How many outermost ones it has begun.
+  uint32_t Operations;
+  /// Whether it has run a backward.
+  bool HasBackward;
   /// The stack pointer where the outermost one began: what begins at a higher
   /// address cannot be inside it, so that one was left without notice.
   uintptr_t Top;

@@ -53,6 +53,13 @@ struct Parameter {
   uint64_t Contains = 0;
   uint32_t ContainsAt = 0;
   Version AtAccumulation;
+  /// Where its memory was taken, 0 where that is not known.
+  uint32_t MadeAt = 0;
+  bool WasStepped = false;
+  /// The optimizer that has stepped it last, by its number, and where that was
+  /// made; 0 for none.
+  uint64_t Optimizer = 0;
+  uint32_t OptimizerMadeAt = 0;
   /// Looks at values that wait for the device are not taken for ever.
   uint32_t Looks = 0;
 };
@@ -64,6 +71,14 @@ struct Parameters {
   /// From memory to the parameter that has it.
   std::unordered_map<const void *, const void *> ByMemory;
   uint64_t Steps = 0;
+  /// Optimizers by their addresses: what they are numbered, from 1, and where
+  /// they were made. One that is made takes the place of a dead one.
+  struct Maker {
+    uint64_t Number = 0;
+    uint32_t MadeAt = 0;
+  };
+  std::unordered_map<const void *, Maker> Optimizers;
+  uint64_t OptimizersMade = 0;
   /// As many entries may there be before those of dead parameters are dropped.
   size_t Room = 1024;
 
@@ -164,6 +179,10 @@ void isApplied(const at::Tensor &Of, Parameter &To,
 
 void wasApplied(const at::Tensor &Of, Parameter &To, uint64_t Step,
                 uint32_t Site) {
+  if (!To.WasStepped) {
+    To.WasStepped = true;
+    Probe->leafStepped(To.MadeAt);
+  }
   const at::Tensor &Gradient = Of.grad();
   if (!Gradient.defined()) {
     To.AppliedBy = 0;
@@ -243,6 +262,8 @@ void accumulateEnds(void *Node) {
       All->ByTensor.try_emplace(Of.unsafeGetTensorImpl(), Of.getIntrusivePtr());
   Entry->second.AtAccumulation = versionOf(Of.grad());
   const void *Memory = memoryOf(Of);
+  if (IsNew)
+    Entry->second.MadeAt = Probe->leafTrained(Memory);
   if (Memory && (IsNew || Memory != Entry->second.Memory)) {
     Entry->second.Memory = Memory;
     All->ByMemory[Memory] = Of.unsafeGetTensorImpl();
@@ -261,9 +282,29 @@ void stepBegins(void *Optimizer) {
 void stepEnds(void *Optimizer, uint32_t Site) {
   std::lock_guard<std::mutex> Lock(All->Mutex);
   const uint64_t Step = All->Steps;
+  const auto By = All->Optimizers.find(Optimizer);
   forParametersOf(Optimizer, [&](const at::Tensor &Of, Parameter &Known) {
     wasApplied(Of, Known, Step, Site);
+    if (By != All->Optimizers.end()) {
+      Known.Optimizer = By->second.Number;
+      Known.OptimizerMadeAt = By->second.MadeAt;
+    }
   });
+}
+
+void groupAdded(void *Optimizer, uint32_t Site) {
+  std::lock_guard<std::mutex> Lock(All->Mutex);
+  auto &Of = *static_cast<torch::optim::Optimizer *>(Optimizer);
+  // Its later groups belong to it.
+  if (Of.param_groups().size() != 1)
+    return;
+  bool IsAgain = false;
+  forParametersOf(Optimizer, [&](const at::Tensor &, Parameter &Known) {
+    IsAgain |= Known.Optimizer && Known.OptimizerMadeAt == Site;
+  });
+  if (IsAgain)
+    Probe->optimizerMadeAgain(Site);
+  All->Optimizers[Optimizer] = {++All->OptimizersMade, Site};
 }
 
 bool parameterWritten(const void *Tensor, uint32_t Site) {
@@ -273,16 +314,20 @@ bool parameterWritten(const void *Tensor, uint32_t Site) {
   std::lock_guard<std::mutex> Lock(All->Mutex);
   if (All->ByMemory.empty())
     return false;
-  const auto Owner = All->ByMemory.find(memoryOf(Written));
-  if (Owner == All->ByMemory.end())
-    return false;
-  const auto Found = All->ByTensor.find(Owner->second);
-  if (Found == All->ByTensor.end())
-    return false;
+  auto Found = All->ByTensor.find(Written.unsafeGetTensorImpl());
+  if (Found == All->ByTensor.end()) {
+    const auto Owner = All->ByMemory.find(memoryOf(Written));
+    if (Owner == All->ByMemory.end())
+      return false;
+    Found = All->ByTensor.find(Owner->second);
+    if (Found == All->ByTensor.end())
+      return false;
+  }
   Parameter &Known = Found->second;
   // What was written to may be its data().
   const at::Tensor Of(Known.Tensor.lock());
-  if (!Of.defined() || memoryOf(Of) != Known.Memory)
+  if (!Of.defined() ||
+      (memoryOf(Of) != Known.Memory && !Of.is_same(Written)))
     return false;
   std::vector<uint64_t> Counted;
   isApplied(Of, Known, Counted);

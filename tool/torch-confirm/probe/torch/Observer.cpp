@@ -73,13 +73,21 @@ bool nodeHasHooks(const void *Node) {
          hasTensorHooks(Of, 0);
 }
 
-const TorchSide Side = {TORCH_VERSION,  TORCH_CONFIRM_LIBRARY_SIZE,
-                        observe,        nodeKey,
-                        nodeHasHooks,   copyFacts,
-                        isIdleToCpu,    accumulateBegins,
-                        accumulateEnds, stepBegins,
-                        stepEnds,       parameterWritten,
-                        messageOf,      gradientsForked};
+void forked() {
+  gradientsForked();
+  sameForked();
+}
+
+const TorchSide Side = {
+    TORCH_VERSION,    TORCH_CONFIRM_LIBRARY_SIZE,
+    observe,          nodeKey,
+    nodeOfEdge,       sweep,
+    nodeHasHooks,     copyFacts,
+    isIdleToCpu,      isSameAsBefore,
+    accumulateBegins, accumulateEnds,
+    stepBegins,       stepEnds,
+    groupAdded,       parameterWritten,
+    messageOf,        forked};
 
 } // namespace
 } // namespace torchtidy::confirm::probe

@@ -19,13 +19,22 @@ bool isIdleToCpu(const void *Self, uint64_t Dtype, uint64_t Layout,
 uint64_t shapeHash(c10::ArrayRef<const c10::IValue> Arguments);
 std::string shapeText(c10::ArrayRef<const c10::IValue> Arguments);
 
+bool isSameAsBefore(uint64_t Key, const void *Tensor);
+
+const void *nodeOfEdge(const void *Edge, uint64_t *Thread, uint64_t *Sequence);
+uint32_t sweep(const AliveNode *Nodes, uint32_t Count,
+               uint64_t (*KeyOf)(uint64_t, uint64_t), SweptSite *Into,
+               uint32_t Room);
+
 void watchGradients(const ProbeSide &Probe);
 void accumulateBegins(void *AccumulateGrad);
 void accumulateEnds(void *AccumulateGrad);
 void stepBegins(void *Optimizer);
 void stepEnds(void *Optimizer, uint32_t Site);
+void groupAdded(void *Optimizer, uint32_t Site);
 bool parameterWritten(const void *Tensor, uint32_t Site);
 void gradientsForked();
+void sameForked();
 
 void messageOf(void *Exception, const void *TypeInfo, char *Into,
                uint32_t Room);
