@@ -20,6 +20,12 @@ struct ProbeSide {
   /// \returns false where that is new: then keepShape() takes it in words.
   bool (*countShape)(uint32_t Site, uint64_t Hash);
   void (*keepShape)(uint32_t Site, uint64_t Hash, const char *Text);
+  /// Its first tensor is one element of a larger one.
+  void (*isOfOneElement)(uint32_t Site);
+  /// Whether wasGiven() is to be told what operations are given: memory of the
+  /// first tensors of one.
+  bool (*isWatching)();
+  void (*wasGiven)(uint32_t Site, const void *Memory);
   /// \param Site a step whose gradients were applied once more.
   void (*unclearedStep)(uint32_t Site);
   /// A leaf with that memory got its first gradient. \returns the site where

@@ -104,6 +104,8 @@ Site siteOf(const trace::SiteData &From) {
   Result.CudaAllocatedBytes = From.CudaAllocatedBytes;
   Result.LiveBytes = From.LiveBytes + From.CudaLiveBytes;
   Result.MostLiveBytes = From.MostOwnBytes + From.MostOwnCudaBytes;
+  Result.OwnAtSecond = From.OwnAtSecond;
+  Result.MostOwnAtHit = From.MostOwnAtHit;
   Result.DiedAtOnce = From.DiedAtOnce;
   Result.NodesRunOnce = From.NodesRunOnce;
   Result.NodesRunGone = From.NodesRunGone;
@@ -119,6 +121,8 @@ Site siteOf(const trace::SiteData &From) {
   Result.MadeAgain = From.MadeAgain;
   Result.CopiedAgain = From.CopiedAgain;
   Result.AskedAgain = From.AskedAgain;
+  Result.OfOneElement = From.OfOneElement;
+  Result.ResultsUsed = From.ResultsUsed;
   Result.NodesMade = From.NodesMade;
   Result.NodesAlive = From.NodesAlive;
   Result.NodesRun = From.NodesRun;

@@ -132,6 +132,8 @@ template <typename V> void visit(V &Fields, Site &S) {
   Fields.field("cudaAllocatedBytes", S.CudaAllocatedBytes);
   Fields.field("liveBytes", S.LiveBytes);
   Fields.field("mostLiveBytes", S.MostLiveBytes, int64_t(-1));
+  Fields.field("ownAtSecond", S.OwnAtSecond);
+  Fields.field("mostOwnAtHit", S.MostOwnAtHit);
   Fields.field("diedAtOnce", S.DiedAtOnce);
   Fields.field("nodesMade", S.NodesMade);
   Fields.field("nodesAlive", S.NodesAlive);
@@ -157,6 +159,8 @@ template <typename V> void visit(V &Fields, Site &S) {
   Fields.field("madeAgain", S.MadeAgain);
   Fields.field("copiedAgain", S.CopiedAgain);
   Fields.field("askedAgain", S.AskedAgain);
+  Fields.field("ofOneElement", S.OfOneElement);
+  Fields.field("resultsUsed", S.ResultsUsed);
   Fields.field("leastLive", S.LeastLive);
   Fields.field("mostLive", S.MostLive);
   Fields.field("peakBytes", S.PeakBytes);

@@ -95,6 +95,9 @@ struct Site {
   int64_t LiveBytes = 0;
   /// The most that were alive at once; -1 where it was not counted.
   int64_t MostLiveBytes = -1;
+  /// Alive when it was hit for the second time (what one iteration leaves), and
+  /// the most at any hit.
+  int64_t OwnAtSecond = 0, MostOwnAtHit = 0;
   /// Blocks that were freed before the thread began another operation: nothing
   /// has used the result.
   uint64_t DiedAtOnce = 0;
@@ -140,6 +143,11 @@ struct Site {
   /// Copies, and calls of to() whether they copied or not, of the tensor that
   /// the site was given the time before, with the same contents.
   uint64_t CopiedAgain = 0, AskedAgain = 0;
+  /// Hits whose first tensor is one element of a larger one.
+  uint64_t OfOneElement = 0;
+  /// Of an operation that joins tensors: results that another operation was
+  /// given before the next one was made.
+  uint64_t ResultsUsed = 0;
   /// Tensor bytes alive when it was hit, the least and the most.
   int64_t LeastLive = 0, MostLive = 0;
   /// Of a mark: the most tensor bytes while the loop ran, above those at its

@@ -147,6 +147,18 @@ private:
            Kind == FindingKind::InplaceOpportunity;
   }
 
+  /// What torch::add() with a factor and addcmul() do at once.
+  static bool isMadeAndAdded(const Places &Where) {
+    bool IsMade = false, IsAdded = false;
+    for (const Site *S : sitesOf(Where.Statement)) {
+      IsMade |= S->Operation == "aten::mul" || S->Operation == "aten::div";
+      IsAdded |= startsWith(S->Operation, "aten::add") ||
+                 startsWith(S->Operation, "aten::sub") ||
+                 startsWith(S->Operation, "aten::rsub");
+    }
+    return IsMade && IsAdded;
+  }
+
   /// An expression that makes one tensor in each iteration makes its result:
   /// what is beyond that is made on the way.
   static Verdict ofTemporaries(Verdict V, const Places &Where) {
@@ -162,6 +174,15 @@ private:
     if (V.Iterations < FewestIterations) {
       V.Result = Outcome::NotMeasurable;
       V.Sentence = "too few iterations: " + numberText(double(V.Iterations));
+      return V;
+    }
+    if (Where.Finding.Kind != FindingKind::InplaceOpportunity &&
+        !isMadeAndAdded(Where)) {
+      V.Result = Outcome::Refuted;
+      V.Rule = "a product or quotient that is added";
+      V.Sentence = "no operation of this line makes a product or quotient of a "
+                   "tensor and another one adds it, " +
+                   During;
       return V;
     }
     V.Sentence = countText(*V.Number, "allocation") +

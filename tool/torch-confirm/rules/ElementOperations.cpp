@@ -84,18 +84,29 @@ public:
       V.Sentence = Where.unseenText();
       return V;
     }
-    uint64_t One = 0, More = 0, All = 0;
+    // Own: of tensors that have no other element.
+    uint64_t One = 0, More = 0, All = 0, Own = 0;
+    const bool IsReduced = Where.Finding.Kind == FindingKind::ElementsReduced;
     for (const Site *S : sitesOf(Where.Statement)) {
       All += S->Hits;
       if (reads(*S) || writes(*S)) {
         const Hits H = hitsOf(*S);
         One += H.OfOne;
         More += H.OfMore;
+        if (!IsReduced)
+          Own += H.OfOne - std::min(H.OfOne, S->OfOneElement);
       } else if (writesByIndex(*S)) {
         One += S->Hits;
       }
     }
     V.Number = double(One);
+    if (Own >= One && One) {
+      V.Result = Outcome::Refuted;
+      V.Rule = "elements of a larger tensor";
+      V.Sentence = "the " + countText(double(One), "element") +
+                   " read or written one at a time are tensors of their own";
+      return V;
+    }
     if (!One) {
       V.Result = Outcome::Refuted;
       V.Sentence = More ? "the operations of this line work on " +

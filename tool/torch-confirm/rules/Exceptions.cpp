@@ -82,9 +82,9 @@ public:
     V.Number = 0;
     V.Unit = "exceptions";
     V.Rule = "no exception";
-    if (Where.Statement.empty()) {
+    if (Where.Statement.empty() && (Where.Finding.Notes.empty() || !AllNotesRan)) {
+      // A guard or an assignment runs no operation.
       V.Number.reset();
-      V.Result = Outcome::NotReached;
       V.Sentence = Where.unseenText();
     } else if (const std::string Effect = silentEffect(Where.Finding);
                !Effect.empty()) {
@@ -109,6 +109,9 @@ public:
       V.Sentence = Here.Other
                        ? "what was thrown there is something else: \"" +
                              Here.Other->Message + "\", "
+                   : Where.Statement.empty()
+                       ? "the places that the finding names ran and nothing "
+                         "was thrown, "
                        : "the line ran and nothing was thrown, ";
       V.Sentence += countText(double(V.Iterations), "iteration");
     }

@@ -91,11 +91,21 @@ std::vector<CallPath> recording(std::vector<CallPath> Paths) {
   return Paths;
 }
 
-/// Nodes of a path that no backward ran, or that stayed when it had; of all.
+/// A graph that so many backwards run is run again for nothing: what is new in
+/// each is at its end.
+constexpr double RunsForNothing = 3;
+
+/// Nodes of a path that no backward ran, that further ones run again, or that
+/// stayed when it had; of all.
 double shareForNothing(const CallPath &Path) {
   uint64_t Made = 0, ForNothing = 0;
   for (const Site *S : Path.Sites) {
     Made += S->NodesMade;
+    if (S->NodesRunOnce &&
+        double(S->NodesRun) >= RunsForNothing * double(S->NodesRunOnce)) {
+      ForNothing += S->NodesMade;
+      continue;
+    }
     ForNothing += S->NodesMade - std::min(S->NodesMade, S->NodesRunOnce);
     ForNothing += S->NodesStale;
     // Run, and alive at the end.

@@ -7,6 +7,9 @@ namespace torchtidy::confirm {
 namespace {
 
 constexpr uint64_t FewestIterations = 20;
+/// Of the results so many, and it is no collecting: each iteration needs what
+/// there is so far.
+constexpr double ResultsThatAreUsed = 0.5;
 /// More than the first kinds of arguments that a site keeps: see Site::Shapes.
 constexpr size_t KindsKept = 4;
 
@@ -86,6 +89,14 @@ public:
     if (Join->Hits < FewestIterations) {
       V.Result = Outcome::NotMeasurable;
       V.Sentence = "too few iterations: " + numberText(double(Join->Hits));
+      return V;
+    }
+    if (double(Join->ResultsUsed) >= ResultsThatAreUsed * double(Join->Hits)) {
+      V.Result = Outcome::Refuted;
+      V.Rule = "results that are used before the next one";
+      V.Sentence = "what the line has joined is used before it is joined again, " +
+                   numberText(double(Join->ResultsUsed)) + " of " +
+                   countText(double(Join->Hits), "time");
       return V;
     }
     if (grows(*Join)) {

@@ -6,6 +6,7 @@
 // much of it is alive at once, or at the end.
 #include "rules/Rule.h"
 #include <algorithm>
+#include <list>
 
 namespace torchtidy::confirm {
 namespace {
@@ -20,32 +21,35 @@ constexpr uint64_t FewestIterations = 20;
 
 struct Taken {
   const CallPath *Path = nullptr;
-  /// In each iteration, and of all of it alive at the end.
-  double Bytes = 0, AtEnd = 0;
-  /// The most at once; below 0 where it was not counted.
-  double Most = 0;
+  /// Of one iteration, as far as it is there when the next begins or is taken;
+  /// of all, alive at the end; and the most at once.
+  double Bytes = 0, AtEnd = 0, Most = 0;
+
+  double iterationsKept() const { return Bytes > 0 ? Most / Bytes : 0; }
 };
 
-Taken takenOn(const CallPath &Path) {
+Taken takenBy(const CallPath &Path, const Site &S) {
   Taken Result;
   Result.Path = &Path;
-  for (const Site *S : Path.Sites) {
-    Result.Bytes += double(S->AllocatedBytes + S->CudaAllocatedBytes);
-    Result.AtEnd += double(std::max<int64_t>(S->LiveBytes, 0));
-    Result.Most += double(S->MostLiveBytes);
-  }
-  Result.Bytes /= double(std::max<uint64_t>(Path.Iterations, 1));
+  const double PerHit = double(S.AllocatedBytes + S.CudaAllocatedBytes) /
+                        double(std::max<uint64_t>(S.Hits, 1));
+  // What an operation only works in is gone when it ends.
+  Result.Bytes = S.OwnAtSecond > 0 ? double(S.OwnAtSecond) : PerHit;
+  Result.AtEnd = double(std::max<int64_t>(S.LiveBytes, 0));
+  Result.Most = double(std::max(S.MostOwnAtHit, S.LiveBytes));
   return Result;
 }
 
-/// The way of calls on which most is taken.
-std::optional<Taken> mostTaken(const std::vector<CallPath> &Paths) {
+/// The operation whose memory stays longest, on whichever way of calls.
+std::optional<Taken> longestKept(const std::vector<CallPath> &Paths) {
   std::optional<Taken> Result;
-  for (const CallPath &Path : Paths) {
-    const Taken Each = takenOn(Path);
-    if (Each.Bytes > 0 && (!Result || Each.Bytes > Result->Bytes))
-      Result = Each;
-  }
+  for (const CallPath &Path : Paths)
+    for (const Site *S : Path.Sites) {
+      const Taken Each = takenBy(Path, *S);
+      if (Each.Bytes > 0 &&
+          (!Result || Each.iterationsKept() > Result->iterationsKept()))
+        Result = Each;
+    }
   return Result;
 }
 
@@ -59,9 +63,13 @@ public:
   Verdict judge(const Places &Where) const override {
     if (Where.Finding.Kind == FindingKind::ViewSaved)
       return needsFile(Where);
-    std::optional<Taken> Here = mostTaken(Where.Statement);
+    std::list<std::vector<CallPath>> Noted;
+    std::optional<Taken> Here = longestKept(Where.Statement);
     if (!Here)
-      Here = mostTaken(Where.IterationSite);
+      Here = longestKept(Where.IterationSite);
+    for (const FindingNote &Note : Where.Finding.Notes)
+      if (!Here && Note.Role == NoteRole::Made)
+        Here = longestKept(Noted.emplace_back(Where.paths(Where.known(Note.Place))));
     Verdict V;
     V.Iterations = Here ? Here->Path->Iterations : Where.iterations();
     V.Rule = "bytes that stay of those that each iteration takes";
@@ -77,7 +85,7 @@ public:
           std::move(V), Here->AtEnd / Iterations, Iterations,
           bytesText(Here->AtEnd) +
               " are alive at the end, of what this line has taken" + During);
-    const double Kept = Here->Most / Here->Bytes;
+    const double Kept = Here->iterationsKept();
     V.Number = 0;
     V.Sentence = bytesText(Here->Most) + " of this line's are alive at once, " +
                  bytesText(Here->Bytes) + " are taken by each iteration" +

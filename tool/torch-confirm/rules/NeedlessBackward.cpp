@@ -3,6 +3,7 @@
 // the analyzer to say.
 #include "rules/Rule.h"
 #include <algorithm>
+#include <climits>
 
 namespace torchtidy::confirm {
 namespace {
@@ -19,7 +20,8 @@ public:
   Verdict judge(const Places &Where) const override {
     const LineRange &Built = builder(Where.Finding);
     const std::vector<CallPath> Paths =
-        Built.isKnown() ? Where.paths(Where.known(Built)) : Where.Statement;
+        Built.isKnown() ? nearest(Where.paths(Where.known(Built)), Where)
+                        : Where.Statement;
     Verdict V;
     V.Rule = "nodes that a backward() runs";
     V.Unit = "graph nodes";
@@ -56,6 +58,43 @@ public:
   }
 
 private:
+  /// A function that builds it may be called for several passes: meant is the
+  /// call that is nearest to the flagged statement, and in the same function the
+  /// last one before it.
+  static std::vector<CallPath> nearest(std::vector<CallPath> Builders,
+                                       const Places &Where) {
+    using Rank = std::pair<size_t, unsigned>;
+    std::vector<Rank> Ranks(Builders.size(), Rank(SIZE_MAX, 0));
+    for (size_t I = 0; I < Builders.size(); ++I)
+      for (const CallPath &Flagged : Where.Statement)
+        if (const auto Away = rankOf(Flagged, *Builders[I].Sites.front()))
+          Ranks[I] = std::min(Ranks[I], *Away);
+    const auto Least = std::min_element(Ranks.begin(), Ranks.end());
+    if (Least == Ranks.end() || Least->first == SIZE_MAX)
+      return Builders;
+    std::vector<CallPath> Result;
+    for (size_t I = 0; I < Builders.size(); ++I)
+      if (Ranks[I] == *Least)
+        Result.push_back(Builders[I]);
+    return Result;
+  }
+
+  /// Calls up to the function that both were called from, and lines from the
+  /// one down to the other in it; what comes behind the flagged line is last.
+  static std::optional<std::pair<size_t, unsigned>>
+  rankOf(const CallPath &Flagged, const Site &Builder) {
+    const auto Shared = distanceToShared(Flagged, Builder);
+    if (!Shared || *Shared >= Flagged.Callers.size())
+      return std::nullopt;
+    const size_t Outside = Flagged.Callers.size() - *Shared;
+    if (Outside > Builder.Stack.size())
+      return std::pair<size_t, unsigned>(*Shared, 0);
+    const unsigned Here = Flagged.Callers[*Shared].Line;
+    const unsigned There = Builder.Stack[Builder.Stack.size() - Outside].Line;
+    return std::pair<size_t, unsigned>(*Shared, There <= Here ? Here - There
+                                                              : UINT_MAX);
+  }
+
   /// Where the graph is built, where that is not the flagged statement.
   static const LineRange &builder(const DiagnosedFinding &Finding) {
     static const LineRange None;

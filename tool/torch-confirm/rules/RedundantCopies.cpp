@@ -16,6 +16,31 @@ Verdict notReached(const Places &Where) {
   return V;
 }
 
+/// What the transfers of the line copy.
+struct Moves {
+  double Copies = 0;
+  /// One of them asks for a device, as far as the run can tell: nothing was
+  /// converted.
+  bool IsToDevice = false;
+};
+
+bool isTransfer(const Site &S) {
+  return S.Operation == "aten::to" || S.Operation == "aten::_to_copy" ||
+         S.Operation == "aten::cuda" || S.Operation == "aten::cpu";
+}
+
+Moves movesOf(const Places &Where) {
+  Moves Result;
+  for (const Site *S : sitesOf(Where.Statement)) {
+    if (!isTransfer(*S))
+      continue;
+    for (const CopyCount &Copy : S->Copies)
+      Result.Copies += double(Copy.Count);
+    Result.IsToDevice |= S->Operation == "aten::cuda";
+  }
+  return Result;
+}
+
 /// What clone() allocates.
 Verdict ofClone(const Places &Where) {
   double Number = 0, Bytes = 0;
@@ -40,6 +65,18 @@ Verdict ofClone(const Places &Where) {
     V.Sentence = "too few iterations: " + numberText(double(V.Iterations));
     return V;
   }
+  const Moves Beside = movesOf(Where);
+  if (Beside.Copies < ClonesThatCount * Iterations) {
+    const bool NeedsDevice = Beside.IsToDevice && Where.Run.CudaDevice.empty();
+    V.Result = NeedsDevice ? Outcome::NotMeasurable : Outcome::Refuted;
+    V.Rule = "copies of the transfer beside clone()";
+    V.Sentence = "the transfer beside clone() copies nothing, so the clone is "
+                 "the only copy" +
+                 std::string(NeedsDevice ? "; with a CUDA device it would, "
+                                         : ", ") +
+                 During;
+    return V;
+  }
   V.Result = Outcome::Confirmed;
   V.Sentence = countText(*V.Number, "clone") + " of " +
                bytesText(Bytes / Number) + " per iteration, " + During;
@@ -51,12 +88,7 @@ Verdict ofClone(const Places &Where) {
 
 /// to() that returns its tensor: no copy, of a line that ran.
 Verdict ofNothingToDo(const Places &Where, bool NeedsDevice) {
-  double Copied = 0;
-  for (const Site *S : sitesOf(Where.Statement))
-    if (S->Operation == "aten::to" || S->Operation == "aten::_to_copy" ||
-        S->Operation == "aten::cuda" || S->Operation == "aten::cpu")
-      for (const CopyCount &Copy : S->Copies)
-        Copied += double(Copy.Count);
+  const double Copied = movesOf(Where).Copies;
   Verdict V;
   V.Rule = "copies of a transfer that has nothing to do";
   V.Iterations = Where.iterations();

@@ -198,6 +198,9 @@ struct Site {
   /// Of what was allocated here: alive now, and the most that was at once.
   Gauge LiveBytes, CudaLiveBytes;
   Gauge MostOwnBytes, MostOwnCudaBytes;
+  /// Alive when the site was hit for the second time, and the most at any hit:
+  /// what an operation takes and gives back itself is not among them.
+  Gauge OwnAtSecond, MostOwnAtHit;
   /// Blocks that were freed when the thread had begun no other operation since:
   /// nothing has used what is in them.
   Count DiedAtOnce;
@@ -233,6 +236,11 @@ struct Site {
   /// Copies, and calls of to() whether they copied or not, of the tensor that
   /// this site was given before, with the same contents.
   Count CopiedAgain, AskedAgain;
+  /// Hits whose first tensor is one element of a larger one.
+  Count OfOneElement;
+  /// Results of an operation that joins tensors: those that another operation
+  /// was given before the next one was made here.
+  Count ResultsUsed;
   /// Tensor bytes of the process at hits: CPU and CUDA together.
   Gauge LeastLive, MostLive;
   /// Of a mark, above the bytes at its begin; each is the largest of all times

@@ -128,6 +128,8 @@ SiteData siteOf(const Mapping &File, const Site &From) {
   To.NodesAlive = read(From.NodesAlive);
   To.MostNodesAlive = read(From.MostNodesAlive);
   To.NodesRun = read(From.NodesRun);
+  To.OwnAtSecond = read(From.OwnAtSecond);
+  To.MostOwnAtHit = read(From.MostOwnAtHit);
   To.DiedAtOnce = read(From.DiedAtOnce);
   To.NodesRunOnce = read(From.NodesRunOnce);
   To.NodesRunGone = read(From.NodesRunGone);
@@ -141,6 +143,8 @@ SiteData siteOf(const Mapping &File, const Site &From) {
   To.MadeAgain = read(From.MadeAgain);
   To.CopiedAgain = read(From.CopiedAgain);
   To.AskedAgain = read(From.AskedAgain);
+  To.OfOneElement = read(From.OfOneElement);
+  To.ResultsUsed = read(From.ResultsUsed);
   for (const StretchCounts &Each : From.Stretches)
     if (const uint64_t Number = read(Each.Number))
       To.Stretches.push_back(

@@ -62,6 +62,7 @@ struct SiteData {
   uint64_t CudaAllocations = 0, CudaAllocatedBytes = 0;
   int64_t LiveBytes = 0, CudaLiveBytes = 0;
   int64_t MostOwnBytes = 0, MostOwnCudaBytes = 0;
+  int64_t OwnAtSecond = 0, MostOwnAtHit = 0;
   uint64_t DiedAtOnce = 0;
   uint64_t NodesMade = 0, NodesRun = 0;
   int64_t NodesAlive = 0, MostNodesAlive = 0;
@@ -72,6 +73,7 @@ struct SiteData {
   std::vector<StretchData> Stretches;
   uint64_t LeavesTrained = 0, LeavesStepped = 0, MadeAgain = 0;
   uint64_t CopiedAgain = 0, AskedAgain = 0;
+  uint64_t OfOneElement = 0, ResultsUsed = 0;
   uint64_t Synchronisations = 0, Exceptions = 0, UnclearedSteps = 0;
   int64_t LeastLive = 0, MostLive = 0;
   int64_t PeakBytes = 0, PeakCpuBytes = 0, PeakCudaBytes = 0;

@@ -33,6 +33,39 @@ uint32_t numberOfOperation() { return Self.Operations << 1; }
 
 KeyTable Blocks;
 
+/// What operations that join tensors have made last: of each site one.
+struct Watched {
+  std::atomic<uintptr_t> Block;
+  std::atomic<uint32_t> Site;
+};
+constexpr uint32_t WatchedCount = 16;
+Watched WatchedBlocks[WatchedCount];
+std::atomic<uint32_t> NextWatched, WatchedNow;
+SpinLock WatchLock;
+
+void watch(uintptr_t Block, uint32_t Site) {
+  Locked Lock(WatchLock);
+  Watched *To = nullptr;
+  for (Watched &Each : WatchedBlocks)
+    if (Each.Site.load(std::memory_order_relaxed) == Site)
+      To = &Each;
+  if (!To)
+    To = &WatchedBlocks[NextWatched.fetch_add(1) % WatchedCount];
+  if (!To->Block.exchange(Block))
+    WatchedNow.fetch_add(1);
+  To->Site.store(Site);
+}
+
+void unwatch(uintptr_t Block) {
+  if (!WatchedNow.load(std::memory_order_relaxed))
+    return;
+  for (Watched &Each : WatchedBlocks) {
+    uintptr_t Expected = Block;
+    if (Each.Block.compare_exchange_strong(Expected, 0))
+      WatchedNow.fetch_sub(1);
+  }
+}
+
 uint32_t siteOfAllocation() {
   if (Self.Depth)
     return Self.Site;
@@ -58,6 +91,8 @@ void takes(uintptr_t Block, int64_t Size, bool IsCuda) {
   noticePeaks();
   if (!At)
     return;
+  if (Self.IsJoining && Self.Depth)
+    watch(Block, At);
   trace::Site &Site = siteAt(At);
   bump(IsCuda ? Site.CudaAllocations : Site.Allocations);
   bump(IsCuda ? Site.CudaAllocatedBytes : Site.AllocatedBytes,
@@ -69,6 +104,7 @@ void takes(uintptr_t Block, int64_t Size, bool IsCuda) {
 }
 
 void gives(uintptr_t Block) {
+  unwatch(Block);
   KeyTable::Row Row;
   if (!Blocks.take(Block, Row)) {
     bump(Trace->UnknownFrees);
@@ -143,6 +179,24 @@ using Report = void(void *, int64_t, uint64_t, uint64_t, Device);
 
 } // namespace
 
+bool isWatching() {
+  return WatchedNow.load(std::memory_order_relaxed) != 0;
+}
+
+void wasGiven(uint32_t Site, const void *Memory) {
+  const auto Block = reinterpret_cast<uintptr_t>(Memory);
+  for (Watched &Each : WatchedBlocks) {
+    const uint32_t MadeAt = Each.Site.load(std::memory_order_relaxed);
+    uintptr_t Expected = Block;
+    // Used once, it need not be watched any longer.
+    if (Block && MadeAt != Site &&
+        Each.Block.compare_exchange_strong(Expected, 0)) {
+      WatchedNow.fetch_sub(1);
+      bump(siteAt(MadeAt).ResultsUsed);
+    }
+  }
+}
+
 uint32_t siteOfBlock(const void *Memory) {
   KeyTable::Row Row;
   return Memory && Blocks.look(reinterpret_cast<uintptr_t>(Memory), Row)
@@ -150,8 +204,14 @@ uint32_t siteOfBlock(const void *Memory) {
              : 0;
 }
 
-void lockAllocations() { Blocks.lock(); }
-void unlockAllocations() { Blocks.unlock(); }
+void lockAllocations() {
+  Blocks.lock();
+  WatchLock.lock();
+}
+void unlockAllocations() {
+  WatchLock.unlock();
+  Blocks.unlock();
+}
 
 void forgetFreed(int64_t &Cpu, int64_t &Cuda) {
   Cpu -= ForgottenCpu;

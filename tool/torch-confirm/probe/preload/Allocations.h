@@ -9,6 +9,10 @@ namespace torchtidy::confirm::probe {
 Binding cpuMemoryBinding();
 Binding cudaMemoryBinding();
 
+// See ProbeSide.
+bool isWatching();
+void wasGiven(uint32_t Site, const void *Memory);
+
 /// Where memory of a tensor was taken; 0 where that is not known.
 uint32_t siteOfBlock(const void *Memory);
 

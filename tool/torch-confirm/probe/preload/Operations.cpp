@@ -18,6 +18,8 @@ enum Flags : uint8_t {
   IsTransparent = 2,
   /// The host reads what the device computes.
   IsSynchronising = 4,
+  /// What it makes is watched: whether anything uses it.
+  IsJoining = 8,
 };
 
 struct Known {
@@ -56,6 +58,10 @@ constexpr const char *Synchronising[] = {"_local_scalar_dense",
                                          "unique_dim_consecutive",
                                          "bincount"};
 
+constexpr const char *Joining[] = {"cat",          "concat", "concatenate",
+                                   "stack",        "hstack", "vstack",
+                                   "column_stack", "dstack", "row_stack"};
+
 /// Whose kernels are LibTorch's own.
 constexpr const char *Namespaces[] = {"aten",           "prim",
                                       "prims",          "quantized",
@@ -78,6 +84,9 @@ uint8_t flagsOf(const char *Name, const char *Colons) {
     for (const char *Waits : Synchronising)
       if (std::strcmp(Colons + 2, Waits) == 0)
         return IsSynchronising;
+    for (const char *Joins : Joining)
+      if (std::strcmp(Colons + 2, Joins) == 0)
+        return IsJoining;
     return 0;
   }
   return IsTransparent;
@@ -173,6 +182,7 @@ __attribute__((noinline)) uint32_t operationBegins(const char *Name) {
     Self.Top = Here;
     Self.Site = Self.LastSite = Site;
     Self.SyncDepth = 0;
+    Self.IsJoining = Operation.Flags & IsJoining;
     Own = Site;
     hit(Site);
     if (Operation.Flags & IsTransparent) {
@@ -223,6 +233,8 @@ void keepShape(uint32_t Site, uint64_t Hash, const char *Text) {
   }
   bump(At.OtherShapes);
 }
+
+void isOfOneElement(uint32_t Site) { bump(siteAt(Site).OfOneElement); }
 
 void operationEnds(const char *Name) {
   if (!Self.Depth || !isRecording() ||

@@ -12,6 +12,7 @@ uint32_t operationBegins(const char *Name);
 bool countShape(uint32_t Site, uint64_t Hash);
 void keepShape(uint32_t Site, uint64_t Hash, const char *Text);
 void operationEnds(const char *Name);
+void isOfOneElement(uint32_t Site);
 
 /// The host waits for the device at this site, or would on CUDA.
 void countSynchronisation(uint32_t Site);

@@ -226,6 +226,10 @@ void hit(uint32_t At) {
   }
   trace::Site &Site = siteAt(At);
   const uint64_t Hit = Site.Hits.fetch_add(1, std::memory_order_relaxed) + 1;
+  const int64_t Own = now(Site.LiveBytes) + now(Site.CudaLiveBytes);
+  if (Hit == 2)
+    Site.OwnAtSecond.store(Own, std::memory_order_relaxed);
+  raise(Site.MostOwnAtHit, Own);
   if (Site.SampleLock.exchange(1, std::memory_order_acquire))
     return;
   const uint32_t Next = now(Site.LastIndex) + 1;

@@ -52,6 +52,7 @@ uint32_t ParentId;
 int64_t CpuAtFork, CudaAtFork, NodesAtFork;
 
 const ProbeSide Probe = {operationBegins, operationEnds, countShape, keepShape,
+                         isOfOneElement, isWatching, wasGiven,
                          unclearedStep,   leafTrained,   leafStepped,
                          optimizerMadeAgain};
 

@@ -65,6 +65,8 @@ struct Thread {
   uint32_t LastSite;
   /// How many outermost ones it has begun.
   uint32_t Operations;
+  /// The outermost one joins tensors.
+  bool IsJoining;
   /// Whether it has run a backward.
   bool HasBackward;
   /// The stack pointer where the outermost one began: what begins at a higher

@@ -27,10 +27,18 @@ const ProbeSide *Listener;
 
 std::unique_ptr<at::ObserverContext>
 begins(const at::RecordFunction &Function) {
-  if (const uint32_t Site = Listener->operationBegins(Function.name()))
-    if (const uint64_t Hash = shapeHash(Function.inputs()))
-      if (!Listener->countShape(Site, Hash))
-        Listener->keepShape(Site, Hash, shapeText(Function.inputs()).c_str());
+  const uint32_t Site = Listener->operationBegins(Function.name());
+  if (!Site)
+    return nullptr;
+  if (const uint64_t Hash = shapeHash(Function.inputs()))
+    if (!Listener->countShape(Site, Hash))
+      Listener->keepShape(Site, Hash, shapeText(Function.inputs()).c_str());
+  if (isOneElement(Function.inputs()))
+    Listener->isOfOneElement(Site);
+  if (Listener->isWatching())
+    forMemory(Function.inputs(), [&](const void *Memory) {
+      Listener->wasGiven(Site, Memory);
+    });
   return nullptr;
 }
 

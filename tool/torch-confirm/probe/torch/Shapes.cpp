@@ -85,6 +85,22 @@ uint64_t shapeHash(c10::ArrayRef<const c10::IValue> Arguments) {
   return Hash;
 }
 
+bool isOneElement(c10::ArrayRef<const c10::IValue> Arguments) {
+  if (Arguments.empty() || !Arguments[0].isTensor())
+    return false;
+  const at::Tensor &Of = Arguments[0].toTensor();
+  return Of.defined() && Of.numel() == 1 && Of.has_storage() &&
+         Of.storage().nbytes() > Of.element_size();
+}
+
+void forMemory(c10::ArrayRef<const c10::IValue> Arguments,
+               const std::function<void(const void *)> &Do) {
+  forTensors(Arguments, [&](const at::Tensor &Each) {
+    if (Each.has_storage())
+      Do(Each.storage().data());
+  });
+}
+
 std::string shapeText(c10::ArrayRef<const c10::IValue> Arguments) {
   std::string Result, Device;
   bool IsOnOne = true;

@@ -19,6 +19,8 @@ namespace {
 using torch::autograd::Node;
 
 constexpr uint32_t NoNode = UINT32_MAX;
+/// The newest one may be on another way: that of a weight, in a layer.
+constexpr size_t NewestTried = 8;
 
 struct Graph {
   /// By the index of a node: where its edges begin; one more at the end.
@@ -101,7 +103,8 @@ uint32_t sweep(const AliveNode *First, uint32_t Count,
   const Graph Of = graphOf(Nodes, KeyOf);
   struct Found {
     SweptSite Told{};
-    uint32_t Newest = NoNode;
+    /// From old to new.
+    std::vector<uint32_t> Newest;
   };
   std::unordered_map<uint32_t, Found> BySite;
   for (uint32_t I = 0; I < Nodes.size(); ++I) {
@@ -112,7 +115,9 @@ uint32_t sweep(const AliveNode *First, uint32_t Count,
     ++At.Told.Nodes;
     At.Told.Roots += !Of.IsLedTo[I];
     // Sorted by key: of one thread the newest comes last.
-    At.Newest = I;
+    if (At.Newest.size() == NewestTried)
+      At.Newest.erase(At.Newest.begin());
+    At.Newest.push_back(I);
   }
   std::vector<Found> Order;
   for (const auto &[Site, Each] : BySite)
@@ -122,11 +127,16 @@ uint32_t sweep(const AliveNode *First, uint32_t Count,
                                         : A.Told.Site < B.Told.Site;
   });
   std::vector<uint32_t> Seen(Nodes.size(), 0);
-  uint32_t Told = 0;
+  uint32_t Told = 0, Mark = 0;
   for (Found &Each : Order) {
     if (Told == Room)
       break;
-    Each.Told.Chain = chainOf(Nodes, Of, Each.Newest, Seen, Told + 1);
+    while (!Each.Newest.empty() && 2 * Each.Told.Chain < Each.Told.Nodes) {
+      Each.Told.Chain =
+          std::max(Each.Told.Chain,
+                   chainOf(Nodes, Of, Each.Newest.back(), Seen, ++Mark));
+      Each.Newest.pop_back();
+    }
     Into[Told++] = Each.Told;
   }
   return Told;

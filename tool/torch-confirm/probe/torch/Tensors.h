@@ -6,6 +6,7 @@
 
 #include <ATen/core/ivalue.h>
 
+#include <functional>
 #include <string>
 
 namespace torchtidy::confirm::probe {
@@ -18,6 +19,11 @@ bool isIdleToCpu(const void *Self, uint64_t Dtype, uint64_t Layout,
 /// there are none, the sizes that it is given; 0 where there is neither.
 uint64_t shapeHash(c10::ArrayRef<const c10::IValue> Arguments);
 std::string shapeText(c10::ArrayRef<const c10::IValue> Arguments);
+/// Whether the first argument is a tensor of one element in larger memory.
+bool isOneElement(c10::ArrayRef<const c10::IValue> Arguments);
+/// The memory of the first tensors among the arguments.
+void forMemory(c10::ArrayRef<const c10::IValue> Arguments,
+               const std::function<void(const void *)> &Do);
 
 bool isSameAsBefore(uint64_t Key, const void *Tensor);
 
