@@ -12,8 +12,9 @@ constexpr const char *Evidence = "graph-nodes-per-iteration";
 /// backward() in line 14.
 struct Loop : MadeRecording {
   explicit Loop(uint64_t Hits, bool IsKept) {
-    Site &Forward = graph("aten::addmm", {at(5, "forward"), at(12)}, Hits, 10,
-                          IsKept ? int64_t(Hits) * 10 : 10, true);
+    const std::vector<SourceLine> Stack = {at(5, "forward"), at(12)};
+    Site &Forward = IsKept ? kept("aten::addmm", Stack, Hits, 10)
+                           : graph("aten::addmm", Stack, Hits, 10, 10, true);
     sample(Forward, [=](uint64_t Hit, Sample &Each) {
       Each.Nodes = IsKept ? int64_t(Hit) * 10 : 10;
       Each.HeapBytes = IsKept ? int64_t(Hit) * 8200 : 8200;
@@ -122,13 +123,78 @@ TEST(GraphNodes, TheNearestBackwardCounts) {
   EXPECT_EQ(judgeOne(finding(Evidence, 12), Run.Run).Result, Outcome::Refuted);
 }
 
-TEST(GraphNodes, BackwardOfAnotherFunctionIsNoExcuse) {
-  // The nodes are run, and no backward() of this code frees them.
+TEST(GraphNodes, WhicheverBackwardRunsThem) {
+  // A backward() in another function runs all of them together, and they go;
+  // or they stay when it has, and further ones come.
   MadeRecording Run;
   Run.graph("aten::lstm", {at(12)}, 240, 5, 1200, true);
   Run.site("backward", {{File, 90, "other"}, {File, 99, "main"}}, 1);
+  const Verdict V = judgeOne(finding(Evidence, 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Refuted);
+  EXPECT_NE(V.Sentence.find("a backward() runs the graphs and frees them"),
+            std::string::npos)
+      << V.Sentence;
+  Run.Run.Sites[0].NodesStale = 1200;
   EXPECT_EQ(judgeOne(finding(Evidence, 12), Run.Run).Result,
             Outcome::Confirmed);
+}
+
+TEST(GraphNodes, EpisodesOfDifferentLengthAreRefuted) {
+  // 54 episodes of 3 steps, 6 of 60; one backward() runs each as a whole.
+  MadeRecording Run;
+  Site &S = Run.graph("aten::select", {at(12)}, 522, 1, 60, true);
+  S.NodesAllGone = 60;
+  Run.site("backward", {at(14)}, 60);
+  EXPECT_EQ(judgeOne(finding(Evidence, 12), Run.Run).Result, Outcome::Refuted);
+}
+
+TEST(GraphNodes, ShortEpochsAreUnitsOfTheirOwn) {
+  // total = total + loss, sixty epochs of 8 batches: never more than 8 at once.
+  MadeRecording Run;
+  Run.graph("aten::add", {at(20)}, 480, 1, 8, false);
+  const Verdict V = judgeOne(finding(Evidence, 20), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed) << V.Sentence;
+  EXPECT_NE(V.Sentence.find("the graphs of up to 8 at once"), std::string::npos)
+      << V.Sentence;
+}
+
+TEST(GraphNodes, LineThatBuildsWhatAnotherKeepsIsRefuted) {
+  // out = net->forward(x); total = total + loss: the sum leads to the graphs.
+  MadeRecording Run;
+  Site &Built = Run.kept("aten::addmm", {at(12)}, 80, 1);
+  Built.SweptNodes = 64;
+  Built.SweptRoots = 1;
+  Site &Sum = Run.graph("aten::add", {at(20)}, 80, 1, 80, false);
+  Sum.SweptRoots = 1;
+  Sum.SweptChain = Sum.SweptNodes;
+  const Verdict V = judgeOne(finding(Evidence, 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Refuted);
+  EXPECT_EQ(V.Sentence, "line 12 builds graphs that stay, but it is line 20 "
+                        "that holds them, 80 iterations");
+  EXPECT_EQ(judgeOne(finding(Evidence, 20), Run.Run).Result,
+            Outcome::Confirmed);
+  // best = loss, in the same loop: what it would hold is held anyway.
+  DiagnosedFinding Store = finding(Evidence, 25);
+  Store.IterationSite = {File, 12, 12};
+  EXPECT_EQ(judgeOne(Store, Run.Run).Result, Outcome::NotMeasurable);
+}
+
+TEST(GraphNodes, WhatACalleeKeepsIsItsOwn) {
+  // forward() keeps what its line 5 makes; its caller's line 12 makes the rest.
+  MadeRecording Run;
+  Run.kept("aten::relu", {at(5, "forward"), at(12)}, 80, 1);
+  Site &Own = Run.kept("aten::mean", {at(12)}, 80, 1);
+  Own.SweptRoots = 1;
+  EXPECT_EQ(judgeOne(finding(Evidence, 12), Run.Run).Result, Outcome::Refuted);
+  EXPECT_EQ(judgeOne(finding(Evidence, 5), Run.Run).Result, Outcome::Confirmed);
+}
+
+TEST(GraphNodes, TooManyNodesToFindTheHolder) {
+  MadeRecording Run;
+  Run.kept("aten::relu", {at(12)}, 80, 1).SweptNodes = 0;
+  const Verdict V = judgeOne(finding(Evidence, 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::NotMeasurable);
+  EXPECT_NE(V.Sentence.find("too many nodes"), std::string::npos);
 }
 
 TEST(GraphNodes, RetainedGraphsThatEachBackwardRunsAgainAreConfirmed) {
@@ -144,7 +210,7 @@ TEST(GraphNodes, GradModeDecidesByWayOfCalls) {
   // loss_on() of line 5 is called from training (12) and from validation under
   // a guard (50); only the training's graphs are counted.
   MadeRecording Run;
-  Run.graph("aten::mse_loss", {at(5, "loss_on"), at(12)}, 200, 1, 200, true);
+  Run.kept("aten::mse_loss", {at(5, "loss_on"), at(12)}, 200, 1);
   Run.site("aten::mse_loss", {at(5, "loss_on"), at(50, "validate")}, 40);
   Run.site("backward", {at(13)}, 200);
   DiagnosedFinding Kept = finding(Evidence, 20);
@@ -157,7 +223,7 @@ TEST(GraphNodes, GradModeDecidesByWayOfCalls) {
 TEST(GraphNodes, LoopChoosesBetweenWaysOfCalls) {
   // Called from two loops, and kept in one only: the finding is of the other.
   MadeRecording Run;
-  Run.graph("aten::mse_loss", {at(5, "loss_on"), at(12)}, 200, 1, 200, true);
+  Run.kept("aten::mse_loss", {at(5, "loss_on"), at(12)}, 200, 1);
   Run.graph("aten::mse_loss", {at(5, "loss_on"), at(52)}, 200, 1, 1, true);
   DiagnosedFinding Other = finding(Evidence, 55);
   Other.Loop = {File, 50, 60};
@@ -178,13 +244,13 @@ TEST(GraphNodes, SeveralStepsInOneIterationAreNoLeak) {
 
 TEST(GraphNodes, BoundedWindowIsRefuted) {
   MadeRecording Run;
-  Run.graph("aten::mm", {at(12)}, 1000, 1, 6, false);
+  Run.graph("aten::mm", {at(12)}, 1000, 1, 12, false).NodesAllGone = 1;
   EXPECT_EQ(judgeOne(finding(Evidence, 12), Run.Run).Result, Outcome::Refuted);
 }
 
 TEST(GraphNodes, WindowInAShortRunIsNotMeasurable) {
   MadeRecording Run;
-  Run.graph("aten::mm", {at(12)}, 25, 1, 6, false);
+  Run.graph("aten::mm", {at(12)}, 25, 1, 6, false).NodesAllGone = 1;
   EXPECT_EQ(judgeOne(finding(Evidence, 12), Run.Run).Result,
             Outcome::NotMeasurable);
 }
@@ -226,12 +292,20 @@ TEST(GraphNodes, OneExtraGraph) {
 TEST(GraphNodes, ExceptionOfTheSecondBackward) {
   MadeRecording Run;
   Run.graph("aten::gru", {at(12)}, 2, 4, 8, true);
-  Run.site("backward", {at(14)}, 2).Exceptions = 1;
+  Site &Backward = Run.site("backward", {at(14)}, 2);
+  Backward.Exceptions = 1;
+  Backward.Thrown = {{"c10::Error",
+                      "Trying to backward through the graph a second time (or "
+                      "directly access saved tensors",
+                      1}};
   DiagnosedFinding State = finding(Evidence, 12);
   State.Kind = FindingKind::StateThrows;
   const Verdict V = judgeOne(State, Run.Run);
   EXPECT_EQ(V.Result, Outcome::Confirmed);
   EXPECT_EQ(V.Cost, CostKind::WrongResult);
+  // Thrown there by something else.
+  Backward.Thrown[0].Message = "grad can be implicitly created only for scalar";
+  EXPECT_NE(judgeOne(State, Run.Run).Result, Outcome::Confirmed);
 }
 
 /// A finding of a check of ours in a file that does not say of which kind.
@@ -270,7 +344,10 @@ TEST(GraphNodes, UnknownKindIsRefutedOnlyWhereEachKindIs) {
 TEST(GraphNodes, ExceptionOfAnUnknownKindIsNoVerdict) {
   MadeRecording Run;
   Run.graph("aten::gru", {at(12)}, 100, 4, 4, true);
-  Run.site("backward", {at(14)}, 100).Exceptions = 1;
+  Site &Backward = Run.site("backward", {at(14)}, 100);
+  Backward.Exceptions = 1;
+  Backward.Thrown = {
+      {"c10::Error", "Trying to backward through the graph a second time", 1}};
   const DiagnosedFinding State = ofUnknownKind("torch-undetached-hidden-state");
   EXPECT_EQ(judgeOne(State, Run.Run).Result, Outcome::NotMeasurable);
 }

@@ -46,13 +46,27 @@ public:
   }
 
   /// An operation of a graph: so many nodes at each hit, of which so many are
-  /// alive at once, and all or none are run.
+  /// alive at once (those of a whole number of units, each of which ends with
+  /// none), and all or none are run. Tensors of its own hold them.
   Site &graph(const std::string &Operation, std::vector<SourceLine> Stack,
               uint64_t Hits, uint64_t Nodes, int64_t MostAlive, bool IsRun) {
     Site &S = site(Operation, std::move(Stack), Hits);
     S.NodesMade = Hits * Nodes;
     S.MostNodesAlive = MostAlive;
-    S.NodesRun = IsRun ? S.NodesMade : 0;
+    S.NodesRun = S.NodesRunOnce = S.NodesRunGone = IsRun ? S.NodesMade : 0;
+    S.NodesAllGone = S.NodesMade / uint64_t(MostAlive);
+    S.SweptNodes = S.SweptRoots = uint64_t(MostAlive);
+    S.SweptChain = 1;
+    S.Stretches = {{IsRun ? Hits : 1, S.NodesMade, S.NodesRun}};
+    return S;
+  }
+
+  /// A graph that a backward runs at once and that stays all the same.
+  Site &kept(const std::string &Operation, std::vector<SourceLine> Stack,
+             uint64_t Hits, uint64_t Nodes) {
+    Site &S = graph(Operation, std::move(Stack), Hits, Nodes,
+                    int64_t(Hits * Nodes), true);
+    S.NodesStale = S.NodesMade;
     return S;
   }
 

@@ -231,6 +231,42 @@ TEST(PeakBytes, GradientsFilledWithZerosAreCounted) {
   EXPECT_EQ(judgeOne(Zeros, Run.Run).Result, Outcome::Refuted);
 }
 
+TEST(PeakBytes, EvaluationAtTheLineOfTrainingIsConfirmed) {
+  // Epochs of 20 training passes, each followed by 20 of evaluation.
+  MadeRecording Run;
+  Site &S = Run.graph("aten::addmm", {at(12), at(30)}, 200, 1, 1, true);
+  S.NodesRun = 100;
+  S.Stretches = {{96, 96, 96}, {4, 84, 4}, {1, 20, 0}};
+  const Verdict V = judgeOne(finding("peak-bytes", 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "1 graph node made per pass and run by no backward, "
+                        "100 passes of 200");
+}
+
+TEST(PeakBytes, OneOfTwentyIsChosen) {
+  // Which one the backward() needs is known when all are there.
+  MadeRecording Run;
+  Site &S = Run.graph("aten::addmm", {at(12)}, 600, 1, 2, true);
+  S.NodesRun = 30;
+  S.Stretches = {{29, 580, 29}, {1, 20, 1}};
+  EXPECT_EQ(judgeOne(finding("peak-bytes", 12), Run.Run).Result,
+            Outcome::NotMeasurable);
+  // And an evaluation of 200 behind it.
+  S.Hits += 200;
+  S.NodesMade += 200;
+  S.Stretches.push_back({1, 200, 0});
+  EXPECT_EQ(judgeOne(finding("peak-bytes", 12), Run.Run).Result,
+            Outcome::Confirmed);
+}
+
+TEST(PeakBytes, NodesThatLeadToNoParameterAreNoPasses) {
+  MadeRecording Run;
+  Run.graph("aten::addmm", {at(12)}, 100, 3, 3, true);
+  Run.graph("aten::softmax", {at(12)}, 100, 3, 3, false);
+  EXPECT_EQ(judgeOne(finding("peak-bytes", 12), Run.Run).Result,
+            Outcome::Refuted);
+}
+
 TEST(PeakBytes, OneOfTwoCallersWithoutBackwardIsConfirmed) {
   MadeRecording Run;
   Run.graph("aten::conv2d", {at(12, "predict"), at(30)}, 100, 3, 3, true);
@@ -249,6 +285,47 @@ TEST(Allocations, TensorMadeInEachIteration) {
   EXPECT_EQ(V.Result, Outcome::Confirmed);
   EXPECT_EQ(V.Sentence, "1 allocation of 128 KiB per iteration by aten::empty, "
                         "80 iterations");
+}
+
+TEST(Allocations, OneCannotStandForAll) {
+  const DiagnosedFinding Found = finding("allocations-per-iteration", 12);
+  // kept.push_back(torch::zeros({8})): each is there at the end.
+  MadeRecording Kept;
+  Site &S = Kept.site("aten::zeros", {at(12)}, 60);
+  S.Allocations = 60;
+  S.AllocatedBytes = 60 * 32;
+  S.MostLiveBytes = 60 * 32;
+  const Verdict V = judgeOne(Found, Kept.Run);
+  EXPECT_EQ(V.Result, Outcome::Refuted);
+  EXPECT_EQ(V.Sentence, "up to 60 tensors of this line are alive at once, so "
+                        "one cannot stand for all, 60 iterations");
+  S.MostLiveBytes = 2 * 32;
+  EXPECT_EQ(judgeOne(Found, Kept.Run).Result, Outcome::Confirmed);
+  S.MostLiveBytes = 6 * 32;
+  EXPECT_EQ(judgeOne(Found, Kept.Run).Result, Outcome::NotMeasurable);
+  S.MostLiveBytes = 32;
+  S.Shapes = {{"[1,4]", 1}, {"[2,4]", 1}, {"[3,4]", 1}, {"[4,4]", 1}};
+  S.OtherShapes = 56;
+  EXPECT_EQ(judgeOne(Found, Kept.Run).Sentence,
+            "the sizes that aten::zeros is given differ: [1,4]; [2,4]; [3,4]; "
+            "[4,4]; and others, 60 iterations");
+  // The last batch of an epoch is smaller.
+  S.Shapes = {{"[64,4]", 57}, {"[20,4]", 3}};
+  S.OtherShapes = 0;
+  EXPECT_EQ(judgeOne(Found, Kept.Run).Result, Outcome::Confirmed);
+}
+
+TEST(Allocations, WhatIsNoProductIsNotFused) {
+  // a * b + t, of two numbers; and three more results in the line.
+  MadeRecording Run;
+  for (const char *Operation : {"aten::add", "aten::tanh", "aten::mean"}) {
+    Site &S = Run.site(Operation, {at(12)}, 50);
+    S.Allocations = 50;
+    S.AllocatedBytes = 50 * 1024;
+  }
+  DiagnosedFinding Unfused = finding("allocations-per-iteration", 12);
+  Unfused.Kind = FindingKind::UnfusedScaling;
+  EXPECT_EQ(judgeOne(Unfused, Run.Run).Result, Outcome::Refuted);
 }
 
 TEST(Allocations, ResultsOfOtherOperationsAreRefuted) {
@@ -310,9 +387,36 @@ TEST(Copies, ConversionInEachIteration) {
             "1 conversion per iteration, 96 bytes each time, 150 iterations");
 }
 
+TEST(Copies, OfAnotherTensorEachTimeIsRefuted) {
+  MadeRecording Run;
+  Site &To = Run.site("aten::to", {at(12)}, 60);
+  To.Copies = {{"cpu", "cpu", true, false, 60, 60 * 32}};
+  DiagnosedFinding Same = finding("copies-per-iteration", 12);
+  Same.Kind = FindingKind::TransferConverts;
+  const Verdict V = judgeOne(Same, Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Refuted);
+  EXPECT_EQ(V.Sentence, "what is copied is another tensor each time, or has "
+                        "changed: 0 of 60 copies repeat the one before, 60 "
+                        "iterations");
+  To.CopiedAgain = 59;
+  EXPECT_EQ(judgeOne(Same, Run.Run).Result, Outcome::Confirmed);
+  // Of a check that says nothing of the sort.
+  To.CopiedAgain = 0;
+  Same.Kind = FindingKind::AllocateOnDevice;
+  EXPECT_EQ(judgeOne(Same, Run.Run).Result, Outcome::Confirmed);
+}
+
+TEST(Copies, TransferOfOthersIsRefutedWithoutADevice) {
+  MadeRecording Run;
+  Run.site("aten::to", {at(12)}, 80).AskedAgain = 3;
+  DiagnosedFinding Transfer = finding("copies-per-iteration", 12);
+  Transfer.Kind = FindingKind::TransferMoves;
+  EXPECT_EQ(judgeOne(Transfer, Run.Run).Result, Outcome::Refuted);
+}
+
 TEST(Copies, TransferWithoutADeviceIsNotMeasurable) {
   MadeRecording Run;
-  Run.site("aten::to", {at(12)}, 80);
+  Run.site("aten::to", {at(12)}, 80).AskedAgain = 79;
   DiagnosedFinding Transfer = finding("copies-per-iteration", 12);
   Transfer.Kind = FindingKind::TransferMoves;
   EXPECT_EQ(judgeOne(Transfer, Run.Run).Result, Outcome::NotMeasurable);
@@ -354,7 +458,7 @@ TEST(Copies, TypeThatIsThereAlreadyIsRefuted) {
 
 TEST(Copies, UnknownKindWithoutADeviceIsNotMeasurable) {
   MadeRecording Run;
-  Run.site("aten::to", {at(12)}, 80);
+  Run.site("aten::to", {at(12)}, 80).AskedAgain = 79;
   DiagnosedFinding Either = finding("copies-per-iteration", 12);
   Either.Check = "torch-repeated-transfer";
   Either.Message = "'.to(torch::kFloat32)' converts it in every iteration";
@@ -489,18 +593,29 @@ TEST(Synchronisations, AFewAreNotMeasurable) {
 TEST(ElementOperations, NumbersAreReadOneByOne) {
   MadeRecording Run;
   Run.site("aten::select", {at(12)}, 128).Shapes = {{"Float[128]", 128}};
-  Run.site("aten::item", {at(12)}, 128).Shapes = {{"Float[]", 128}};
+  Site &Item = Run.site("aten::item", {at(12)}, 128);
+  Item.Shapes = {{"Float[]", 128}};
+  Item.OfOneElement = 128;
   const Verdict V = judgeOne(finding("element-operations", 12), Run.Run);
   EXPECT_EQ(V.Result, Outcome::Confirmed);
   EXPECT_EQ(V.Sentence,
             "128 elements read or written one at a time, by 256 operations");
+  // losses[i].item(): each is a tensor of its own, and a list holds them.
+  Item.OfOneElement = 0;
+  DiagnosedFinding Own = finding("element-operations", 12);
+  EXPECT_EQ(judgeOne(Own, Run.Run).Result, Outcome::Refuted);
+  // Numbers that are computed of rows are such tensors, too.
+  Own.Kind = FindingKind::ElementsReduced;
+  EXPECT_EQ(judgeOne(Own, Run.Run).Result, Outcome::Confirmed);
 }
 
 TEST(ElementOperations, NumbersAreWrittenOneByOne) {
   MadeRecording Run;
   Run.site("aten::select", {at(12)}, 200).Shapes = {{"Float[10,10]", 100},
                                                     {"Float[10]", 100}};
-  Run.site("aten::add_", {at(12)}, 100).Shapes = {{"Float[]", 100}};
+  Site &Add = Run.site("aten::add_", {at(12)}, 100);
+  Add.Shapes = {{"Float[]", 100}};
+  Add.OfOneElement = 100;
   EXPECT_EQ(judgeOne(finding("element-operations", 12), Run.Run).Result,
             Outcome::Confirmed);
   MadeRecording Put;
@@ -529,7 +644,9 @@ TEST(ElementOperations, AnotherOperationIsRefuted) {
 
 TEST(ElementOperations, AFewAreNotMeasurable) {
   MadeRecording Run;
-  Run.site("aten::item", {at(12)}, 10).Shapes = {{"Float[]", 10}};
+  Site &Item = Run.site("aten::item", {at(12)}, 10);
+  Item.Shapes = {{"Float[]", 10}};
+  Item.OfOneElement = 10;
   EXPECT_EQ(judgeOne(finding("element-operations", 12), Run.Run).Result,
             Outcome::NotMeasurable);
 }
@@ -587,6 +704,16 @@ TEST(GrowingCopies, LargerEachTime) {
                         "average, 100 iterations");
 }
 
+TEST(GrowingCopies, ResultsThatAreUsedAreRefuted) {
+  // A cache that each step reads: without it the step cannot be.
+  MadeRecording Run;
+  join(Run, {1, 2, 3, 4}, 96);
+  Run.Run.Sites[0].ResultsUsed = 99;
+  EXPECT_EQ(judgeOne(finding("growing-copies", 12), Run.Run).Sentence,
+            "what the line has joined is used before it is joined again, 99 of "
+            "100 times");
+}
+
 TEST(GrowingCopies, OneSizeIsRefuted) {
   MadeRecording Run;
   Run.site("aten::cat", {at(12)}, 100).Shapes = {
@@ -613,13 +740,12 @@ TEST(GrowingCopies, NotMeasurable) {
             Outcome::NotMeasurable);
 }
 
-/// An operation that takes a kilobyte at each hit, of which so many bytes stay.
+/// An operation that takes a kilobyte at each hit, of which so many stay.
 Site &take(MadeRecording &Run, unsigned Line, uint64_t Hits, int64_t Stay) {
   Site &S = Run.site("aten::empty", {at(Line)}, Hits);
   S.AllocatedBytes = Hits * 1024;
-  sample(S, [&](uint64_t Hit, Sample &Each) {
-    Each.CpuBytes = int64_t(Hit) * Stay;
-  });
+  S.OwnAtSecond = Stay ? 1024 : 0;
+  S.MostOwnAtHit = Stay * 1024;
   return S;
 }
 
@@ -631,12 +757,37 @@ DiagnosedFinding madeAt(unsigned Line) {
 
 TEST(LiveBytesRule, AllStays) {
   MadeRecording Run;
-  take(Run, 10, 100, 1024);
+  take(Run, 10, 100, 99);
   const Verdict V = judgeOne(madeAt(10), Run.Run);
   EXPECT_EQ(V.Result, Outcome::Confirmed);
-  EXPECT_EQ(V.Sentence, "1 KiB stay of the 1 KiB that each iteration takes, "
-                        "100 iterations");
-  EXPECT_EQ(V.Number, 1024);
+  EXPECT_EQ(V.Sentence,
+            "99 KiB are alive at once, of what this line has taken, "
+            "100 iterations");
+}
+
+TEST(LiveBytesRule, WhatAnOperationWorksInIsNotCounted) {
+  // A megabyte at each hit, of which it leaves one kilobyte.
+  MadeRecording Run;
+  take(Run, 10, 100, 99).AllocatedBytes = 100 << 20;
+  EXPECT_EQ(judgeOne(madeAt(10), Run.Run).Result, Outcome::Confirmed);
+}
+
+TEST(LiveBytesRule, TheRestOfTheProcessIsNotCounted) {
+  MadeRecording Run;
+  sample(take(Run, 10, 100, 1), [](uint64_t Hit, Sample &Each) {
+    Each.CpuBytes = int64_t(Hit) * 1024;
+  });
+  EXPECT_EQ(judgeOne(madeAt(10), Run.Run).Result, Outcome::Refuted);
+}
+
+TEST(LiveBytesRule, OperationThatANoteNames) {
+  MadeRecording Run;
+  Run.site("aten::select", {at(12)}, 100);
+  take(Run, 20, 100, 99);
+  DiagnosedFinding View = finding("live-bytes-per-iteration", 12);
+  View.Notes.push_back(
+      {{File, 20, 20}, "made here", torchtidy::NoteRole::Made});
+  EXPECT_EQ(judgeOne(View, Run.Run).Result, Outcome::Confirmed);
 }
 
 TEST(LiveBytesRule, AliveAtTheEnd) {
@@ -651,23 +802,26 @@ TEST(LiveBytesRule, AliveAtTheEnd) {
 
 TEST(LiveBytesRule, LittleStays) {
   MadeRecording Run;
-  take(Run, 10, 100, 16);
+  take(Run, 10, 100, 2);
   EXPECT_EQ(judgeOne(madeAt(10), Run.Run).Result, Outcome::Refuted);
   MadeRecording Between;
-  take(Between, 10, 100, 300);
+  take(Between, 10, 100, 7);
   EXPECT_EQ(judgeOne(madeAt(10), Between.Run).Result, Outcome::NotMeasurable);
+  MadeRecording Window;
+  take(Window, 10, 1000, 12);
+  EXPECT_EQ(judgeOne(madeAt(10), Window.Run).Result, Outcome::Refuted);
 }
 
 TEST(LiveBytesRule, NotMeasurable) {
   MadeRecording Few;
-  take(Few, 10, 15, 1024);
+  take(Few, 10, 15, 9);
   EXPECT_EQ(judgeOne(madeAt(10), Few.Run).Result, Outcome::NotMeasurable);
   MadeRecording Unknown;
   Unknown.site("aten::select", {at(12)}, 100);
   EXPECT_EQ(judgeOne(madeAt(10), Unknown.Run).Sentence,
             "no operation was seen that takes the memory");
   MadeRecording File;
-  take(File, 12, 100, 1024);
+  take(File, 12, 100, 99);
   DiagnosedFinding Saved = madeAt(10);
   Saved.Kind = torchtidy::FindingKind::ViewSaved;
   EXPECT_EQ(judgeOne(Saved, File.Run).Result, Outcome::NotMeasurable);

@@ -76,8 +76,8 @@ struct TorchSide {
 
   /// The thread and sequence number of a torch::autograd::Node.
   void (*nodeKey)(const void *Node, uint64_t *Thread, uint64_t *Sequence);
-  /// The node of a gradient edge that is given to a tensor, where it is one whose
-  /// end is seen; else null.
+  /// The node of a gradient edge that is given to a tensor, where it is one
+  /// whose end is seen; else null.
   const void *(*nodeOfEdge)(const void *Edge, uint64_t *Thread,
                             uint64_t *Sequence);
   /// Goes through the graphs of nodes that stay alive meanwhile, sorted by key.

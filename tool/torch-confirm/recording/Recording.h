@@ -80,8 +80,8 @@ struct Stretch {
 /// What happened at one place: an operation, called from one line of the
 /// user's. Counts include what the operation calls itself.
 struct Site {
-  /// "aten::add"; "backward"; "step:SGD"; "optimizer"; "mark:<name>" for a loop that the
-  /// program itself announces (probe/torch_confirm.h).
+  /// "aten::add"; "backward"; "step:SGD"; "optimizer"; "mark:<name>" for a loop
+  /// that the program itself announces (probe/torch_confirm.h).
   std::string Operation;
   /// The user's frames, innermost first, inlined calls among them; frames of
   /// the headers of LibTorch and of the standard library are left out. Empty

@@ -115,8 +115,8 @@ private:
     V.Rule = "calls of to() for the same tensor";
     V.Sentence = "what to() is called for is another tensor each time, or has "
                  "changed: " +
-                 numberText(double(Again)) + " of " + numberText(double(Asked)) +
-                 " calls repeat the one before, " +
+                 numberText(double(Again)) + " of " +
+                 numberText(double(Asked)) + " calls repeat the one before, " +
                  countText(double(V.Iterations), "iteration");
     return V;
   }

@@ -82,7 +82,8 @@ public:
     V.Number = 0;
     V.Unit = "exceptions";
     V.Rule = "no exception";
-    if (Where.Statement.empty() && (Where.Finding.Notes.empty() || !AllNotesRan)) {
+    if (Where.Statement.empty() &&
+        (Where.Finding.Notes.empty() || !AllNotesRan)) {
       // A guard or an assignment runs no operation.
       V.Number.reset();
       V.Sentence = Where.unseenText();
@@ -106,9 +107,8 @@ public:
                    "; of another place that the finding names nothing was seen";
     } else {
       V.Result = Outcome::Refuted;
-      V.Sentence = Here.Other
-                       ? "what was thrown there is something else: \"" +
-                             Here.Other->Message + "\", "
+      V.Sentence = Here.Other ? "what was thrown there is something else: \"" +
+                                    Here.Other->Message + "\", "
                    : Where.Statement.empty()
                        ? "the places that the finding names ran and nothing "
                          "was thrown, "

@@ -150,8 +150,7 @@ std::string otherHolder(const Recording &Run, const CallPath &Than) {
     if (S.SweptNodes >= FewestToTellHolder && !S.Stack.empty() &&
         double(std::max(S.SweptRoots, S.SweptChain)) >=
             ShareHeld * double(S.SweptNodes) &&
-        distanceToShared(Than, S) &&
-        (!Most || S.SweptNodes > Most->SweptNodes))
+        distanceToShared(Than, S) && (!Most || S.SweptNodes > Most->SweptNodes))
       Most = &S;
   if (!Most)
     return "something else";
@@ -191,9 +190,9 @@ std::optional<Verdict> GraphNodes::ofException(const Places &Where) const {
           S.Operation == "backward" && Thrown && distanceToShared(Path, S)) {
         Verdict V;
         V.Result = Outcome::Confirmed;
-        V.Sentence = "backward() threw: " +
-                     countText(double(Thrown), "exception") + " in " +
-                     countText(double(S.Hits), "call");
+        V.Sentence =
+            "backward() threw: " + countText(double(Thrown), "exception") +
+            " in " + countText(double(S.Hits), "call");
         V.Number = double(Thrown);
         V.Unit = "exceptions";
         V.Iterations = S.Hits;
@@ -337,9 +336,9 @@ Verdict GraphNodes::judgeBuilders(const Places &Where,
         "needs 20 iterations");
 
   const double PerUnit = iterationsOfUnit(Most);
-  const bool FillsUnit =
-      PerUnit >= FewestOfUnit && Most.Graphs > GraphsThatAreUsual &&
-      Most.Graphs >= ShareOfUnit * PerUnit;
+  const bool FillsUnit = PerUnit >= FewestOfUnit &&
+                         Most.Graphs > GraphsThatAreUsual &&
+                         Most.Graphs >= ShareOfUnit * PerUnit;
   if (Most.Graphs > GraphsThatAreUsual &&
       shareForNothing(*Most.Path) < ShareForNothing) {
     // Graphs that a backward() after some iterations runs are kept for it.

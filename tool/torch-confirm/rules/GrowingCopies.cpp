@@ -94,9 +94,10 @@ public:
     if (double(Join->ResultsUsed) >= ResultsThatAreUsed * double(Join->Hits)) {
       V.Result = Outcome::Refuted;
       V.Rule = "results that are used before the next one";
-      V.Sentence = "what the line has joined is used before it is joined again, " +
-                   numberText(double(Join->ResultsUsed)) + " of " +
-                   countText(double(Join->Hits), "time");
+      V.Sentence =
+          "what the line has joined is used before it is joined again, " +
+          numberText(double(Join->ResultsUsed)) + " of " +
+          countText(double(Join->Hits), "time");
       return V;
     }
     if (grows(*Join)) {

@@ -2,8 +2,8 @@
 // and that stays.
 //
 // The bytes of the whole process tell that something in a loop is kept, but not
-// what. So only the memory counts that the line itself takes which makes it: how
-// much of it is alive at once, or at the end.
+// what. So only the memory counts that the line itself takes which makes it:
+// how much of it is alive at once, or at the end.
 #include "rules/Rule.h"
 #include <algorithm>
 #include <list>
@@ -69,7 +69,8 @@ public:
       Here = longestKept(Where.IterationSite);
     for (const FindingNote &Note : Where.Finding.Notes)
       if (!Here && Note.Role == NoteRole::Made)
-        Here = longestKept(Noted.emplace_back(Where.paths(Where.known(Note.Place))));
+        Here = longestKept(
+            Noted.emplace_back(Where.paths(Where.known(Note.Place))));
     Verdict V;
     V.Iterations = Here ? Here->Path->Iterations : Where.iterations();
     V.Rule = "bytes that stay of those that each iteration takes";

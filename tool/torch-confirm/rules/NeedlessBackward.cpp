@@ -59,8 +59,8 @@ public:
 
 private:
   /// A function that builds it may be called for several passes: meant is the
-  /// call that is nearest to the flagged statement, and in the same function the
-  /// last one before it.
+  /// call that is nearest to the flagged statement, and in the same function
+  /// the last one before it.
   static std::vector<CallPath> nearest(std::vector<CallPath> Builders,
                                        const Places &Where) {
     using Rank = std::pair<size_t, unsigned>;
@@ -91,8 +91,8 @@ private:
       return std::pair<size_t, unsigned>(*Shared, 0);
     const unsigned Here = Flagged.Callers[*Shared].Line;
     const unsigned There = Builder.Stack[Builder.Stack.size() - Outside].Line;
-    return std::pair<size_t, unsigned>(*Shared, There <= Here ? Here - There
-                                                              : UINT_MAX);
+    return std::pair<size_t, unsigned>(*Shared,
+                                       There <= Here ? Here - There : UINT_MAX);
   }
 
   /// Where the graph is built, where that is not the flagged statement.

@@ -28,14 +28,15 @@ double unusedBeside(const Site &S) {
   if (!Usual)
     return double(S.NodesMade);
   const double Length = double(Usual->NodesMade) / double(Usual->Count);
-  const bool IsChosen = double(Usual->NodesRun) <
-                        (1 - ShareLeftOver) * double(Usual->NodesMade);
+  const bool IsChosen =
+      double(Usual->NodesRun) < (1 - ShareLeftOver) * double(Usual->NodesMade);
   double Result = 0;
   for (const Stretch &Each : S.Stretches) {
-    const bool IsLong = double(Each.NodesMade) >
-                        LongStretch * Length * double(Each.Count);
+    const bool IsLong =
+        double(Each.NodesMade) > LongStretch * Length * double(Each.Count);
     if (IsLong || !IsChosen)
-      Result += double(Each.NodesMade - std::min(Each.NodesMade, Each.NodesRun));
+      Result +=
+          double(Each.NodesMade - std::min(Each.NodesMade, Each.NodesRun));
   }
   return Result;
 }

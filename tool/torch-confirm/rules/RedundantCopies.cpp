@@ -70,11 +70,11 @@ Verdict ofClone(const Places &Where) {
     const bool NeedsDevice = Beside.IsToDevice && Where.Run.CudaDevice.empty();
     V.Result = NeedsDevice ? Outcome::NotMeasurable : Outcome::Refuted;
     V.Rule = "copies of the transfer beside clone()";
-    V.Sentence = "the transfer beside clone() copies nothing, so the clone is "
-                 "the only copy" +
-                 std::string(NeedsDevice ? "; with a CUDA device it would, "
-                                         : ", ") +
-                 During;
+    V.Sentence =
+        "the transfer beside clone() copies nothing, so the clone is "
+        "the only copy" +
+        std::string(NeedsDevice ? "; with a CUDA device it would, " : ", ") +
+        During;
     return V;
   }
   V.Result = Outcome::Confirmed;

@@ -61,7 +61,8 @@ std::optional<Verdict> ofUnusedResult(const Places &Where, bool IsCopy) {
                            countText(double(Hits), "time"));
   if (IsCopy && Unused)
     return std::nullopt;
-  V.Sentence = "the result of " + Operation + " is used: it is there when the "
+  V.Sentence = "the result of " + Operation +
+               " is used: it is there when the "
                "next operation begins, " +
                numberText(double(Hits - Unused)) + " of " +
                countText(double(Hits), "time");
@@ -136,9 +137,9 @@ std::optional<Verdict> judgeResult(const Places &Where) {
   using K = FindingKind;
   if (isOneOf(Where, {K::DiscardedConversion, K::DiscardedComputation}))
     return ofUnusedResult(Where, /*IsCopy=*/false);
-  if (isOneOf(Where, {K::WriteIntoTemporary, K::WriteIntoTemporaryRange,
-                      K::WriteIntoLoopCopy, K::WriteIntoParameter,
-                      K::WriteIntoCopy}))
+  if (isOneOf(Where,
+              {K::WriteIntoTemporary, K::WriteIntoTemporaryRange,
+               K::WriteIntoLoopCopy, K::WriteIntoParameter, K::WriteIntoCopy}))
     return ofUnusedResult(Where, /*IsCopy=*/true);
   if (isOneOf(Where, {K::UnregisteredSubmodule, K::UnregisteredParameter,
                       K::ReassignedParameter, K::ReassignedModule}))

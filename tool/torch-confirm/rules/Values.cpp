@@ -1,7 +1,7 @@
 // value, parameters: what a run comes to is another thing than what it should
-// have come to. Of some mistakes the run has a sign (Results.h); the others show
-// beside a run without the mistake, as the scenario pair of the check does, and
-// here it is said whether the line ran at all.
+// have come to. Of some mistakes the run has a sign (Results.h); the others
+// show beside a run without the mistake, as the scenario pair of the check
+// does, and here it is said whether the line ran at all.
 #include "rules/Results.h"
 #include "rules/Rule.h"
 

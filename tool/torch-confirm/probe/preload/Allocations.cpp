@@ -80,8 +80,7 @@ uint32_t siteOfAllocation() {
 
 void takes(uintptr_t Block, int64_t Size, bool IsCuda) {
   const uint32_t At = siteOfAllocation();
-  Blocks.put({Block, Size, At,
-              numberOfOperation() | (IsCuda ? OnDevice : 0)});
+  Blocks.put({Block, Size, At, numberOfOperation() | (IsCuda ? OnDevice : 0)});
   bump(Trace->Allocations);
   bump(Trace->AllocatedBytes, static_cast<uint64_t>(Size));
   if (IsCuda)
@@ -179,9 +178,7 @@ using Report = void(void *, int64_t, uint64_t, uint64_t, Device);
 
 } // namespace
 
-bool isWatching() {
-  return WatchedNow.load(std::memory_order_relaxed) != 0;
-}
+bool isWatching() { return WatchedNow.load(std::memory_order_relaxed) != 0; }
 
 void wasGiven(uint32_t Site, const void *Memory) {
   const auto Block = reinterpret_cast<uintptr_t>(Memory);

@@ -176,8 +176,7 @@ bool hookMaySetData(const void *To, const void *Data) {
   using MaySetData = bool(const void *, const void *);
   static std::atomic<void *> NextMaySetData;
   const bool IsOutermost = !Self.Depth && !Self.Busy;
-  const bool Result =
-      next<MaySetData>(NextMaySetData, MAY_SET_DATA)(To, Data);
+  const bool Result = next<MaySetData>(NextMaySetData, MAY_SET_DATA)(To, Data);
   if (Result)
     written(To, IsOutermost);
   return Result;

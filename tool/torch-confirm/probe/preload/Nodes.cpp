@@ -74,10 +74,10 @@ void sweepGraphs() {
   Alive.lock();
   Alive.forEachLocked([&](const KeyTable::Row &Row) {
     if (Count < MostSwept)
-      Nodes[Count++] = {Row.Key,
-                        reinterpret_cast<const void *>(
-                            static_cast<uintptr_t>(Row.Size)),
-                        Row.Site};
+      Nodes[Count++] = {
+          Row.Key,
+          reinterpret_cast<const void *>(static_cast<uintptr_t>(Row.Size)),
+          Row.Site};
   });
   const uint32_t Told =
       Torch->sweep(Nodes, Count, keyOf, Sites, MostSweptSites);
@@ -248,14 +248,15 @@ void nodeRuns(const void *Node) {
   const uint64_t Key = keyOf(Node);
   KeyTable::Row Row;
   bool IsFirst = false;
-  const auto By = static_cast<uint32_t>(
-      Trace->Backwards.load(std::memory_order_relaxed));
-  if (!Key || !Alive.update(Key,
-                            [&](KeyTable::Row &Found) {
-                              IsFirst = !Found.Extra;
-                              Found.Extra = By ? By : 1;
-                              Row = Found;
-                            }) ||
+  const auto By =
+      static_cast<uint32_t>(Trace->Backwards.load(std::memory_order_relaxed));
+  if (!Key ||
+      !Alive.update(Key,
+                    [&](KeyTable::Row &Found) {
+                      IsFirst = !Found.Extra;
+                      Found.Extra = By ? By : 1;
+                      Row = Found;
+                    }) ||
       !Row.Site)
     return;
   trace::Site &Site = siteAt(Row.Site);

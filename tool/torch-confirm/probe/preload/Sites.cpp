@@ -131,8 +131,8 @@ int64_t heapBytes(uint64_t Now) {
 #else
   const struct mallinfo Info = mallinfo();
 #endif
-  const int64_t Bytes = static_cast<int64_t>(Info.uordblks) +
-                        static_cast<int64_t>(Info.hblkhd);
+  const int64_t Bytes =
+      static_cast<int64_t>(Info.uordblks) + static_cast<int64_t>(Info.hblkhd);
   const uint64_t End = nanoseconds() - startNanoseconds();
   Known.store(Bytes, std::memory_order_relaxed);
   NextAt.store(End + (End - Now) * ShareOfTime, std::memory_order_relaxed);

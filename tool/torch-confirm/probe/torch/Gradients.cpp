@@ -326,8 +326,7 @@ bool parameterWritten(const void *Tensor, uint32_t Site) {
   Parameter &Known = Found->second;
   // What was written to may be its data().
   const at::Tensor Of(Known.Tensor.lock());
-  if (!Of.defined() ||
-      (memoryOf(Of) != Known.Memory && !Of.is_same(Written)))
+  if (!Of.defined() || (memoryOf(Of) != Known.Memory && !Of.is_same(Written)))
     return false;
   std::vector<uint64_t> Counted;
   isApplied(Of, Known, Counted);

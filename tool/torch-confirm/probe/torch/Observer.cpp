@@ -36,9 +36,8 @@ begins(const at::RecordFunction &Function) {
   if (isOneElement(Function.inputs()))
     Listener->isOfOneElement(Site);
   if (Listener->isWatching())
-    forMemory(Function.inputs(), [&](const void *Memory) {
-      Listener->wasGiven(Site, Memory);
-    });
+    forMemory(Function.inputs(),
+              [&](const void *Memory) { Listener->wasGiven(Site, Memory); });
   return nullptr;
 }
 
@@ -86,16 +85,15 @@ void forked() {
   sameForked();
 }
 
-const TorchSide Side = {
-    TORCH_VERSION,    TORCH_CONFIRM_LIBRARY_SIZE,
-    observe,          nodeKey,
-    nodeOfEdge,       sweep,
-    nodeHasHooks,     copyFacts,
-    isIdleToCpu,      isSameAsBefore,
-    accumulateBegins, accumulateEnds,
-    stepBegins,       stepEnds,
-    groupAdded,       parameterWritten,
-    messageOf,        forked};
+const TorchSide Side = {TORCH_VERSION,    TORCH_CONFIRM_LIBRARY_SIZE,
+                        observe,          nodeKey,
+                        nodeOfEdge,       sweep,
+                        nodeHasHooks,     copyFacts,
+                        isIdleToCpu,      isSameAsBefore,
+                        accumulateBegins, accumulateEnds,
+                        stepBegins,       stepEnds,
+                        groupAdded,       parameterWritten,
+                        messageOf,        forked};
 
 } // namespace
 } // namespace torchtidy::confirm::probe

@@ -1,5 +1,5 @@
-// Whether a place is given the same tensor again, with the same contents: a copy
-// of it could have been kept.
+// Whether a place is given the same tensor again, with the same contents: a
+// copy of it could have been kept.
 //
 // A tensor that is gone leaves its address to another one, so the storage is
 // held by a weak reference, which keeps a few words of it and none of its data.
@@ -17,10 +17,9 @@
 namespace torchtidy::confirm::probe {
 namespace {
 
-using Storage =
-    c10::weak_intrusive_ptr<c10::StorageImpl,
-                            c10::detail::intrusive_target_default_null_type<
-                                c10::StorageImpl>>;
+using Storage = c10::weak_intrusive_ptr<
+    c10::StorageImpl,
+    c10::detail::intrusive_target_default_null_type<c10::StorageImpl>>;
 
 struct Before {
   Storage Memory;
@@ -90,12 +89,12 @@ bool isSameAsBefore(uint64_t Key, const void *Tensor) {
   const uint64_t Contents = contentsOf(Of);
   const auto Memory = Of.storage().getWeakStorageImpl();
   std::lock_guard<std::mutex> Lock(Same->Mutex);
-  const auto [Found, IsNew] = Same->ByKey.try_emplace(
-      Key, Before{Storage(Memory), Contents});
+  const auto [Found, IsNew] =
+      Same->ByKey.try_emplace(Key, Before{Storage(Memory), Contents});
   if (IsNew)
     return false;
-  const bool IsSame = Found->second.Contents == Contents &&
-                      Found->second.Memory == Memory;
+  const bool IsSame =
+      Found->second.Contents == Contents && Found->second.Memory == Memory;
   Found->second = {Storage(Memory), Contents};
   return IsSame;
 }

@@ -96,10 +96,9 @@ uint32_t sweep(const AliveNode *First, uint32_t Count,
                uint64_t (*KeyOf)(uint64_t, uint64_t), SweptSite *Into,
                uint32_t Room) {
   std::vector<AliveNode> Nodes(First, First + Count);
-  std::sort(Nodes.begin(), Nodes.end(),
-            [](const AliveNode &A, const AliveNode &B) {
-              return A.Key < B.Key;
-            });
+  std::sort(
+      Nodes.begin(), Nodes.end(),
+      [](const AliveNode &A, const AliveNode &B) { return A.Key < B.Key; });
   const Graph Of = graphOf(Nodes, KeyOf);
   struct Found {
     SweptSite Told{};
