@@ -54,7 +54,7 @@ EXAMPLE = [
     Planted(COPY, "vision/train.h", r"output\.argmax\(1\)\.eq\(labels\)\.sum", R),
     Planted(GRAPH, "server/server.cpp", r"net_->forward\(input\)", R),
     Planted(CLEAR, "server/main.cpp", r"optimizer\.step\(\);", R),
-    Planted(COPY, "server/server.cpp", r"torch::stack\(rows\) \* scale", U),
+    Planted(COPY, "server/server.cpp", r"torch::stack\(rows\) \* scale", R),
 ]
 
 # The corrected statements of the twin: what was true is not any more.

@@ -71,7 +71,7 @@ def recording_of(log: dict[str, Any], like: dict[str, Any]) -> dict[str, Any]:
     """A run of all findings, each in a function of its own."""
     sites: list[dict[str, Any]] = []
 
-    def site(number: int, operation: str, location: dict[str, Any], **counts: int) -> None:
+    def site(number: int, operation: str, location: dict[str, Any], **counts: Any) -> None:
         file, line = place(log, location)
         sites.append({"operation": operation, "hits": HITS, "mostNodesAlive": 0,
                       "stack": [{"file": file, "line": line,
@@ -83,12 +83,15 @@ def recording_of(log: dict[str, Any], like: dict[str, Any]) -> dict[str, Any]:
         if own["evidence"] == "graph-nodes-per-iteration":
             built = own.get("iterationSite", here)
             site(number, "aten::mm", built, nodesMade=4 * HITS, nodesRun=4 * HITS,
-                 mostNodesAlive=8)
-            site(number, "backward", built, exceptions=1)
+                 nodesRunOnce=4 * HITS, nodesRunGone=4 * HITS, mostNodesAlive=8)
+            site(number, "backward", built, exceptions=1, thrown=[
+                {"type": "c10::Error", "count": 1,
+                 "message": "Trying to backward through the graph a second time"}])
         elif own["evidence"] == "copies-per-iteration":
-            site(number, "aten::to", here)
+            site(number, "aten::to", here, askedAgain=HITS - 1)
         else:
-            site(number, "aten::mul", here, nodesMade=HITS, nodesRun=HITS, mostNodesAlive=1)
+            site(number, "aten::mul", here, nodesMade=HITS, nodesRun=HITS, mostNodesAlive=1,
+                 stretches=[{"count": HITS, "nodesMade": HITS, "nodesRun": HITS}])
     made = dict(like, sites=sites)
     made["capabilities"] = dict(like["capabilities"], copies={"available": True},
                                 exceptions={"available": True})

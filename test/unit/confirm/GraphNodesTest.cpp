@@ -179,6 +179,17 @@ TEST(GraphNodes, LineThatBuildsWhatAnotherKeepsIsRefuted) {
   EXPECT_EQ(judgeOne(Store, Run.Run).Result, Outcome::NotMeasurable);
 }
 
+TEST(GraphNodes, WhatIsStoredMayBeMadeOfWhatIsBuilt) {
+  // out = net->forward(x); loss = mse(out, y); losses.push_back(loss), where
+  // the finding names the pass as what builds the graph.
+  MadeRecording Run;
+  Run.kept("aten::addmm", {at(12)}, 80, 1).SweptRoots = 1;
+  Run.kept("aten::mse_loss", {at(13)}, 80, 1);
+  DiagnosedFinding Store = finding(Evidence, 20);
+  Store.IterationSite = {File, 12, 12};
+  EXPECT_EQ(judgeOne(Store, Run.Run).Result, Outcome::Confirmed);
+}
+
 TEST(GraphNodes, WhatACalleeKeepsIsItsOwn) {
   // forward() keeps what its line 5 makes; its caller's line 12 makes the rest.
   MadeRecording Run;

@@ -263,6 +263,10 @@ TEST(PeakBytes, NodesThatLeadToNoParameterAreNoPasses) {
   MadeRecording Run;
   Run.graph("aten::addmm", {at(12)}, 100, 3, 3, true);
   Run.graph("aten::softmax", {at(12)}, 100, 3, 3, false);
+  // Half of what an operation makes in each pass.
+  Site &Half = Run.graph("aten::native_layer_norm", {at(12)}, 100, 2, 2, true);
+  Half.NodesRun = 100;
+  Half.Stretches = {{100, 200, 100}};
   EXPECT_EQ(judgeOne(finding("peak-bytes", 12), Run.Run).Result,
             Outcome::Refuted);
 }

@@ -142,6 +142,19 @@ Holder holderOf(const CallPath &Path) {
   return IsKnown ? Holder::Another : Holder::NotKnown;
 }
 
+/// Whether tensors hold as many graphs beside the path: what a statement without
+/// operations has stored may be a result of what the path has built.
+bool areHeldByTensors(const Recording &Run, const CallPath &Beside,
+                      double Graphs) {
+  return std::any_of(Run.Sites.begin(), Run.Sites.end(), [&](const Site &S) {
+    return S.SweptNodes >= FewestToTellHolder &&
+           double(S.SweptRoots) >= ShareHeld * double(S.SweptNodes) &&
+           double(std::max(S.MostNodesAlive, S.NodesAlive)) >=
+               ShareHeld * Graphs &&
+           distanceToShared(Beside, S);
+  });
+}
+
 /// The line whose tensors or chains hold the most nodes, in the same loop or
 /// not: "line 82".
 std::string otherHolder(const Recording &Run, const CallPath &Than) {
@@ -263,7 +276,8 @@ Verdict GraphNodes::judgeKept(const Places &Where, const Kept &Most,
                               bool AreOwn) const {
   const CallPath &Path = *Most.Path;
   const Holder By = holderOf(Path);
-  if (By == Holder::Itself)
+  if (By == Holder::Itself ||
+      (!AreOwn && areHeldByTensors(Where.Run, Path, Most.Graphs)))
     return confirmed(Most);
   Verdict V;
   V.Iterations = Path.Iterations;

@@ -15,41 +15,63 @@ constexpr double LongStretch = 4;
 /// Where the usual stretch runs all of its nodes but so many, there is nothing
 /// to choose from.
 constexpr double ShareLeftOver = 0.1;
+constexpr double SeveralPasses = 1.5;
 /// Of the nodes of a path, so many have to be of such passes.
 constexpr double ShareUnused = 0.02;
 
-/// Nodes of a site in passes that no backward came for, though it comes for
-/// others of the same site: the function is called for evaluation as well.
-double unusedBeside(const Site &S) {
+/// The usual stretch of a site between two backwards.
+struct UsualStretch {
+  double Nodes = 0;
+  /// Of these, not run: they lead to no parameter, or belong to passes that are
+  /// not chosen.
+  double ShareLeft = 0;
+  /// It has several passes, and not all of them are run.
+  bool IsChosen = false;
+};
+
+std::optional<UsualStretch> usualStretch(const Site &S) {
   const Stretch *Usual = nullptr;
   for (const Stretch &Each : S.Stretches)
     if (Each.NodesRun && (!Usual || Each.Count > Usual->Count))
       Usual = &Each;
   if (!Usual)
+    return std::nullopt;
+  UsualStretch Result;
+  Result.Nodes = double(Usual->NodesMade) / double(Usual->Count);
+  Result.ShareLeft =
+      1 - std::min(1.0, double(Usual->NodesRun) / double(Usual->NodesMade));
+  const double NodesOfPass =
+      double(S.NodesMade) / double(std::max<uint64_t>(S.Hits, 1));
+  Result.IsChosen = Result.Nodes >= SeveralPasses * NodesOfPass &&
+                    Result.ShareLeft > ShareLeftOver;
+  return Result;
+}
+
+/// Nodes of a site in passes that no backward came for, though it comes for
+/// others of the same site: the function is called for evaluation as well.
+double unusedBeside(const Site &S) {
+  const std::optional<UsualStretch> Usual = usualStretch(S);
+  if (!Usual)
     return double(S.NodesMade);
-  const double Length = double(Usual->NodesMade) / double(Usual->Count);
-  const bool IsChosen =
-      double(Usual->NodesRun) < (1 - ShareLeftOver) * double(Usual->NodesMade);
   double Result = 0;
   for (const Stretch &Each : S.Stretches) {
-    const bool IsLong =
-        double(Each.NodesMade) > LongStretch * Length * double(Each.Count);
-    if (IsLong || !IsChosen)
-      Result +=
-          double(Each.NodesMade - std::min(Each.NodesMade, Each.NodesRun));
+    const double Made = double(Each.NodesMade);
+    const double Left = std::max(0.0, Made - double(Each.NodesRun));
+    const bool IsLong = Made > LongStretch * Usual->Nodes * double(Each.Count);
+    if (Usual->IsChosen && IsLong)
+      Result += Left;
+    else if (!Usual->IsChosen)
+      Result += std::max(0.0, Left - Usual->ShareLeft * Made);
   }
   return Result;
 }
 
 /// A pass is chosen of several, which only shows when all are there.
 bool isOneChosen(const CallPath &Path) {
-  uint64_t Made = 0, Run = 0;
-  for (const Site *S : Path.Sites)
-    if (S->NodesRun) {
-      Made += S->NodesMade;
-      Run += S->NodesRun;
-    }
-  return double(Run) < (1 - ShareLeftOver) * double(Made);
+  return std::any_of(Path.Sites.begin(), Path.Sites.end(), [](const Site *S) {
+    const auto Usual = usualStretch(*S);
+    return Usual && Usual->IsChosen;
+  });
 }
 
 /// What a path makes in vain.
