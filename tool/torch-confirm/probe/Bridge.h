@@ -22,6 +22,8 @@ struct ProbeSide {
   void (*keepShape)(uint32_t Site, uint64_t Hash, const char *Text);
   /// Its first tensor is one element of a larger one.
   void (*isOfOneElement)(uint32_t Site);
+  /// It has two modes.
+  void (*runsInMode)(uint32_t Site, bool IsTraining);
   /// Whether wasGiven() is to be told what operations are given: memory of the
   /// first tensors of one.
   bool (*isWatching)();

@@ -123,6 +123,8 @@ Site siteOf(const trace::SiteData &From) {
   Result.AskedAgain = From.AskedAgain;
   Result.OfOneElement = From.OfOneElement;
   Result.ResultsUsed = From.ResultsUsed;
+  Result.InTraining = From.InTraining;
+  Result.InEvaluation = From.InEvaluation;
   Result.NodesMade = From.NodesMade;
   Result.NodesAlive = From.NodesAlive;
   Result.NodesRun = From.NodesRun;

@@ -161,6 +161,8 @@ template <typename V> void visit(V &Fields, Site &S) {
   Fields.field("askedAgain", S.AskedAgain);
   Fields.field("ofOneElement", S.OfOneElement);
   Fields.field("resultsUsed", S.ResultsUsed);
+  Fields.field("inTraining", S.InTraining);
+  Fields.field("inEvaluation", S.InEvaluation);
   Fields.field("leastLive", S.LeastLive);
   Fields.field("mostLive", S.MostLive);
   Fields.field("peakBytes", S.PeakBytes);

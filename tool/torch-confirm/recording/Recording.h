@@ -145,6 +145,8 @@ struct Site {
   uint64_t CopiedAgain = 0, AskedAgain = 0;
   /// Hits whose first tensor is one element of a larger one.
   uint64_t OfOneElement = 0;
+  /// Of an operation that has two modes (dropout, batch_norm): hits in each.
+  uint64_t InTraining = 0, InEvaluation = 0;
   /// Of an operation that joins tensors: results that another operation was
   /// given before the next one was made.
   uint64_t ResultsUsed = 0;

@@ -142,8 +142,8 @@ Holder holderOf(const CallPath &Path) {
   return IsKnown ? Holder::Another : Holder::NotKnown;
 }
 
-/// Whether tensors hold as many graphs beside the path: what a statement without
-/// operations has stored may be a result of what the path has built.
+/// Whether tensors hold as many graphs beside the path: what a statement
+/// without operations has stored may be a result of what the path has built.
 bool areHeldByTensors(const Recording &Run, const CallPath &Beside,
                       double Graphs) {
   return std::any_of(Run.Sites.begin(), Run.Sites.end(), [&](const Site &S) {
@@ -179,6 +179,18 @@ public:
   std::string evidence() const override { return "graph-nodes-per-iteration"; }
   std::vector<std::string> needs() const override { return {"graph-nodes"}; }
   Verdict judge(const Places &Where) const override;
+  /// A store runs no operation, and a text names neither a loop nor a builder.
+  std::optional<Verdict> judgeUnseen(const Places &Where) const override {
+    if (!Where.isFileKnown() || Where.Finding.Loop.isKnown() ||
+        Where.Finding.IterationSite.isKnown())
+      return std::nullopt;
+    Verdict V;
+    V.Sentence = "no operation of this line was seen: it may have none, or may "
+                 "not have run; the finding does not say which line builds the "
+                 "graph (torch-tidy's SARIF does)";
+    V.Rule = "no operation to count by";
+    return V;
+  }
 
 private:
   /// \param AreOwn the flagged statement makes the nodes itself.

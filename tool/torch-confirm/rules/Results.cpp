@@ -10,6 +10,22 @@ constexpr double ShareUnused = 0.9;
 constexpr uint64_t FewestOptimizers = 3;
 constexpr double ShareMadeAgain = 0.5;
 
+/// Of the nodes of a pass, so many are run by a backward where each pass is.
+constexpr double ShareTrainedAlways = 0.95;
+constexpr uint64_t FewestBackwards = 10;
+/// Hooks that pile up are called three times as often in the second half.
+constexpr double GrowthOfHooks = 2;
+constexpr double NoGrowthOfHooks = 1.3;
+
+bool endsWith(const std::vector<SourceLine> &Stack,
+              const std::vector<SourceLine> &End) {
+  return Stack.size() > End.size() && !End.empty() &&
+         std::equal(End.begin(), End.end(), Stack.end() - long(End.size()),
+                    [](const SourceLine &A, const SourceLine &B) {
+                      return A.Line == B.Line && A.File == B.File;
+                    });
+}
+
 bool isOneOf(const Places &Where, std::initializer_list<FindingKind> Kinds) {
   return Where.Finding.Kind && std::find(Kinds.begin(), Kinds.end(),
                                          *Where.Finding.Kind) != Kinds.end();
@@ -131,6 +147,121 @@ std::optional<Verdict> ofOptimizers(const Places &Where) {
   return V;
 }
 
+/// What the operations with two modes of some paths did.
+struct Modes {
+  uint64_t Training = 0, Evaluation = 0;
+  /// Of the nodes that any backward runs, the share that one does.
+  double ShareTrained = 0;
+  std::string Operation;
+};
+
+Modes modesOf(const std::vector<CallPath> &Paths) {
+  Modes Result;
+  uint64_t Made = 0, Run = 0;
+  for (const Site *S : sitesOf(Paths)) {
+    Result.Training += S->InTraining;
+    Result.Evaluation += S->InEvaluation;
+    if (S->InTraining + S->InEvaluation)
+      Result.Operation = S->Operation;
+    if (S->NodesRunOnce) {
+      Made += S->NodesMade;
+      Run += S->NodesRunOnce;
+    }
+  }
+  Result.ShareTrained = Made ? double(Run) / double(Made) : 0;
+  return Result;
+}
+
+const std::vector<CallPath> &passOf(const Places &Where) {
+  return Where.IterationSite.empty() ? Where.Statement : Where.IterationSite;
+}
+
+std::string modesText(const Modes &Of) {
+  return Of.Operation + " ran " + countText(double(Of.Training), "time") +
+         " in training mode and " + countText(double(Of.Evaluation), "time") +
+         " in eval mode";
+}
+
+/// A pass that backwards run, in the mode of evaluation since one was. What was
+/// in that mode from the start is meant to be.
+std::optional<Verdict> ofTrainingInEvalMode(const Places &Where) {
+  const Modes Of = modesOf(passOf(Where));
+  if (Of.Training + Of.Evaluation == 0 || Of.ShareTrained == 0)
+    return std::nullopt;
+  Verdict V;
+  V.Rule = "modes of passes that a backward runs";
+  V.Unit = "operations in eval mode";
+  V.Iterations = iterationsOf(passOf(Where));
+  V.Number = double(Of.Evaluation);
+  if (Of.Evaluation && Of.Training && Of.ShareTrained >= ShareTrainedAlways)
+    return wrongResult(std::move(V), double(Of.Evaluation),
+                       "a backward() runs all passes, and " + modesText(Of));
+  V.Sentence = modesText(Of) + " in this pass";
+  if (!Of.Evaluation)
+    V.Result = Outcome::Refuted;
+  return V;
+}
+
+/// A pass that no backward runs, and a part of it in training mode.
+std::optional<Verdict> ofEvaluationInTrainingMode(const Places &Where) {
+  const Modes Of = modesOf(passOf(Where));
+  if (Of.Training + Of.Evaluation == 0)
+    return std::nullopt;
+  Verdict V;
+  V.Rule = "modes of passes that no backward runs";
+  V.Unit = "operations in training mode";
+  V.Iterations = iterationsOf(passOf(Where));
+  V.Number = double(Of.Training);
+  if (Of.Training && Of.ShareTrained == 0)
+    return wrongResult(std::move(V), double(Of.Training),
+                       "no backward() runs this pass, and " + modesText(Of));
+  V.Sentence = modesText(Of) + " in this pass";
+  if (!Of.Training)
+    V.Result = Outcome::Refuted;
+  return V;
+}
+
+/// Hits of a site until some time, as its samples have it.
+double hitsUntil(const Site &S, double Seconds) {
+  double Result = 0;
+  for (const Sample &Each : S.Series)
+    if (Each.Seconds <= Seconds)
+      Result = double(Each.Hit);
+  return Result;
+}
+
+/// The operations of a hook that the statement registers, by the backwards that
+/// call it: in the second half of these far more than in the first. One for
+/// each of several tensors is called as often from the start.
+std::optional<Verdict> ofHooks(const Places &Where) {
+  for (const CallPath &Path : Where.Statement)
+    for (const Site &Backward : Where.Run.Sites) {
+      const Site *Hook = Path.Clock;
+      if (!Hook || Backward.Operation != "backward" ||
+          Backward.Series.empty() || Backward.Hits < FewestBackwards ||
+          !endsWith(Hook->Stack, Backward.Stack))
+        continue;
+      const double Middle = Backward.Series[Backward.Series.size() / 2].Seconds;
+      const double First = hitsUntil(*Hook, Middle);
+      const double Second = double(Hook->Hits) - First;
+      Verdict V;
+      V.Rule = "calls of the hook in each half of the backward passes";
+      V.Unit = "calls of the hook";
+      V.Iterations = Backward.Hits;
+      V.Number = double(Hook->Hits);
+      V.Sentence =
+          "the hook was called " + countText(double(Hook->Hits), "time") +
+          " in " + numberText(double(Backward.Hits)) + " backward passes" +
+          ", " + numberText(First) + " times in the first half of them";
+      if (First && Second >= GrowthOfHooks * First)
+        return wrongResult(V, double(Hook->Hits), V.Sentence);
+      if (Second <= NoGrowthOfHooks * First)
+        V.Result = Outcome::Refuted;
+      return V;
+    }
+  return std::nullopt;
+}
+
 } // namespace
 
 std::optional<Verdict> judgeResult(const Places &Where) {
@@ -146,6 +277,12 @@ std::optional<Verdict> judgeResult(const Places &Where) {
     return ofLeaves(Where);
   if (isOneOf(Where, {K::OptimizerInLoop}))
     return ofOptimizers(Where);
+  if (isOneOf(Where, {K::EvalModeNotRestored}))
+    return ofTrainingInEvalMode(Where);
+  if (isOneOf(Where, {K::PartialEvalMode}))
+    return ofEvaluationInTrainingMode(Where);
+  if (isOneOf(Where, {K::HookChangesGradient, K::HookPilesUp}))
+    return ofHooks(Where);
   return std::nullopt;
 }
 

@@ -238,6 +238,8 @@ struct Site {
   Count CopiedAgain, AskedAgain;
   /// Hits whose first tensor is one element of a larger one.
   Count OfOneElement;
+  /// Of an operation that has two modes (dropout, batch_norm): hits in each.
+  Count InTraining, InEvaluation;
   /// Results of an operation that joins tensors: those that another operation
   /// was given before the next one was made here.
   Count ResultsUsed;

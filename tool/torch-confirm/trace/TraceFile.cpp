@@ -145,6 +145,8 @@ SiteData siteOf(const Mapping &File, const Site &From) {
   To.AskedAgain = read(From.AskedAgain);
   To.OfOneElement = read(From.OfOneElement);
   To.ResultsUsed = read(From.ResultsUsed);
+  To.InTraining = read(From.InTraining);
+  To.InEvaluation = read(From.InEvaluation);
   for (const StretchCounts &Each : From.Stretches)
     if (const uint64_t Number = read(Each.Number))
       To.Stretches.push_back(

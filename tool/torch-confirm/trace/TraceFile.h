@@ -74,6 +74,7 @@ struct SiteData {
   uint64_t LeavesTrained = 0, LeavesStepped = 0, MadeAgain = 0;
   uint64_t CopiedAgain = 0, AskedAgain = 0;
   uint64_t OfOneElement = 0, ResultsUsed = 0;
+  uint64_t InTraining = 0, InEvaluation = 0;
   uint64_t Synchronisations = 0, Exceptions = 0, UnclearedSteps = 0;
   int64_t LeastLive = 0, MostLive = 0;
   int64_t PeakBytes = 0, PeakCpuBytes = 0, PeakCudaBytes = 0;

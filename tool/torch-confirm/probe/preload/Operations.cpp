@@ -236,6 +236,10 @@ void keepShape(uint32_t Site, uint64_t Hash, const char *Text) {
 
 void isOfOneElement(uint32_t Site) { bump(siteAt(Site).OfOneElement); }
 
+void runsInMode(uint32_t Site, bool IsTraining) {
+  bump(IsTraining ? siteAt(Site).InTraining : siteAt(Site).InEvaluation);
+}
+
 void operationEnds(const char *Name) {
   if (!Self.Depth || !isRecording() ||
       known(Name).Flags & (IsRange | IsTransparent))

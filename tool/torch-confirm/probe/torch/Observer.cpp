@@ -17,13 +17,34 @@
 #include <torch/csrc/autograd/function.h>
 #include <torch/version.h>
 
+#include <cstring>
 #include <exception>
+#include <optional>
 #include <string>
 
 namespace torchtidy::confirm::probe {
 namespace {
 
 const ProbeSide *Listener;
+
+/// Whether an operation with two modes is to run as in training
+/// (S: native_functions.yaml); nothing for one that has none.
+std::optional<bool> modeOf(const char *Name,
+                           c10::ArrayRef<const c10::IValue> Inputs) {
+  constexpr struct {
+    const char *Name;
+    size_t Argument;
+  } All[] = {{"aten::dropout", 2},
+             {"aten::batch_norm", 5},
+             {"aten::feature_dropout", 2},
+             {"aten::alpha_dropout", 2},
+             {"aten::feature_alpha_dropout", 2}};
+  for (const auto &Each : All)
+    if (std::strcmp(Name, Each.Name) == 0 && Inputs.size() > Each.Argument &&
+        Inputs[Each.Argument].isBool())
+      return Inputs[Each.Argument].toBool();
+  return std::nullopt;
+}
 
 std::unique_ptr<at::ObserverContext>
 begins(const at::RecordFunction &Function) {
@@ -33,6 +54,8 @@ begins(const at::RecordFunction &Function) {
   if (const uint64_t Hash = shapeHash(Function.inputs()))
     if (!Listener->countShape(Site, Hash))
       Listener->keepShape(Site, Hash, shapeText(Function.inputs()).c_str());
+  if (const auto IsTraining = modeOf(Function.name(), Function.inputs()))
+    Listener->runsInMode(Site, *IsTraining);
   if (isOneElement(Function.inputs()))
     Listener->isOfOneElement(Site);
   if (Listener->isWatching())
