@@ -20,8 +20,8 @@ struct ProbeSide {
   /// \returns false where that is new: then keepShape() takes it in words.
   bool (*countShape)(uint32_t Site, uint64_t Hash);
   void (*keepShape)(uint32_t Site, uint64_t Hash, const char *Text);
-  /// Its first tensor is one element of a larger one.
-  void (*isOfOneElement)(uint32_t Site);
+  /// Its first tensor is one element of a larger one in that memory.
+  void (*isOfOneElement)(uint32_t Site, const void *Memory);
   /// It has two modes.
   void (*runsInMode)(uint32_t Site, bool IsTraining);
   /// Whether wasGiven() is to be told what operations are given: memory of the
@@ -35,6 +35,9 @@ struct ProbeSide {
   uint32_t (*leafTrained)(const void *Memory);
   /// And was changed for the first time by a step.
   void (*leafStepped)(uint32_t MadeAt);
+  /// A gradient that a backward reached through nodes of that site was applied
+  /// by a step, or dropped before any was.
+  void (*gradientEnds)(uint32_t Site, bool IsApplied);
   /// An optimizer that is made at this site is for parameters that another one
   /// had stepped which was made there.
   void (*optimizerMadeAgain)(uint32_t Site);
@@ -88,6 +91,9 @@ struct TorchSide {
   uint32_t (*sweep)(const AliveNode *Nodes, uint32_t Count,
                     uint64_t (*KeyOf)(uint64_t Thread, uint64_t Sequence),
                     SweptSite *Into, uint32_t Room);
+  /// A backward runs a node that was made at that site: which leaves it
+  /// reaches.
+  void (*nodeReaches)(const void *Node, uint32_t Site);
   /// Whether hooks are registered that may be the user's.
   bool (*nodeHasHooks)(const void *Node);
 

@@ -123,6 +123,9 @@ Site siteOf(const trace::SiteData &From) {
   Result.AskedAgain = From.AskedAgain;
   Result.OfOneElement = From.OfOneElement;
   Result.ResultsUsed = From.ResultsUsed;
+  Result.UsedLater = From.UsedLater;
+  Result.GradientsApplied = From.GradientsApplied;
+  Result.GradientsDropped = From.GradientsDropped;
   Result.InTraining = From.InTraining;
   Result.InEvaluation = From.InEvaluation;
   Result.NodesMade = From.NodesMade;

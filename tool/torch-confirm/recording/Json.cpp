@@ -161,6 +161,9 @@ template <typename V> void visit(V &Fields, Site &S) {
   Fields.field("askedAgain", S.AskedAgain);
   Fields.field("ofOneElement", S.OfOneElement);
   Fields.field("resultsUsed", S.ResultsUsed);
+  Fields.field("usedLater", S.UsedLater);
+  Fields.field("gradientsApplied", S.GradientsApplied);
+  Fields.field("gradientsDropped", S.GradientsDropped);
   Fields.field("inTraining", S.InTraining);
   Fields.field("inEvaluation", S.InEvaluation);
   Fields.field("leastLive", S.LeastLive);

@@ -143,13 +143,19 @@ struct Site {
   /// Copies, and calls of to() whether they copied or not, of the tensor that
   /// the site was given the time before, with the same contents.
   uint64_t CopiedAgain = 0, AskedAgain = 0;
-  /// Hits whose first tensor is one element of a larger one.
+  /// Hits whose first tensor is one element of the tensor of the hit before.
   uint64_t OfOneElement = 0;
   /// Of an operation that has two modes (dropout, batch_norm): hits in each.
   uint64_t InTraining = 0, InEvaluation = 0;
   /// Of an operation that joins tensors: results that another operation was
   /// given before the next one was made.
   uint64_t ResultsUsed = 0;
+  /// Of an operation that makes tensors from sizes: results that another one
+  /// was given when the next one was there.
+  uint64_t UsedLater = 0;
+  /// Gradients of leaves that a backward reached through nodes of this site:
+  /// those that a step has applied, and those that were dropped unused.
+  uint64_t GradientsApplied = 0, GradientsDropped = 0;
   /// Tensor bytes alive when it was hit, the least and the most.
   int64_t LeastLive = 0, MostLive = 0;
   /// Of a mark: the most tensor bytes while the loop ran, above those at its

@@ -126,6 +126,17 @@ private:
                    " is given differ: " + *Sizes + ", " + During;
       return V;
     }
+    if (double(Factory.UsedLater) >=
+        AllocationsThatCount * double(Factory.Hits)) {
+      V.Result = Outcome::Refuted;
+      V.Rule = "tensors that are used when the next one is there";
+      V.Sentence =
+          "the tensor of one iteration is used when that of the next is "
+          "there, " +
+          numberText(double(Factory.UsedLater)) + " of " +
+          countText(double(Factory.Hits), "time");
+      return V;
+    }
     const double Alive = aliveAtOnce(Factory);
     if (Alive <= AliveAtOnce)
       return std::nullopt;

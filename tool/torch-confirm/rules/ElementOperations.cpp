@@ -9,6 +9,9 @@ namespace {
 /// Fewer cost less than whatever is around them.
 constexpr uint64_t FewestAccesses = 64;
 
+/// Of these, so many have a tensor to themselves, and nothing is taken apart.
+constexpr double ShareOfOwn = 0.5;
+
 bool isOneOf(const Site &S, std::initializer_list<const char *> Names) {
   return std::any_of(Names.begin(), Names.end(),
                      [&](const char *Name) { return S.Operation == Name; });
@@ -100,7 +103,7 @@ public:
       }
     }
     V.Number = double(One);
-    if (Own >= One && One) {
+    if (One && double(Own) >= ShareOfOwn * double(One)) {
       V.Result = Outcome::Refuted;
       V.Rule = "elements of a larger tensor";
       V.Sentence = "the " + countText(double(One), "element") +

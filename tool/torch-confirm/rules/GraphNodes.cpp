@@ -120,6 +120,14 @@ double iterationsOfUnit(const Kept &Most) {
          double(std::max<uint64_t>(Most.Builder->NodesAllGone, 1));
 }
 
+/// One tensor holds all nodes that the place makes in an iteration: layers of a
+/// list are called at one place.
+bool isHeldByTensors(const Site &S, uint64_t Iterations) {
+  const double NodesOfOne = std::max(
+      1.0, double(S.NodesMade) / double(std::max<uint64_t>(Iterations, 1)));
+  return double(S.SweptRoots) * NodesOfOne >= ShareHeld * double(S.SweptNodes);
+}
+
 enum class Holder { Itself, Another, NotKnown };
 
 /// Of the operations that are nearest to the place: the others are of functions
@@ -129,14 +137,20 @@ Holder holderOf(const CallPath &Path) {
   for (const Site *S : Path.Sites)
     if (S->NodesMade)
       Nearest = std::min(Nearest, S->Stack.size());
+  // Sites are in the order of their first hits. An own operation that comes
+  // last and records nothing makes the result of the statement: what its
+  // callees keep is not in it.
+  if (const Site *Last = Path.Sites.back();
+      !Last->NodesMade && Last->Stack.size() < Nearest && !handsOn(*Last))
+    return Holder::Another;
   bool IsKnown = false;
   for (const Site *S : Path.Sites) {
     if (!S->NodesMade || S->Stack.size() != Nearest ||
         S->SweptNodes < FewestToTellHolder)
       continue;
     IsKnown = true;
-    if (double(std::max(S->SweptRoots, S->SweptChain)) >=
-        ShareHeld * double(S->SweptNodes))
+    if (isHeldByTensors(*S, Path.Iterations) ||
+        double(S->SweptChain) >= ShareHeld * double(S->SweptNodes))
       return Holder::Itself;
   }
   return IsKnown ? Holder::Another : Holder::NotKnown;
@@ -148,7 +162,7 @@ bool areHeldByTensors(const Recording &Run, const CallPath &Beside,
                       double Graphs) {
   return std::any_of(Run.Sites.begin(), Run.Sites.end(), [&](const Site &S) {
     return S.SweptNodes >= FewestToTellHolder &&
-           double(S.SweptRoots) >= ShareHeld * double(S.SweptNodes) &&
+           isHeldByTensors(S, Beside.Iterations) &&
            double(std::max(S.MostNodesAlive, S.NodesAlive)) >=
                ShareHeld * Graphs &&
            distanceToShared(Beside, S);

@@ -33,7 +33,7 @@ constexpr Meant All[] = {
     {FindingKind::SavedOperandIsWritten, {Modified}},
     {FindingKind::StaleThrows, {Modified}},
     {FindingKind::StaleUnknown, {Modified}},
-    {FindingKind::StateThrows, {SecondTime, Modified}},
+    {FindingKind::StateThrows, {SecondTime}},
     {FindingKind::GradModeNotRestored, {NoGradient}},
     {FindingKind::GradModeGuardLasts, {NoGradient}},
     {FindingKind::MismatchInput, {"same device", "Input type", "on cpu"}},

@@ -46,6 +46,21 @@ public:
                    Line + ", " + countText(double(V.Iterations), "time");
       return V;
     }
+    uint64_t Applied = 0, Dropped = 0;
+    for (const Site *S : sitesOf(Paths)) {
+      Applied += S->GradientsApplied;
+      Dropped += S->GradientsDropped;
+    }
+    if (Applied > Dropped) {
+      V.Result = Outcome::Refuted;
+      V.Rule = "gradients of the leaves behind the graph";
+      V.Number = double(Applied);
+      V.Sentence = "a step applies gradients that come through the graph of "
+                   "line " +
+                   Line + ": " + numberText(double(Applied)) + " applied, " +
+                   numberText(double(Dropped)) + " dropped";
+      return V;
+    }
     V.Result = Outcome::Confirmed;
     // A graph that is retained is run again.
     V.Sentence =

@@ -236,8 +236,16 @@ struct Site {
   /// Copies, and calls of to() whether they copied or not, of the tensor that
   /// this site was given before, with the same contents.
   Count CopiedAgain, AskedAgain;
-  /// Hits whose first tensor is one element of a larger one.
+  /// Hits whose first tensor is one element of the tensor of the hit before.
   Count OfOneElement;
+  /// Results of an operation that makes tensors from sizes: those that another
+  /// operation was given when the next one was there.
+  Count UsedLater;
+  /// Gradients of leaves that a backward reached through nodes of this site:
+  /// those that a step has applied, and those that were dropped unused.
+  Count GradientsApplied, GradientsDropped;
+  /// For the probe: the memory of the last element, and of the last result.
+  Count LastMemory, LastBlock;
   /// Of an operation that has two modes (dropout, batch_norm): hits in each.
   Count InTraining, InEvaluation;
   /// Results of an operation that joins tensors: those that another operation

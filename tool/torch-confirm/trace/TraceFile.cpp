@@ -145,6 +145,9 @@ SiteData siteOf(const Mapping &File, const Site &From) {
   To.AskedAgain = read(From.AskedAgain);
   To.OfOneElement = read(From.OfOneElement);
   To.ResultsUsed = read(From.ResultsUsed);
+  To.UsedLater = read(From.UsedLater);
+  To.GradientsApplied = read(From.GradientsApplied);
+  To.GradientsDropped = read(From.GradientsDropped);
   To.InTraining = read(From.InTraining);
   To.InEvaluation = read(From.InEvaluation);
   for (const StretchCounts &Each : From.Stretches)

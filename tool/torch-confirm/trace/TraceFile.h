@@ -73,7 +73,8 @@ struct SiteData {
   std::vector<StretchData> Stretches;
   uint64_t LeavesTrained = 0, LeavesStepped = 0, MadeAgain = 0;
   uint64_t CopiedAgain = 0, AskedAgain = 0;
-  uint64_t OfOneElement = 0, ResultsUsed = 0;
+  uint64_t OfOneElement = 0, ResultsUsed = 0, UsedLater = 0;
+  uint64_t GradientsApplied = 0, GradientsDropped = 0;
   uint64_t InTraining = 0, InEvaluation = 0;
   uint64_t Synchronisations = 0, Exceptions = 0, UnclearedSteps = 0;
   int64_t LeastLive = 0, MostLive = 0;

@@ -33,17 +33,19 @@ uint32_t numberOfOperation() { return Self.Operations << 1; }
 
 KeyTable Blocks;
 
-/// What operations that join tensors have made last: of each site one.
+/// What operations that join tensors have made last, and what others have made
+/// before that, and is still there: of each site one.
 struct Watched {
   std::atomic<uintptr_t> Block;
   std::atomic<uint32_t> Site;
+  std::atomic<bool> IsOld;
 };
 constexpr uint32_t WatchedCount = 16;
 Watched WatchedBlocks[WatchedCount];
 std::atomic<uint32_t> NextWatched, WatchedNow;
 SpinLock WatchLock;
 
-void watch(uintptr_t Block, uint32_t Site) {
+void watch(uintptr_t Block, uint32_t Site, bool IsOld) {
   Locked Lock(WatchLock);
   Watched *To = nullptr;
   for (Watched &Each : WatchedBlocks)
@@ -54,6 +56,7 @@ void watch(uintptr_t Block, uint32_t Site) {
   if (!To->Block.exchange(Block))
     WatchedNow.fetch_add(1);
   To->Site.store(Site);
+  To->IsOld.store(IsOld);
 }
 
 void unwatch(uintptr_t Block) {
@@ -90,9 +93,16 @@ void takes(uintptr_t Block, int64_t Size, bool IsCuda) {
   noticePeaks();
   if (!At)
     return;
-  if (Self.IsJoining && Self.Depth)
-    watch(Block, At);
   trace::Site &Site = siteAt(At);
+  if (Self.IsJoining && Self.Depth) {
+    watch(Block, At, /*IsOld=*/false);
+  } else if (Self.IsFactory && Self.Depth) {
+    const uint64_t Before = Site.LastBlock.exchange(Block);
+    KeyTable::Row Row;
+    // Its memory may have gone to somebody else.
+    if (Before && Before != Block && Blocks.look(Before, Row) && Row.Site == At)
+      watch(Before, At, /*IsOld=*/true);
+  }
   bump(IsCuda ? Site.CudaAllocations : Site.Allocations);
   bump(IsCuda ? Site.CudaAllocatedBytes : Site.AllocatedBytes,
        static_cast<uint64_t>(Size));
@@ -189,7 +199,9 @@ void wasGiven(uint32_t Site, const void *Memory) {
     if (Block && MadeAt != Site &&
         Each.Block.compare_exchange_strong(Expected, 0)) {
       WatchedNow.fetch_sub(1);
-      bump(siteAt(MadeAt).ResultsUsed);
+      trace::Site &Maker = siteAt(MadeAt);
+      bump(Each.IsOld.load(std::memory_order_relaxed) ? Maker.UsedLater
+                                                      : Maker.ResultsUsed);
     }
   }
 }

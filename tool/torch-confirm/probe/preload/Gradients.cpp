@@ -76,6 +76,12 @@ void leafStepped(uint32_t MadeAt) {
     bump(siteAt(MadeAt).LeavesStepped);
 }
 
+void gradientEnds(uint32_t Site, bool IsApplied) {
+  if (Site)
+    bump(IsApplied ? siteAt(Site).GradientsApplied
+                   : siteAt(Site).GradientsDropped);
+}
+
 void optimizerMadeAgain(uint32_t Site) {
   if (Site)
     bump(siteAt(Site).MadeAgain);

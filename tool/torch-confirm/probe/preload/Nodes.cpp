@@ -260,6 +260,10 @@ void nodeRuns(const void *Node) {
       !Row.Site)
     return;
   trace::Site &Site = siteAt(Row.Site);
+  {
+    Busy Own;
+    Torch->nodeReaches(Node, Row.Site);
+  }
   bump(Site.NodesRun);
   bump(Site.RunSince);
   if (IsFirst)

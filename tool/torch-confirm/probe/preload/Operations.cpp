@@ -20,6 +20,8 @@ enum Flags : uint8_t {
   IsSynchronising = 4,
   /// What it makes is watched: whether anything uses it.
   IsJoining = 8,
+  /// It makes a tensor from sizes.
+  IsFactory = 16,
 };
 
 struct Known {
@@ -62,6 +64,10 @@ constexpr const char *Joining[] = {"cat",          "concat", "concatenate",
                                    "stack",        "hstack", "vstack",
                                    "column_stack", "dstack", "row_stack"};
 
+constexpr const char *Factories[] = {"empty",  "zeros",    "ones",    "full",
+                                     "rand",   "randn",    "randint", "normal",
+                                     "arange", "linspace", "eye"};
+
 /// Whose kernels are LibTorch's own.
 constexpr const char *Namespaces[] = {"aten",           "prim",
                                       "prims",          "quantized",
@@ -87,6 +93,9 @@ uint8_t flagsOf(const char *Name, const char *Colons) {
     for (const char *Joins : Joining)
       if (std::strcmp(Colons + 2, Joins) == 0)
         return IsJoining;
+    for (const char *Makes : Factories)
+      if (std::strcmp(Colons + 2, Makes) == 0)
+        return IsFactory;
     return 0;
   }
   return IsTransparent;
@@ -183,6 +192,7 @@ __attribute__((noinline)) uint32_t operationBegins(const char *Name) {
     Self.Site = Self.LastSite = Site;
     Self.SyncDepth = 0;
     Self.IsJoining = Operation.Flags & IsJoining;
+    Self.IsFactory = Operation.Flags & IsFactory;
     Own = Site;
     hit(Site);
     if (Operation.Flags & IsTransparent) {
@@ -234,7 +244,12 @@ void keepShape(uint32_t Site, uint64_t Hash, const char *Text) {
   bump(At.OtherShapes);
 }
 
-void isOfOneElement(uint32_t Site) { bump(siteAt(Site).OfOneElement); }
+void isOfOneElement(uint32_t Site, const void *Memory) {
+  trace::Site &At = siteAt(Site);
+  const auto Word = reinterpret_cast<uintptr_t>(Memory);
+  if (At.LastMemory.exchange(Word, std::memory_order_relaxed) == Word)
+    bump(At.OfOneElement);
+}
 
 void runsInMode(uint32_t Site, bool IsTraining) {
   bump(IsTraining ? siteAt(Site).InTraining : siteAt(Site).InEvaluation);

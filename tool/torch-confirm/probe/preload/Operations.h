@@ -12,7 +12,7 @@ uint32_t operationBegins(const char *Name);
 bool countShape(uint32_t Site, uint64_t Hash);
 void keepShape(uint32_t Site, uint64_t Hash, const char *Text);
 void operationEnds(const char *Name);
-void isOfOneElement(uint32_t Site);
+void isOfOneElement(uint32_t Site, const void *Memory);
 void runsInMode(uint32_t Site, bool IsTraining);
 
 /// The host waits for the device at this site, or would on CUDA.

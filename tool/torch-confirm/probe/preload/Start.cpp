@@ -51,10 +51,11 @@ bool IsForked;
 uint32_t ParentId;
 int64_t CpuAtFork, CudaAtFork, NodesAtFork;
 
-const ProbeSide Probe = {operationBegins, operationEnds,  countShape,
-                         keepShape,       isOfOneElement, runsInMode,
-                         isWatching,      wasGiven,       unclearedStep,
-                         leafTrained,     leafStepped,    optimizerMadeAgain};
+const ProbeSide Probe = {operationBegins,   operationEnds,  countShape,
+                         keepShape,         isOfOneElement, runsInMode,
+                         isWatching,        wasGiven,       unclearedStep,
+                         leafTrained,       leafStepped,    gradientEnds,
+                         optimizerMadeAgain};
 
 /// Where the environment and the way the probe came into the process say to
 /// write; false for nowhere.

@@ -67,6 +67,8 @@ struct Thread {
   uint32_t Operations;
   /// The outermost one joins tensors.
   bool IsJoining;
+  /// Or makes a tensor from sizes.
+  bool IsFactory;
   /// Whether it has run a backward.
   bool HasBackward;
   /// The stack pointer where the outermost one began: what begins at a higher

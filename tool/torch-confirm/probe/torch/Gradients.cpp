@@ -15,6 +15,7 @@
 #include <torch/optim/optimizer.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
@@ -24,6 +25,12 @@ namespace torchtidy::confirm::probe {
 namespace {
 
 const ProbeSide *Probe;
+
+/// Of the nodes that accumulate, the table of their functions; null until one
+/// has run.
+std::atomic<const void *> AccumulateTable;
+/// A weight may be used at many places.
+constexpr size_t MostReaching = 16;
 
 /// A gradient as it was at some time.
 struct Version {
@@ -56,6 +63,11 @@ struct Parameter {
   /// Where its memory was taken, 0 where that is not known.
   uint32_t MadeAt = 0;
   bool WasStepped = false;
+  /// It was written to by hand since an optimizer has stepped it.
+  bool IsWrittenSince = false;
+  /// Where the nodes were made through which backwards reach it now, and those
+  /// of the gradient that it has.
+  std::vector<uint32_t> Reaching, ReachedBy;
   /// The optimizer that has stepped it last, by its number, and where that was
   /// made; 0 for none.
   uint64_t Optimizer = 0;
@@ -179,6 +191,9 @@ void isApplied(const at::Tensor &Of, Parameter &To,
 
 void wasApplied(const at::Tensor &Of, Parameter &To, uint64_t Step,
                 uint32_t Site) {
+  for (const uint32_t By : To.ReachedBy)
+    Probe->gradientEnds(By, /*IsApplied=*/true);
+  To.ReachedBy.clear();
   if (!To.WasStepped) {
     To.WasStepped = true;
     Probe->leafStepped(To.MadeAt);
@@ -224,7 +239,32 @@ void gradientsForked() {
     All = new Parameters;
 }
 
+void nodeReaches(const void *Node, uint32_t Site) {
+  const void *Table = AccumulateTable.load(std::memory_order_relaxed);
+  if (!Table)
+    return;
+  for (const auto &Edge :
+       static_cast<const torch::autograd::Node *>(Node)->next_edges()) {
+    // Asking for its type would cost more than all the rest.
+    const auto *Next = Edge.function.get();
+    if (!Next || *reinterpret_cast<const void *const *>(Next) != Table)
+      continue;
+    const at::Tensor &Of =
+        static_cast<const torch::autograd::AccumulateGrad *>(Next)->variable;
+    if (!Of.defined())
+      continue;
+    std::lock_guard<std::mutex> Lock(All->Mutex);
+    Parameter *Known = find(Of);
+    if (Known && Known->Reaching.size() < MostReaching &&
+        std::find(Known->Reaching.begin(), Known->Reaching.end(), Site) ==
+            Known->Reaching.end())
+      Known->Reaching.push_back(Site);
+  }
+}
+
 void accumulateBegins(void *Node) {
+  AccumulateTable.store(*static_cast<const void *const *>(Node),
+                        std::memory_order_relaxed);
   auto &Accumulate = *static_cast<torch::autograd::AccumulateGrad *>(Node);
   const at::Tensor &Of = Accumulate.variable;
   if (!Of.defined())
@@ -236,6 +276,17 @@ void accumulateBegins(void *Node) {
     return;
   const at::Tensor &Gradient = Of.grad();
   const Version Now = versionOf(Gradient);
+  // What is there is added to, unless it was cleared.
+  if (!Gradient.defined() || isZero(Gradient, *Known)) {
+    for (const uint32_t By : Known->ReachedBy)
+      Probe->gradientEnds(By, /*IsApplied=*/false);
+    Known->ReachedBy.clear();
+  }
+  for (const uint32_t By : Known->Reaching)
+    if (std::find(Known->ReachedBy.begin(), Known->ReachedBy.end(), By) ==
+        Known->ReachedBy.end())
+      Known->ReachedBy.push_back(By);
+  Known->Reaching.clear();
   const bool WasApplied = Known->AppliedBy && Gradient.defined() &&
                           Now == Known->AtStep && !isZero(Gradient, *Known);
   if (WasApplied) {
@@ -286,6 +337,7 @@ void stepEnds(void *Optimizer, uint32_t Site) {
   forParametersOf(Optimizer, [&](const at::Tensor &Of, Parameter &Known) {
     wasApplied(Of, Known, Step, Site);
     if (By != All->Optimizers.end()) {
+      Known.IsWrittenSince = false;
       Known.Optimizer = By->second.Number;
       Known.OptimizerMadeAt = By->second.MadeAt;
     }
@@ -300,7 +352,9 @@ void groupAdded(void *Optimizer, uint32_t Site) {
     return;
   bool IsAgain = false;
   forParametersOf(Optimizer, [&](const at::Tensor &, Parameter &Known) {
-    IsAgain |= Known.Optimizer && Known.OptimizerMadeAt == Site;
+    // What was given other values begins anew, and so may its optimizer.
+    IsAgain |= Known.Optimizer && Known.OptimizerMadeAt == Site &&
+               !Known.IsWrittenSince;
   });
   if (IsAgain)
     Probe->optimizerMadeAgain(Site);
@@ -331,6 +385,7 @@ bool parameterWritten(const void *Tensor, uint32_t Site) {
   std::vector<uint64_t> Counted;
   isApplied(Of, Known, Counted);
   wasApplied(Of, Known, ++All->Steps, Site);
+  Known.IsWrittenSince = true;
   return true;
 }
 

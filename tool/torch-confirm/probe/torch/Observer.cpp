@@ -56,8 +56,8 @@ begins(const at::RecordFunction &Function) {
       Listener->keepShape(Site, Hash, shapeText(Function.inputs()).c_str());
   if (const auto IsTraining = modeOf(Function.name(), Function.inputs()))
     Listener->runsInMode(Site, *IsTraining);
-  if (isOneElement(Function.inputs()))
-    Listener->isOfOneElement(Site);
+  if (const void *Memory = memoryOfElement(Function.inputs()))
+    Listener->isOfOneElement(Site, Memory);
   if (Listener->isWatching())
     forMemory(Function.inputs(),
               [&](const void *Memory) { Listener->wasGiven(Site, Memory); });
@@ -108,15 +108,25 @@ void forked() {
   sameForked();
 }
 
-const TorchSide Side = {TORCH_VERSION,    TORCH_CONFIRM_LIBRARY_SIZE,
-                        observe,          nodeKey,
-                        nodeOfEdge,       sweep,
-                        nodeHasHooks,     copyFacts,
-                        isIdleToCpu,      isSameAsBefore,
-                        accumulateBegins, accumulateEnds,
-                        stepBegins,       stepEnds,
-                        groupAdded,       parameterWritten,
-                        messageOf,        forked};
+const TorchSide Side = {TORCH_VERSION,
+                        TORCH_CONFIRM_LIBRARY_SIZE,
+                        observe,
+                        nodeKey,
+                        nodeOfEdge,
+                        sweep,
+                        nodeReaches,
+                        nodeHasHooks,
+                        copyFacts,
+                        isIdleToCpu,
+                        isSameAsBefore,
+                        accumulateBegins,
+                        accumulateEnds,
+                        stepBegins,
+                        stepEnds,
+                        groupAdded,
+                        parameterWritten,
+                        messageOf,
+                        forked};
 
 } // namespace
 } // namespace torchtidy::confirm::probe

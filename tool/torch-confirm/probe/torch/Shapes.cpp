@@ -85,12 +85,14 @@ uint64_t shapeHash(c10::ArrayRef<const c10::IValue> Arguments) {
   return Hash;
 }
 
-bool isOneElement(c10::ArrayRef<const c10::IValue> Arguments) {
+const void *memoryOfElement(c10::ArrayRef<const c10::IValue> Arguments) {
   if (Arguments.empty() || !Arguments[0].isTensor())
-    return false;
+    return nullptr;
   const at::Tensor &Of = Arguments[0].toTensor();
   return Of.defined() && Of.numel() == 1 && Of.has_storage() &&
-         Of.storage().nbytes() > Of.element_size();
+                 Of.storage().nbytes() > Of.element_size()
+             ? Of.storage().data()
+             : nullptr;
 }
 
 void forMemory(c10::ArrayRef<const c10::IValue> Arguments,

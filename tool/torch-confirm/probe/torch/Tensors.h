@@ -19,8 +19,9 @@ bool isIdleToCpu(const void *Self, uint64_t Dtype, uint64_t Layout,
 /// there are none, the sizes that it is given; 0 where there is neither.
 uint64_t shapeHash(c10::ArrayRef<const c10::IValue> Arguments);
 std::string shapeText(c10::ArrayRef<const c10::IValue> Arguments);
-/// Whether the first argument is a tensor of one element in larger memory.
-bool isOneElement(c10::ArrayRef<const c10::IValue> Arguments);
+/// The memory of the first argument, where that is a tensor of one element in
+/// larger memory; else null.
+const void *memoryOfElement(c10::ArrayRef<const c10::IValue> Arguments);
 /// The memory of the first tensors among the arguments.
 void forMemory(c10::ArrayRef<const c10::IValue> Arguments,
                const std::function<void(const void *)> &Do);
@@ -33,6 +34,7 @@ uint32_t sweep(const AliveNode *Nodes, uint32_t Count,
                uint32_t Room);
 
 void watchGradients(const ProbeSide &Probe);
+void nodeReaches(const void *Node, uint32_t Site);
 void accumulateBegins(void *AccumulateGrad);
 void accumulateEnds(void *AccumulateGrad);
 void stepBegins(void *Optimizer);
