@@ -131,8 +131,12 @@ private:
   const BackwardEvent *backward() const {
     const BackwardEvent *Result = nullptr;
     for (const GraphUseEvent &Use : Entry.events<GraphUseEvent>()) {
-      if (!Use.Root.ManyOrigins && !Use.Root.hasOrigin(Forward.Origin))
+      if (!Use.Root.hasOrigin(Forward.Origin)) {
+        // Of so many origins not all are known: it may go through this one.
+        if (Use.Root.ManyOrigins)
+          return nullptr;
         continue;
+      }
       const auto *Backward = Use.getAs<BackwardEvent>();
       if (!Backward || Backward->HasInputs || mayTrainAfter(*Backward))
         return nullptr;

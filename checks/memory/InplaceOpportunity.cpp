@@ -3,6 +3,7 @@
 #include "torch/Api.h"
 #include "torch/Arithmetic.h"
 #include "torch/Shapes.h"
+#include "torch/Types.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace clang;
@@ -40,7 +41,9 @@ static bool isFloating(const Expr *E, unsigned Depth = 0) {
 /// The operation in place takes the operand as it is.
 static bool takesType(const ChainEvent &Link) {
   const torch::Operation &Op = *torch::classify(cast<CallExpr>(Link.Site)).Op;
-  if (!torch::findOperation((Op.Name + "_").str(), torch::operation::Method))
+  // lt_() keeps the type of what it compares, and lt() does not.
+  if (torch::returnsBool(Op) ||
+      !torch::findOperation((Op.Name + "_").str(), torch::operation::Method))
     return false;
   if (Link.OfOperand.OfType.get() == DType::Floating ||
       isFloating(Link.Operand))
@@ -48,6 +51,17 @@ static bool takesType(const ChainEvent &Link) {
   const auto *Made = cast<CallExpr>(ast::strip(Link.Operand));
   const torch::Operation *Before = torch::classify(Made).Op;
   return torch::keepsAnyType(Op) && Before && !torch::returnsBool(*Before);
+}
+
+/// Of one tensor, and not of two that are added.
+static bool isOfOne(const ChainEvent &Link) {
+  const auto *Call = cast<CallExpr>(Link.Site);
+  unsigned Tensors = 0;
+  if (const Expr *Object = ast::objectOf(Call))
+    Tensors += torch::isTensor(Object->getType());
+  for (const Expr *Argument : ast::argumentsOf(Call))
+    Tensors += torch::isTensor(Argument->getType());
+  return Tensors == 1;
 }
 
 /// No graph is behind it, for certain.
@@ -71,7 +85,7 @@ public:
 
   bool mayLink(const ChainEvent &Link) const {
     return !Recorded.count(Link.Site) && !isSmall(Link.Result) &&
-           takesType(Link);
+           isOfOne(Link) && takesType(Link);
   }
 
 private:

@@ -93,21 +93,54 @@ static std::optional<UnfusedOperation> readSum(const CallExpr *Call) {
   return std::nullopt;
 }
 
+/// Smaller tensors cost less than the call.
+static constexpr uint64_t SmallElements = 16384;
+
+namespace {
+
+/// What is known of the products of an execution.
+class Products {
+public:
+  explicit Products(const Execution &Entry) {
+    for (const ChainEvent &Link : Entry.events<ChainEvent>())
+      Known[{Link.In, ast::stripCopies(Link.Operand)}] = &Link.OfOperand;
+  }
+
+  bool isWorthIt(const UnfusedOperation &Found, const Frame *In) const {
+    const Value *Product = Known.lookup({In, Found.Product});
+    if (!Product)
+      return Found.As == Fused::Scaled;
+    const std::optional<uint64_t> Elements = Product->InShape.elements();
+    if (Elements && *Elements < SmallElements)
+      return false;
+    // The backward of addcmul() and addcdiv() makes more tensors than those of
+    // the two operations.
+    return Found.As == Fused::Scaled || Product->History == history::None;
+  }
+
+private:
+  llvm::DenseMap<std::pair<const Frame *, const Expr *>, const Value *> Known;
+};
+
+} // namespace
+
 std::vector<UnfusedOperation> unfusedOperations(Program &Program) {
   std::vector<UnfusedOperation> Result;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsBesideTests()) {
+    const Products Known(*Entry);
     for (const CallAt &Each : callsOf(*Entry)) {
       const auto Around = Entry->loopsAround(Each.Point);
       if (Around.empty())
         continue;
       auto Found = readSum(Each.Call);
-      if (!Found)
+      if (!Found || !Known.isWorthIt(*Found, Each.In))
         continue;
       Found->Entry = Entry;
       Found->In = Each.In;
       Found->Around = Around.back();
       Result.push_back(*Found);
     }
+  }
   return Result;
 }
 

@@ -10,6 +10,7 @@
 #include "model/semantics/Devices.h"
 #include "model/semantics/Layouts.h"
 #include "model/semantics/Optimizers.h"
+#include "torch/Arithmetic.h"
 #include "torch/Shapes.h"
 
 using namespace clang;
@@ -146,22 +147,37 @@ static bool keepsSize(const OperationCall &Call) {
           !torch::isTensor(Call.Operands[1]->getType()));
 }
 
-static void tellChain(Machine &M, const OperationCall &Call,
-                      const Value &Result) {
-  if (!M.isRecording() || Call.Operands.empty() || !makesTensor(*Call.Op) ||
-      !keepsSize(Call))
-    return;
-  const auto *Made = dyn_cast<CallExpr>(ast::strip(Call.Operands.front()));
-  const Operation *Before = Made && torch::isTensor(Made->getType())
-                                ? torch::classify(Made).Op
-                                : nullptr;
-  if (!Before || !makesTensor(*Before))
-    return;
+static void tellLink(Machine &M, const OperationCall &Call, size_t Operand,
+                     const Value &Result) {
   M.emit<ChainEvent>(Call.Call, [&](ChainEvent &E) {
-    E.Operand = Call.Operands.front();
-    E.OfOperand = Call.self();
+    E.Operand = Call.Operands[Operand];
+    E.OfOperand = Call.Values[Operand];
     E.Result = Result;
   });
+}
+
+/// The operation that makes an operand where it stands; null where none does.
+static const Operation *makerOf(const OperationCall &Call, size_t Operand) {
+  const auto *Made = dyn_cast<CallExpr>(ast::strip(Call.Operands[Operand]));
+  return Made && torch::isTensor(Made->getType()) ? torch::classify(Made).Op
+                                                  : nullptr;
+}
+
+/// Operations that go on with what was just made, and sums of a product.
+static void tellChain(Machine &M, const OperationCall &Call,
+                      const Value &Result) {
+  if (!M.isRecording() || Call.Operands.empty())
+    return;
+  if (makesTensor(*Call.Op) && keepsSize(Call)) {
+    const Operation *Before = makerOf(Call, 0);
+    if (Before && makesTensor(*Before))
+      tellLink(M, Call, 0, Result);
+  } else if (torch::isSum(*Call.Op) || torch::isAccumulating(*Call.Op)) {
+    for (size_t I = 0; I < Call.Operands.size(); ++I)
+      if (const Operation *Before = makerOf(Call, I);
+          Before && torch::isScaling(*Before))
+        tellLink(M, Call, I, Result);
+  }
 }
 
 static Denotation writeOut(Machine &M, const CallSite &Site, Value Written) {

@@ -65,3 +65,12 @@ void ranks(const torch::Tensor &target) {
   for (int rank = 0; rank < 20; ++rank)
     std::cout << factorize(target).sum();
 }
+
+// lt_() keeps the type of what it compares, and & wants one of truth values.
+torch::Tensor masks(const std::vector<torch::Tensor> &xs) {
+  torch::NoGradGuard no_grad;
+  torch::Tensor all = torch::ones({65536}, torch::kBool);
+  for (const auto &x : xs)
+    all = all & torch::rand({65536}).lt(0.25);
+  return all;
+}

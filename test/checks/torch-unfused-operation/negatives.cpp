@@ -30,6 +30,35 @@ void right(Tensor x, const Tensors &as, const Tensor &b, double rate) {
   }
 }
 
+// With a graph: the backward of addcmul() makes more tensors than it saves.
+struct GateImpl : torch::nn::Module {
+  GateImpl() { gate = register_module("gate", torch::nn::Linear(256, 256)); }
+  Tensor forward(const Tensors &xs) {
+    Tensor state = torch::zeros({256, 256});
+    for (const Tensor &x : xs) {
+      const Tensor open = torch::sigmoid(gate(x));
+      state = open * state + (1 - open) * x;
+    }
+    return state;
+  }
+  torch::nn::Linear gate{nullptr};
+};
+Tensor unknown(Tensor state, const Tensors &gates, const Tensor &x) {
+  for (const Tensor &open : gates)
+    state = state + open * x;
+  return state;
+}
+
+// Small, as the sizes say.
+void small() {
+  const torch::NoGradGuard no_grad;
+  Tensor place = torch::zeros({3}), speed = torch::ones({3});
+  for (int step = 0; step < 100; ++step) {
+    place = place + speed * torch::ones({3});
+    place = place + 0.1 * torch::randn({3});
+  }
+}
+
 // Not in a loop.
 Tensor once(const Tensor &x, const Tensor &a, const Tensor &b) {
   return x + a * b;

@@ -8,6 +8,7 @@ using torch::Tensor;
 using Tensors = std::vector<Tensor>;
 
 void plain(Tensor x, const Tensors &as, const Tensor &b) {
+  const torch::NoGradGuard no_grad;
   for (const Tensor &a : as) {
     x = x + a * b;
     // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: this makes a tensor only to add it to another, in every iteration, which costs its memory and the time to write and read it; 'torch::addcmul(x, a, b)' computes the same without [torch-unfused-operation]
@@ -45,8 +46,9 @@ template <class T> void moments(T &first, const T &grad, double beta) {
   // CHECK-MESSAGES: :[[@LINE-1]]:25: warning: {{.*}} 'first.mul_(beta).add_(grad, 1 - beta)' computes
 }
 void all(const Tensors &xs) {
-  Average average{torch::zeros({4}), torch::ones({4})};
-  Tensor first = torch::zeros({4});
+  const torch::NoGradGuard no_grad;
+  Average average{torch::zeros({65536}), torch::ones({65536})};
+  Tensor first = torch::zeros({65536});
   const auto step = [&](const Tensor &x) {
     first -= 0.1 * x;
     // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: {{.*}} 'first.add_(x, -0.1)' computes

@@ -19,10 +19,12 @@ const char UnfusedOperationTest::Code[] = R"cpp(
 using torch::Tensor;
 
 void product(Tensor x, Tensor a, Tensor b) {
+  torch::NoGradGuard guard;
   for (int i = 0; i < 9; ++i)
     x = x - a * b;
 }
 void quotient(Tensor x, Tensor a, Tensor b) {
+  torch::NoGradGuard guard;
   for (int i = 0; i < 9; ++i)
     x += a / b;
 }
@@ -37,6 +39,10 @@ void ofNumbers(Tensor x, double a, double b) {
 void withFactor(Tensor x, Tensor a, Tensor b) {
   for (int i = 0; i < 9; ++i)
     x = torch::add(x, a * b, 2);
+}
+void withGraph(Tensor x, Tensor a, Tensor b) {
+  for (int i = 0; i < 9; ++i)
+    x = x - a * b;
 }
 void once(Tensor x, Tensor a, Tensor b) { x = x + a * b; }
 )cpp";
@@ -66,6 +72,6 @@ TEST_F(UnfusedOperationTest, WithANumber) {
 }
 
 TEST_F(UnfusedOperationTest, Quiet) {
-  for (const char *Root : {"ofNumbers", "withFactor", "once"})
+  for (const char *Root : {"ofNumbers", "withFactor", "withGraph", "once"})
     EXPECT_TRUE(ask(Root).empty()) << Root;
 }

@@ -95,7 +95,12 @@ Verdict ofNothingToDo(const Places &Where, bool NeedsDevice) {
   V.Unit = "copies";
   V.Number = Copied;
   const std::string During = countText(double(V.Iterations), "iteration");
-  if (Copied) {
+  // Of several calls in a line, one may have nothing to do.
+  const std::vector<const Site *> All = sitesOf(Where.Statement);
+  const bool IsOneIdle = std::any_of(All.begin(), All.end(), [](const Site *S) {
+    return isTransfer(*S) && S->Hits && S->Copies.empty();
+  });
+  if (Copied && !IsOneIdle) {
     V.Result = Outcome::Refuted;
     V.Sentence = numberText(Copied) +
                  (Copied == 1 ? " copy in " : " copies in ") + During;
@@ -108,7 +113,11 @@ Verdict ofNothingToDo(const Places &Where, bool NeedsDevice) {
     return V;
   }
   V.Result = Outcome::Confirmed;
-  V.Sentence = "nothing is copied, the tensor is already there, " + During;
+  V.Sentence =
+      Copied ? "a call of this line copies nothing, for the tensor is "
+               "already there, " +
+                   During
+             : "nothing is copied, the tensor is already there, " + During;
   return V;
 }
 
