@@ -515,8 +515,11 @@ TEST(RedundantCopies, NothingToDo) {
   EXPECT_EQ(judgeOne(There, Run.Run).Result, Outcome::NotMeasurable);
   There.Kind = FindingKind::RedundantConversion;
   EXPECT_EQ(judgeOne(There, Run.Run).Result, Outcome::Confirmed);
+  // x.to(kFloat).to(kFloat): the first call copies, and the second does not.
   Run.site("aten::to", {at(12)}, 80).Copies = {
       {"cpu", "cpu", true, false, 80, 80 * 64}};
+  EXPECT_EQ(judgeOne(There, Run.Run).Result, Outcome::Confirmed);
+  Run.Run.Sites[0].Copies = Run.Run.Sites[1].Copies;
   EXPECT_EQ(judgeOne(There, Run.Run).Result, Outcome::Refuted);
 }
 

@@ -14,6 +14,7 @@
 //                  the line makes of its own results.
 //
 // Totals only give the number.
+#include "rules/KeptGraphs.h"
 #include "rules/Messages.h"
 #include "rules/Rule.h"
 #include "rules/Series.h"
@@ -39,155 +40,6 @@ constexpr double ShareForNothing = 0.5;
 constexpr double FewestOfUnit = 5;
 /// Of the iterations of a unit, so many are alive at its end.
 constexpr double ShareOfUnit = 0.5;
-/// Of the nodes of a place, so many are held by itself.
-constexpr double ShareHeld = 0.5;
-constexpr uint64_t FewestToTellHolder = 3;
-
-/// Operations that return their argument when there is nothing to do, with its
-/// graph.
-bool handsOn(const Site &S) {
-  static const char *const Names[] = {"aten::to", "aten::contiguous",
-                                      "aten::cpu", "aten::cuda"};
-  return std::any_of(std::begin(Names), std::end(Names),
-                     [&](const char *Name) { return S.Operation == Name; });
-}
-
-/// The site of a path whose graphs were kept the longest.
-struct Kept {
-  const CallPath *Path = nullptr;
-  const Site *Builder = nullptr;
-  /// So many iterations' graphs were alive at once.
-  double Graphs = 0;
-};
-
-Kept longestKept(const std::vector<CallPath> &Paths) {
-  Kept Result;
-  for (const CallPath &Path : Paths)
-    for (const Site *S : Path.Sites) {
-      if (!S->NodesMade || !Path.Iterations)
-        continue;
-      const int64_t Most = std::max(S->MostNodesAlive, S->NodesAlive);
-      const double Graphs =
-          double(Most) / (double(S->NodesMade) / double(Path.Iterations));
-      if (!Result.Builder || Graphs > Result.Graphs)
-        Result = {&Path, S, Graphs};
-    }
-  return Result;
-}
-
-uint64_t nodesMade(const std::vector<CallPath> &Paths) {
-  uint64_t Result = 0;
-  for (const Site *S : sitesOf(Paths))
-    Result += S->NodesMade;
-  return Result;
-}
-
-/// Only the paths on which graphs are recorded: others run under a guard.
-std::vector<CallPath> recording(std::vector<CallPath> Paths) {
-  Paths.erase(std::remove_if(
-                  Paths.begin(), Paths.end(),
-                  [](const CallPath &Path) { return nodesMade({Path}) == 0; }),
-              Paths.end());
-  return Paths;
-}
-
-/// A graph that so many backwards run is run again for nothing: what is new in
-/// each is at its end.
-constexpr double RunsForNothing = 3;
-
-/// Nodes of a path that no backward ran, that further ones run again, or that
-/// stayed when it had; of all.
-double shareForNothing(const CallPath &Path) {
-  uint64_t Made = 0, ForNothing = 0;
-  for (const Site *S : Path.Sites) {
-    Made += S->NodesMade;
-    if (S->NodesRunOnce &&
-        double(S->NodesRun) >= RunsForNothing * double(S->NodesRunOnce)) {
-      ForNothing += S->NodesMade;
-      continue;
-    }
-    ForNothing += S->NodesMade - std::min(S->NodesMade, S->NodesRunOnce);
-    ForNothing += S->NodesStale;
-    // Run, and alive at the end.
-    ForNothing += S->NodesRunOnce - std::min(S->NodesRunOnce, S->NodesRunGone);
-  }
-  return Made ? double(ForNothing) / double(Made) : 0;
-}
-
-/// How many iterations a unit has at whose end no graph is left.
-double iterationsOfUnit(const Kept &Most) {
-  return double(Most.Path->Iterations) /
-         double(std::max<uint64_t>(Most.Builder->NodesAllGone, 1));
-}
-
-/// One tensor holds all nodes that the place makes in an iteration: layers of a
-/// list are called at one place.
-bool isHeldByTensors(const Site &S, uint64_t Iterations) {
-  const double NodesOfOne = std::max(
-      1.0, double(S.NodesMade) / double(std::max<uint64_t>(Iterations, 1)));
-  return double(S.SweptRoots) * NodesOfOne >= ShareHeld * double(S.SweptNodes);
-}
-
-enum class Holder { Itself, Another, NotKnown };
-
-/// Of the operations that are nearest to the place: the others are of functions
-/// that it calls, and what they keep is their own.
-Holder holderOf(const CallPath &Path) {
-  size_t Nearest = SIZE_MAX;
-  for (const Site *S : Path.Sites)
-    if (S->NodesMade)
-      Nearest = std::min(Nearest, S->Stack.size());
-  // Sites are in the order of their first hits. An own operation that comes
-  // last and records nothing makes the result of the statement: what its
-  // callees keep is not in it.
-  if (const Site *Last = Path.Sites.back();
-      !Last->NodesMade && Last->Stack.size() < Nearest && !handsOn(*Last))
-    return Holder::Another;
-  bool IsKnown = false;
-  for (const Site *S : Path.Sites) {
-    if (!S->NodesMade || S->Stack.size() != Nearest ||
-        S->SweptNodes < FewestToTellHolder)
-      continue;
-    IsKnown = true;
-    if (isHeldByTensors(*S, Path.Iterations) ||
-        double(S->SweptChain) >= ShareHeld * double(S->SweptNodes))
-      return Holder::Itself;
-  }
-  return IsKnown ? Holder::Another : Holder::NotKnown;
-}
-
-/// Whether tensors hold as many graphs beside the path: what a statement
-/// without operations has stored may be a result of what the path has built.
-bool areHeldByTensors(const Recording &Run, const CallPath &Beside,
-                      double Graphs) {
-  return std::any_of(Run.Sites.begin(), Run.Sites.end(), [&](const Site &S) {
-    return S.SweptNodes >= FewestToTellHolder &&
-           isHeldByTensors(S, Beside.Iterations) &&
-           double(std::max(S.MostNodesAlive, S.NodesAlive)) >=
-               ShareHeld * Graphs &&
-           distanceToShared(Beside, S);
-  });
-}
-
-/// The line whose tensors or chains hold the most nodes, in the same loop or
-/// not: "line 82".
-std::string otherHolder(const Recording &Run, const CallPath &Than) {
-  const Site *Most = nullptr;
-  for (const Site &S : Run.Sites)
-    if (S.SweptNodes >= FewestToTellHolder && !S.Stack.empty() &&
-        double(std::max(S.SweptRoots, S.SweptChain)) >=
-            ShareHeld * double(S.SweptNodes) &&
-        distanceToShared(Than, S) && (!Most || S.SweptNodes > Most->SweptNodes))
-      Most = &S;
-  if (!Most)
-    return "something else";
-  const SourceLine &Line = Most->Stack.front();
-  return Line.File == Than.Callers.front().File
-             ? "line " + std::to_string(Line.Line)
-             : Line.File.substr(Line.File.rfind('/') + 1) + ":" +
-                   std::to_string(Line.Line);
-}
-
 class GraphNodes : public Rule {
 public:
   std::string evidence() const override { return "graph-nodes-per-iteration"; }
@@ -302,8 +154,7 @@ Verdict GraphNodes::judgeKept(const Places &Where, const Kept &Most,
                               bool AreOwn) const {
   const CallPath &Path = *Most.Path;
   const Holder By = holderOf(Path);
-  if (By == Holder::Itself ||
-      (!AreOwn && areHeldByTensors(Where.Run, Path, Most.Graphs)))
+  if (By == Holder::Itself || (!AreOwn && areHeldByTensors(Where, Most)))
     return confirmed(Most);
   Verdict V;
   V.Iterations = Path.Iterations;
