@@ -87,10 +87,10 @@ struct TorchSide {
                             uint64_t *Sequence);
   /// Goes through the graphs of nodes that stay alive meanwhile, sorted by key.
   /// KeyOf names a node. \returns how many sites it has told of, at most \p
-  /// Room.
+  /// Room; Visits: how many steps it took.
   uint32_t (*sweep)(const AliveNode *Nodes, uint32_t Count,
                     uint64_t (*KeyOf)(uint64_t Thread, uint64_t Sequence),
-                    SweptSite *Into, uint32_t Room);
+                    SweptSite *Into, uint32_t Room, uint64_t *Visits);
   /// A backward runs a node that was made at that site: which leaves it
   /// reaches.
   void (*nodeReaches)(const void *Node, uint32_t Site);

@@ -10,7 +10,6 @@
 
 #include "Nodes.h"
 
-#include "File.h"
 #include "KeyTable.h"
 #include "Sites.h"
 #include "Stacks.h"
@@ -43,25 +42,27 @@ uint64_t keyOf(uint64_t ThreadNumber, uint64_t Sequence) {
 constexpr uint32_t MostSwept = 1 << 14;
 constexpr uint32_t MostSweptSites = 256;
 
-/// When a site has 4, 8, ... of its nodes alive for the first time, as long as
-/// that takes a fiftieth of the time.
+/// When a site has 4, 8, ... of its nodes alive for the first time.
 bool isTimeToSweep(uint64_t Alive) {
   constexpr uint64_t FewestNodes = 4;
   return Alive >= FewestNodes && (Alive & (Alive - 1)) == 0 && Torch;
 }
 
 void sweepGraphs() {
-  constexpr uint64_t ShareOfTime = 50;
-  constexpr uint64_t FreeOfCharge = 30000000;
+  // As many steps as nodes were made, by the number: what is found must not
+  // depend on how fast the machine is. A step takes some nanoseconds, and
+  // making a node some microseconds.
+  constexpr uint64_t StepsForNode = 8;
+  constexpr uint64_t FreeOfCharge = 1 << 22;
   static std::atomic<uint64_t> Spent;
   static SpinLock Sweeping;
   // Zeroed memory that is used again each time.
   static AliveNode *Nodes;
   static SweptSite Sites[MostSweptSites];
-  const uint64_t Begin = nanoseconds();
   if (Trace->NodesAlive.load(std::memory_order_relaxed) > MostSwept ||
       Spent.load(std::memory_order_relaxed) >
-          FreeOfCharge + (Begin - startNanoseconds()) / ShareOfTime)
+          FreeOfCharge +
+              StepsForNode * Trace->NodesMade.load(std::memory_order_relaxed))
     return;
   Locked Lock(Sweeping);
   if (!Nodes)
@@ -70,6 +71,7 @@ void sweepGraphs() {
     return;
   Busy Own;
   uint32_t Count = 0;
+  uint64_t Visits = 0;
   // No node can go while the table is locked.
   Alive.lock();
   Alive.forEachLocked([&](const KeyTable::Row &Row) {
@@ -80,7 +82,7 @@ void sweepGraphs() {
           Row.Site};
   });
   const uint32_t Told =
-      Torch->sweep(Nodes, Count, keyOf, Sites, MostSweptSites);
+      Torch->sweep(Nodes, Count, keyOf, Sites, MostSweptSites, &Visits);
   Alive.unlock();
   for (uint32_t I = 0; I < Told; ++I) {
     trace::Site &Site = siteAt(Sites[I].Site);
@@ -88,7 +90,7 @@ void sweepGraphs() {
     Site.SweptRoots.store(Sites[I].Roots, std::memory_order_relaxed);
     Site.SweptChain.store(Sites[I].Chain, std::memory_order_relaxed);
   }
-  Spent.fetch_add(nanoseconds() - Begin, std::memory_order_relaxed);
+  Spent.fetch_add(Visits, std::memory_order_relaxed);
 }
 
 /// A site that makes nodes again after a backward ran some begins another

@@ -58,21 +58,31 @@ Graph graphOf(const std::vector<AliveNode> &Nodes,
   return Result;
 }
 
-/// How many nodes of its own site the node leads to, itself among them.
+/// How many nodes of their own site some nodes lead to.
 uint32_t chainOf(const std::vector<AliveNode> &Nodes, const Graph &Of,
-                 uint32_t First, std::vector<uint32_t> &Seen, uint32_t Mark) {
-  std::vector<uint32_t> Open{First};
-  Seen[First] = Mark;
+                 const std::vector<uint32_t> &From, std::vector<uint32_t> &Seen,
+                 uint32_t Mark, uint64_t &Visits) {
+  const uint32_t Own = Nodes[From.front()].Site;
+  std::vector<uint32_t> Open;
   uint32_t Result = 0;
-  while (!Open.empty()) {
-    const uint32_t At = Open.back();
-    Open.pop_back();
-    Result += Nodes[At].Site == Nodes[First].Site;
-    for (uint32_t I = Of.Begin[At]; I < Of.Begin[At + 1]; ++I)
-      if (Seen[Of.To[I]] != Mark) {
-        Seen[Of.To[I]] = Mark;
-        Open.push_back(Of.To[I]);
-      }
+  const auto Leave = [&](uint32_t At) {
+    ++Visits;
+    for (uint32_t I = Of.Begin[At]; I < Of.Begin[At + 1]; ++I) {
+      const uint32_t To = Of.To[I];
+      if (Seen[To] == Mark)
+        continue;
+      Seen[To] = Mark;
+      Result += Nodes[To].Site == Own;
+      Open.push_back(To);
+    }
+  };
+  for (const uint32_t Each : From) {
+    Leave(Each);
+    while (!Open.empty()) {
+      const uint32_t At = Open.back();
+      Open.pop_back();
+      Leave(At);
+    }
   }
   return Result;
 }
@@ -94,7 +104,7 @@ const void *nodeOfEdge(const void *Edge, uint64_t *Thread, uint64_t *Sequence) {
 
 uint32_t sweep(const AliveNode *First, uint32_t Count,
                uint64_t (*KeyOf)(uint64_t, uint64_t), SweptSite *Into,
-               uint32_t Room) {
+               uint32_t Room, uint64_t *Visits) {
   std::vector<AliveNode> Nodes(First, First + Count);
   std::sort(
       Nodes.begin(), Nodes.end(),
@@ -126,16 +136,12 @@ uint32_t sweep(const AliveNode *First, uint32_t Count,
                                         : A.Told.Site < B.Told.Site;
   });
   std::vector<uint32_t> Seen(Nodes.size(), 0);
+  *Visits = Nodes.size();
   uint32_t Told = 0, Mark = 0;
   for (Found &Each : Order) {
     if (Told == Room)
       break;
-    while (!Each.Newest.empty() && 2 * Each.Told.Chain < Each.Told.Nodes) {
-      Each.Told.Chain =
-          std::max(Each.Told.Chain,
-                   chainOf(Nodes, Of, Each.Newest.back(), Seen, ++Mark));
-      Each.Newest.pop_back();
-    }
+    Each.Told.Chain = chainOf(Nodes, Of, Each.Newest, Seen, ++Mark, *Visits);
     Into[Told++] = Each.Told;
   }
   return Told;

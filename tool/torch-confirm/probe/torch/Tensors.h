@@ -31,7 +31,7 @@ bool isSameAsBefore(uint64_t Key, const void *Tensor);
 const void *nodeOfEdge(const void *Edge, uint64_t *Thread, uint64_t *Sequence);
 uint32_t sweep(const AliveNode *Nodes, uint32_t Count,
                uint64_t (*KeyOf)(uint64_t, uint64_t), SweptSite *Into,
-               uint32_t Room);
+               uint32_t Room, uint64_t *Visits);
 
 void watchGradients(const ProbeSide &Probe);
 void nodeReaches(const void *Node, uint32_t Site);
