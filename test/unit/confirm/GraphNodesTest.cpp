@@ -280,6 +280,17 @@ TEST(GraphNodes, LineWithoutOperationAndSiteIsNotMeasurableInALeakingLoop) {
   EXPECT_EQ(judgeOne(Bare, Run.Run).Result, Outcome::NotMeasurable);
 }
 
+TEST(GraphNodes, StoreAmongLinesThatRanIsNotUnreached) {
+  // kept = loss, in a text: neither a loop nor what builds the graph is named.
+  const DiagnosedFinding Store = finding(Evidence, 20);
+  MadeRecording Run;
+  Run.site("aten::mm", {at(19)}, 40);
+  Run.site("aten::mm", {at(30, "other")}, 40);
+  EXPECT_EQ(judgeOne(Store, Run.Run).Result, Outcome::NotReached);
+  Run.site("aten::mm", {at(22)}, 40);
+  EXPECT_EQ(judgeOne(Store, Run.Run).Result, Outcome::NotMeasurable);
+}
+
 TEST(GraphNodes, LoopWithoutAnyNodesIsRefuted) {
   MadeRecording Run;
   Run.site("aten::mm", {at(12)}, 100);

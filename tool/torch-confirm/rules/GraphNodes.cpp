@@ -47,13 +47,13 @@ public:
   Verdict judge(const Places &Where) const override;
   /// A store runs no operation, and a text names neither a loop nor a builder.
   std::optional<Verdict> judgeUnseen(const Places &Where) const override {
-    if (!Where.isFileKnown() || Where.Finding.Loop.isKnown() ||
-        Where.Finding.IterationSite.isKnown())
+    if (!Where.isAmongLinesThatRan())
       return std::nullopt;
     Verdict V;
-    V.Sentence = "no operation of this line was seen: it may have none, or may "
-                 "not have run; the finding does not say which line builds the "
-                 "graph (torch-tidy's SARIF does)";
+    V.Sentence =
+        "no operation of this line was seen, and it may have none: the "
+        "lines around it ran; the finding does not say which line "
+        "builds the graph (torch-tidy's SARIF does)";
     V.Rule = "no operation to count by";
     return V;
   }

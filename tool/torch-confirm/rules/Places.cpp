@@ -78,6 +78,22 @@ Places::Places(const DiagnosedFinding &Finding, const Recording &Run,
   IterationSite = paths(known(Finding.IterationSite));
 }
 
+bool Places::isAmongLinesThatRan() const {
+  const LineRange Range = known(Finding.Statement);
+  const SourceLine *Before = nullptr, *Behind = nullptr;
+  for (const Site &S : Run.Sites)
+    for (const SourceLine &Line : S.Stack) {
+      if (Line.File != Range.File)
+        continue;
+      if (Line.Line < Range.First && (!Before || Line.Line > Before->Line))
+        Before = &Line;
+      if (Line.Line > Range.Last && (!Behind || Line.Line < Behind->Line))
+        Behind = &Line;
+    }
+  return Range.isKnown() && Before && Behind && !Before->Function.empty() &&
+         Before->Function == Behind->Function;
+}
+
 LineRange Places::known(LineRange Range) const {
   const auto File = Sources.find(Range.File);
   if (!Range.isKnown() || !File)

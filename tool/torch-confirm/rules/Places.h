@@ -52,6 +52,10 @@ public:
     return "no operation of this line was seen, though " + reachedText();
   }
 
+  /// Whether lines of one function ran right before and behind the statement:
+  /// it lies in code that ran, though nothing was seen of it.
+  bool isAmongLinesThatRan() const;
+
   /// The same lines, by the name that the recording has for the file; unknown
   /// where it has none.
   LineRange known(LineRange Range) const;
