@@ -27,6 +27,7 @@ namespace {
 KeyTable Alive;
 std::atomic<void *> NextNumber, NextDelete, NextSetEdge, NextRebase;
 std::atomic<uint32_t> ThreadsWithBackwards;
+SpinLock Sweeping;
 
 using Number = uint64_t();
 using Delete = void(void *);
@@ -55,7 +56,6 @@ void sweepGraphs() {
   constexpr uint64_t StepsForNode = 8;
   constexpr uint64_t FreeOfCharge = 1 << 22;
   static std::atomic<uint64_t> Spent;
-  static SpinLock Sweeping;
   // Zeroed memory that is used again each time.
   static AliveNode *Nodes;
   static SweptSite Sites[MostSweptSites];
@@ -299,6 +299,7 @@ uint32_t replaceDisposers() { return replaceFrom<0>(); }
 
 void lockNodes() { Alive.lock(); }
 void unlockNodes() { Alive.unlock(); }
+void resetNodeLocks() { Sweeping.reset(); }
 
 Binding nodesBinding() {
   const Binding ByNumber = bindingOf("libtorch_cpu.so", NUMBER);

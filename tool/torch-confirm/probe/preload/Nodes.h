@@ -20,6 +20,7 @@ uint32_t replaceDisposers();
 // Around a fork.
 void lockNodes();
 void unlockNodes();
+void resetNodeLocks();
 
 } // namespace torchtidy::confirm::probe
 

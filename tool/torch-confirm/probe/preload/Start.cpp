@@ -223,6 +223,7 @@ void inChild() {
   resetSiteLocks();
   resetOperationLocks();
   resetExceptionLocks();
+  resetNodeLocks();
   unlockAll();
   if (Torch)
     Torch->forked();

@@ -40,10 +40,13 @@ void mixWord(uint64_t &Hash, uint64_t Word) {
 
 /// Of bytes that are there: all of a small tensor, some of a large one.
 void mixSome(uint64_t &Hash, const at::Tensor &Of) {
+  // data_ptr() would give a lazy copy memory of its own.
+  const auto *Begin = static_cast<const char *>(Of.storage().data());
   if (!Of.device().is_cpu() || !Of.is_non_overlapping_and_dense() ||
-      Of.numel() == 0)
+      Of.numel() == 0 || !Begin)
     return;
-  const auto *At = static_cast<const char *>(Of.data_ptr());
+  const char *At =
+      Begin + Of.storage_offset() * static_cast<int64_t>(Of.element_size());
   const size_t Size =
       static_cast<size_t>(Of.numel()) * static_cast<size_t>(Of.element_size());
   constexpr size_t Most = 512;
