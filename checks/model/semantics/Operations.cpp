@@ -172,7 +172,10 @@ static void tellChain(Machine &M, const OperationCall &Call,
     const Operation *Before = makerOf(Call, 0);
     if (Before && makesTensor(*Before))
       tellLink(M, Call, 0, Result);
-  } else if (torch::isSum(*Call.Op) || torch::isAccumulating(*Call.Op)) {
+  } else if ((torch::isSum(*Call.Op) || torch::isAccumulating(*Call.Op)) &&
+             llvm::count_if(Call.Operands, [](const Expr *Each) {
+               return torch::isTensor(Each->getType());
+             }) == 2) {
     for (size_t I = 0; I < Call.Operands.size(); ++I)
       if (const Operation *Before = makerOf(Call, I);
           Before && torch::isScaling(*Before))

@@ -37,13 +37,10 @@ public:
   template <typename Change> bool update(uint64_t Key, const Change &Do) {
     Part &In = partOf(Key);
     Locked Lock(In.Lock);
-    if (!In.Capacity)
-      return false;
-    Row &Found = find(In, Key);
-    if (!Found.Key)
-      return false;
-    Do(Found);
-    return true;
+    Row *Found = findKnown(In, Key);
+    if (Found)
+      Do(*Found);
+    return Found;
   }
 
   /// All rows, while all parts are locked by the caller.
@@ -89,6 +86,14 @@ private:
     return In.Rows[At];
   }
 
+  /// Null where it is not there.
+  static Row *findKnown(Part &In, uint64_t Key) {
+    if (!In.Capacity)
+      return nullptr;
+    Row &Found = find(In, Key);
+    return Found.Key ? &Found : nullptr;
+  }
+
   static bool grow(Part &In) {
     const uint64_t Capacity = In.Capacity ? 2 * In.Capacity : 256;
     Row *Rows = static_cast<Row *>(reserve(Capacity * sizeof(Row)));
@@ -110,14 +115,12 @@ private:
   bool get(uint64_t Key, Row &Out, bool Removes) {
     Part &In = partOf(Key);
     Locked Lock(In.Lock);
-    if (!In.Capacity)
+    Row *Found = findKnown(In, Key);
+    if (!Found)
       return false;
-    Row &Found = find(In, Key);
-    if (!Found.Key)
-      return false;
-    Out = Found;
+    Out = *Found;
     if (Removes)
-      remove(In, static_cast<uint64_t>(&Found - In.Rows));
+      remove(In, static_cast<uint64_t>(Found - In.Rows));
     return true;
   }
 
