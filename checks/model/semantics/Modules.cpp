@@ -64,7 +64,7 @@ struct Pass {
 /// is not LibTorch's may put it anywhere.
 static void placeResult(const CallSite &Site, const Placement &Module,
                         Value &Result) {
-  // What is called through a stored callable has no object in the code.
+  // A call of what has no type, for a header is missing, names no object.
   const CXXRecordDecl *Class =
       Site.Object ? torch::moduleClass(Site.Object->getType()) : nullptr;
   if (Module.mayBeElsewhere())

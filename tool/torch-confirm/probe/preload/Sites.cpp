@@ -113,6 +113,10 @@ void keep(trace::Series &Series, const trace::Sample &Sample) {
   Series.Size.store(Size + 1, std::memory_order_release);
 }
 
+/// Since the start of this process's trace.
+std::atomic<uint64_t> AskHeapAt;
+std::atomic<uint32_t> IsAskingHeap;
+
 /// mallinfo() walks through what is free, which becomes long where much was
 /// freed: it is asked as often as it takes a fiftieth of the time at most, and
 /// the answer holds in between.
@@ -120,11 +124,9 @@ int64_t heapBytes(uint64_t Now) {
   if (!Trace->SamplesHeap)
     return -1;
   constexpr uint64_t ShareOfTime = 50;
-  static std::atomic<uint64_t> NextAt;
   static std::atomic<int64_t> Known{-1};
-  static std::atomic<uint32_t> IsAsking;
-  if (Now < NextAt.load(std::memory_order_relaxed) ||
-      IsAsking.exchange(1, std::memory_order_acquire))
+  if (Now < AskHeapAt.load(std::memory_order_relaxed) ||
+      IsAskingHeap.exchange(1, std::memory_order_acquire))
     return Known.load(std::memory_order_relaxed);
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
   const struct mallinfo2 Info = mallinfo2();
@@ -135,8 +137,8 @@ int64_t heapBytes(uint64_t Now) {
       static_cast<int64_t>(Info.uordblks) + static_cast<int64_t>(Info.hblkhd);
   const uint64_t End = nanoseconds() - startNanoseconds();
   Known.store(Bytes, std::memory_order_relaxed);
-  NextAt.store(End + (End - Now) * ShareOfTime, std::memory_order_relaxed);
-  IsAsking.store(0, std::memory_order_release);
+  AskHeapAt.store(End + (End - Now) * ShareOfTime, std::memory_order_relaxed);
+  IsAskingHeap.store(0, std::memory_order_release);
   return Bytes;
 }
 
@@ -158,6 +160,9 @@ void resetSiteLocks() {
   SiteLock.reset();
   TextLock.reset();
   SeriesLock.reset();
+  // The clock of the child's trace begins anew.
+  AskHeapAt.store(0);
+  IsAskingHeap.store(0);
 }
 
 TextOffset appendText(const char *Text) {
