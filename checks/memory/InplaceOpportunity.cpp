@@ -1,5 +1,6 @@
 #include "memory/InplaceOpportunity.h"
 #include "ast/Expressions.h"
+#include "queries/Sizes.h"
 #include "torch/Api.h"
 #include "torch/Arithmetic.h"
 #include "torch/Shapes.h"
@@ -9,9 +10,6 @@
 using namespace clang;
 
 namespace torchtidy::model {
-
-/// Of fewer elements the time is the same.
-static constexpr uint64_t SmallElements = 16384;
 
 static bool isFloatingNumber(const Expr *E) {
   return ast::stripCopies(E)->getType()->isRealFloatingType();
@@ -69,7 +67,7 @@ static bool isUnrecorded(const Value &V) { return V.History == history::None; }
 
 static bool isSmall(const Value &V) {
   const std::optional<uint64_t> Elements = V.InShape.elements();
-  return Elements && *Elements < SmallElements;
+  return Elements && *Elements < FewestForMemory;
 }
 
 namespace {

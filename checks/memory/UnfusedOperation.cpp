@@ -1,6 +1,7 @@
 #include "memory/UnfusedOperation.h"
 #include "ast/Expressions.h"
 #include "queries/Calls.h"
+#include "queries/Sizes.h"
 #include "torch/Api.h"
 #include "torch/Arithmetic.h"
 #include "torch/Shapes.h"
@@ -93,9 +94,6 @@ static std::optional<UnfusedOperation> readSum(const CallExpr *Call) {
   return std::nullopt;
 }
 
-/// Smaller tensors cost less than the call.
-static constexpr uint64_t SmallElements = 16384;
-
 namespace {
 
 /// What is known of the products of an execution.
@@ -111,7 +109,7 @@ public:
     if (!Product)
       return Found.As == Fused::Scaled;
     const std::optional<uint64_t> Elements = Product->InShape.elements();
-    if (Elements && *Elements < SmallElements)
+    if (Elements && *Elements < FewestForMemory)
       return false;
     // The backward of addcmul() and addcdiv() makes more tensors than those of
     // the two operations.

@@ -10,6 +10,8 @@ namespace torchtidy::model {
 /// To allocate, move or convert fewer cannot be told from the overhead of the
 /// calls around it: docs/checks/torch-allocation-in-loop.md.
 constexpr uint64_t SmallElements = 4096;
+/// Of fewer, memory that an operation takes beside its result costs no time.
+constexpr uint64_t FewestForMemory = 16384;
 
 /// One of the numbers of a shape, in the activation that it is written in.
 struct WrittenSize {
