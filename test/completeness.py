@@ -7,6 +7,7 @@ torch-confirm judges by them, not by the words of a message.
 Prints a line for each thing tested; ends with 1 when one failed.
 """
 
+import ast
 import re
 import subprocess
 import sys
@@ -209,6 +210,18 @@ def sample() -> Iterator[str]:
             yield f"test/sample.txt: {line} does not exist"
 
 
+def tests_without_commands() -> Iterator[str]:
+    """A source in a folder that lit goes through is a test: lit fails on one without RUN."""
+    excludes = re.search(r"config\.excludes = (\[[^]]*\])", (ROOT / "test/lit.cfg.py").read_text())
+    assert excludes, "test/lit.cfg.py says which folders hold no tests"
+    skipped = set(ast.literal_eval(excludes[1]))
+    for path in sorted((ROOT / "test").rglob("*")):
+        name = path.relative_to(ROOT)
+        if (path.suffix in [".cpp", ".test"] and not skipped & set(name.parts)
+                and "RUN:" not in path.read_text()):
+            yield f"{name} has no RUN line: write one, or name its folder in config.excludes"
+
+
 # A name that is asked for in code: compared, looked up, or taken apart. What
 # stands between quotes and is no identifier ("->", "/include/") is no name.
 NAME = r'"[A-Za-z_]\w*(?:::\w+)*"'
@@ -264,6 +277,7 @@ def main() -> int:
              ("kinds: rules name those that are reported", judged_kinds(kinds, roles)),
              ("kinds: roles of notes", used_roles(roles)),
              ("kinds: no verdict by words", judged_words()),
+             ("lit: every test has a command", tests_without_commands()),
              ("sample of lit tests", sample()), ("documentation index", stale_index()),
              ("names of LibTorch in checks/torch", names_outside_torch())]
     for check in checks:
