@@ -1,5 +1,7 @@
 #include "report/Report.h"
 #include "Recordings.h"
+#include <cstdio>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -83,14 +85,92 @@ TEST(ReportText, SummaryCountsEverything) {
       << Text;
 }
 
+TEST(ReportText, TwoLinesAndTheRestOnRequest) {
+  const Judged Case(49);
+  const std::string Text = asText(Case.report());
+  EXPECT_NE(Text.find("\n\nCONFIRMED  /work/app/train.cpp:14  "
+                      "[torch-missing-zero-grad]\n"
+                      "    49 of 50 steps left gradients behind that the next "
+                      "step applied again (wrong results)\n\n"
+                      "--details shows"),
+            std::string::npos)
+      << Text;
+  TextOptions Details;
+  Details.Details = true;
+  const std::string All = asText(Case.report(), Details);
+  EXPECT_NE(All.find("(wrong results)\n    finding: not cleared\n"
+                     "    rule: gradient-accumulation"),
+            std::string::npos)
+      << All;
+  EXPECT_EQ(All.find("--details"), std::string::npos) << All;
+}
+
+TEST(ReportText, NotReachedIsOneLine) {
+  Judged Case(49);
+  Case.Run.Run.Sites[0].Stack[0].Line = 99;
+  const std::string Text = asText(Case.report());
+  EXPECT_NE(Text.find("\n\nNOT REACHED  /work/app/train.cpp:14  "
+                      "[torch-missing-zero-grad]\n"),
+            std::string::npos)
+      << Text;
+  EXPECT_EQ(Text.find("    "), std::string::npos) << Text;
+  EXPECT_EQ(Text.find("--details"), std::string::npos) << Text;
+}
+
+/// A report about line \p Number of a file that holds \p Line there alone.
+std::string reportAbout(const std::string &Line, const TextOptions &Options,
+                        unsigned Number = 14) {
+  const std::string File =
+      testing::TempDir() + "torch-confirm-report-" +
+      testing::UnitTest::GetInstance()->current_test_info()->name() + ".cpp";
+  std::ofstream(File) << std::string(Number - 1, '\n') << Line << '\n';
+  std::string Text = Sarif;
+  const std::string Old = "/work/app/train.cpp";
+  Text.replace(Text.find(Old), Old.size(), File);
+  Judged Case(49, Text);
+  Case.Run.Run.Sites[0].Stack[0].File = File;
+  std::string Result = asText(Case.report(), Options);
+  std::remove(File.c_str());
+  return Result;
+}
+
+TEST(ReportText, ShowsTheSourceLine) {
+  EXPECT_NE(reportAbout("    optimizer.step();  ", {})
+                .find("[torch-missing-zero-grad]  optimizer.step();\n"),
+            std::string::npos);
+  // A file that is shorter by now.
+  EXPECT_NE(reportAbout("optimizer.step();", {}, 2)
+                .find("[torch-missing-zero-grad]\n"),
+            std::string::npos);
+  // 57 columns and an ellipsis; no half a character, and nothing that a
+  // terminal would obey.
+  EXPECT_NE(
+      reportAbout("\t" + std::string(56, 'x') + "\xC3\xA9\xC3\xA9\xC3\xA9", {})
+          .find("]  " + std::string(56, 'x') + "...\n"),
+      std::string::npos);
+  EXPECT_NE(reportAbout("f(\"\033[2J\");", {}).find("]  f(\" [2J\");\n"),
+            std::string::npos);
+}
+
+TEST(ReportText, ColoursWhereTheyAreWanted) {
+  TextOptions Color;
+  Color.Color = true;
+  const Judged Case(49);
+  EXPECT_NE(asText(Case.report(), Color).find("\033[1;31mCONFIRMED\033[0m  "),
+            std::string::npos);
+  EXPECT_EQ(asText(Case.report()).find('\033'), std::string::npos);
+}
+
 TEST(ReportText, OperationsAndTheirShapes) {
   Judged Case(49);
   Site &S = Case.Run.Run.Sites[0];
   S.Shapes = {{"Float[4,3] on cpu", 50}};
-  EXPECT_NE(asText(Case.report())
+  TextOptions Details;
+  Details.Details = true;
+  EXPECT_NE(asText(Case.report(), Details)
                 .find("    ran: step:SGD, 50 times, Float[4,3] on cpu\n"),
             std::string::npos)
-      << asText(Case.report());
+      << asText(Case.report(), Details);
   S.Shapes.push_back({"Float[2,3] on cpu", 1});
   S.OtherShapes = 7;
   const json One = json::parse(asJson(Case.report()))["findings"].at(0);

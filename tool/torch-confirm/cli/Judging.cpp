@@ -7,8 +7,10 @@
 #include "support/Paths.h"
 #include "trace/TraceFile.h"
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <unistd.h>
 
 namespace fs = std::filesystem;
 
@@ -36,6 +38,15 @@ void Judging::addOptions(CLI::App &App) {
   App.add_option("--output", Output,
                  "Write the report there, not to standard error")
       ->type_name("FILE");
+  App.add_flag(
+      "--details", Details,
+      "Show in the report what each finding says, which operations ran "
+      "there, and the rule that decided");
+  App.add_option("--color", Color,
+                 "Whether the report has colours: 'auto' (the default: on a "
+                 "terminal, unless NO_COLOR is set), 'always', 'never'")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN");
   App.add_option("--json", Json, "Write the verdicts as JSON, too")
       ->type_name("FILE");
   App.add_option("--sarif-out", SarifOut,
@@ -65,6 +76,8 @@ void Judging::analyze() {
             : "there is no torch-tidy at '" + TorchTidy + "'");
   const TemporaryFolder Folder;
   const std::string Sarif = Folder.path() + "/findings.sarif";
+  std::cerr << "torch-confirm: analysing what is compiled in '" << BuildFolder
+            << "' with torch-tidy\n";
   const Captured Done =
       capture({Program.string(), "-p", BuildFolder, "--sarif=" + Sarif,
                // Headers are half of a program; torch-tidy takes its default
@@ -122,13 +135,24 @@ void Judging::addSanitizer(Recording &Run) const {
   }
 }
 
+bool Judging::usesColor() const {
+  if (Color != "auto")
+    return Color == "always";
+  // https://no-color.org: set and not empty.
+  const char *NoColor = std::getenv("NO_COLOR");
+  const char *Terminal = std::getenv("TERM");
+  return Output.empty() && isatty(STDERR_FILENO) && !(NoColor && *NoColor) &&
+         Terminal && *Terminal && std::string(Terminal) != "dumb";
+}
+
 bool Judging::report(Recording Run) const {
   addSanitizer(Run);
   Report What{Run, Input, judge(Input.Findings, Run)};
+  const std::string Text = asText(What, {Details, usesColor()});
   if (Output.empty())
-    std::cerr << asText(What);
+    std::cerr << Text;
   else
-    writeFile(Output, asText(What));
+    writeFile(Output, Text);
   if (!Json.empty())
     writeFile(Json, asJson(What));
   if (!SarifOut.empty())

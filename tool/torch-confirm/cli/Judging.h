@@ -23,13 +23,14 @@ public:
 
 private:
   std::string FindingsPath, BuildFolder, TorchTidy;
-  std::string Output, Json, SarifOut, FailOn;
+  std::string Output, Json, SarifOut, FailOn, Color = "auto";
   std::vector<std::string> SanitizerPaths;
-  bool Analyze = false, Update = false;
+  bool Analyze = false, Update = false, Details = false;
   FindingsFile Input;
 
   void analyze();
   void addSanitizer(Recording &Run) const;
+  bool usesColor() const;
 };
 
 } // namespace torchtidy::confirm

@@ -31,13 +31,13 @@ std::string ProbeOptions::build(const std::string &LibTorchFolder) const {
     Program = "c++";
   const std::string Folder =
       Cache.empty() ? (cacheFolder() / "probe").string() : Cache;
-  const ProbeBuild Done = buildProbe((dataFolder() / "probe").string(),
-                                     LibTorchFolder, Program, Folder);
+  const ProbeBuild Done =
+      buildProbe((dataFolder() / "probe").string(), LibTorchFolder, Program,
+                 Folder, [](const std::string &For) {
+                   std::cerr << "torch-confirm: " << For << '\n';
+                 });
   if (Done.Path.empty())
     throw UserError(Done.Error);
-  if (Done.WasBuilt)
-    std::cerr << "torch-confirm: the probe was compiled for the LibTorch in "
-              << LibTorchFolder << "; it is kept in " << Folder << '\n';
   return Done.Path;
 }
 

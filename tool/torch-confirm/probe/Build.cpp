@@ -127,13 +127,15 @@ Words includesOf(const fs::path &Root) {
 class Builder {
 public:
   Builder(const std::string &Sources, const std::string &LibTorch,
-          const std::string &Compiler, const std::string &Cache)
-      : Sources(Sources), Root(LibTorch), Compiler(Compiler), Cache(Cache) {}
+          const std::string &Compiler, const std::string &Cache,
+          const std::function<void(const std::string &)> &Waits)
+      : Waits(Waits), Sources(Sources), Root(LibTorch), Compiler(Compiler),
+        Cache(Cache) {}
 
   ProbeBuild build() {
     std::string Error = prepare();
     if (!Error.empty())
-      return {"", Error, false};
+      return {"", Error};
     const fs::path Folder = Cache / key();
     ProbeBuild Result;
     Result.Path = (Folder / ProbeName).string();
@@ -142,20 +144,35 @@ public:
     // Others that want the same wait here; the lock goes with the process.
     const fs::path LockPath = Folder.string() + ".lock";
     const int Lock = open(LockPath.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (Lock < 0 || flock(Lock, LOCK_EX) != 0) {
+    if (Lock < 0 || !lock(Lock)) {
       Error = LockPath.string() + ": " + std::strerror(errno);
     } else if (!isComplete(Folder)) {
+      tell("compiling the probe for the LibTorch in " + Root.string() +
+           ", once, some 25 seconds; it is kept in " + Cache.string());
       Error = compileInto(Folder);
-      Result.WasBuilt = Error.empty();
     }
     if (Lock >= 0)
       close(Lock);
     if (!Error.empty())
-      return {"", Error, false};
+      return {"", Error};
     return Result;
   }
 
 private:
+  bool lock(int File) const {
+    if (flock(File, LOCK_EX | LOCK_NB) == 0)
+      return true;
+    if (errno != EWOULDBLOCK)
+      return false;
+    tell("waiting for another torch-confirm that compiles the probe");
+    return flock(File, LOCK_EX) == 0;
+  }
+
+  void tell(const std::string &What) const {
+    if (Waits)
+      Waits(What);
+  }
+
   /// \returns what is wrong with what was given.
   std::string prepare() {
     std::error_code Error;
@@ -283,6 +300,7 @@ private:
            " (exit code " + std::to_string(Code) + "):\n" + Line + "\n" + Said;
   }
 
+  const std::function<void(const std::string &)> &Waits;
   fs::path Sources, Root;
   std::string Compiler, CompilerVersion;
   fs::path Cache, Libraries;
@@ -291,8 +309,9 @@ private:
 } // namespace
 
 ProbeBuild buildProbe(const std::string &Sources, const std::string &LibTorch,
-                      const std::string &Compiler, const std::string &Cache) {
-  return Builder(Sources, LibTorch, Compiler, Cache).build();
+                      const std::string &Compiler, const std::string &Cache,
+                      const std::function<void(const std::string &)> &Waits) {
+  return Builder(Sources, LibTorch, Compiler, Cache, Waits).build();
 }
 
 } // namespace torchtidy::confirm

@@ -23,6 +23,7 @@
 #ifndef TORCHTIDY_CONFIRM_PROBE_BUILD_H
 #define TORCHTIDY_CONFIRM_PROBE_BUILD_H
 
+#include <functional>
 #include <string>
 
 namespace torchtidy::confirm {
@@ -33,8 +34,6 @@ struct ProbeBuild {
   std::string Path;
   /// One line that says what is wrong, and below it the compiler's output.
   std::string Error;
-  /// It was compiled now, and not found in the cache.
-  bool WasBuilt = false;
 };
 
 /// \param Sources the folder tool/torch-confirm/probe, or an installed copy;
@@ -46,8 +45,12 @@ struct ProbeBuild {
 ///        compiler and state of the sources has a folder of its own, which
 ///        appears at once and complete; of several callers one compiles and the
 ///        others wait.
-ProbeBuild buildProbe(const std::string &Sources, const std::string &LibTorch,
-                      const std::string &Compiler, const std::string &Cache);
+/// \param Waits is told, before each wait that takes seconds, what for: half a
+///        sentence ("compiling the probe ...").
+ProbeBuild
+buildProbe(const std::string &Sources, const std::string &LibTorch,
+           const std::string &Compiler, const std::string &Cache,
+           const std::function<void(const std::string &)> &Waits = {});
 
 } // namespace torchtidy::confirm
 

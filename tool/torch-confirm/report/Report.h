@@ -15,7 +15,17 @@ struct Report {
   std::vector<JudgedFinding> Judged;
 };
 
-std::string asText(const Report &What);
+struct TextOptions {
+  /// What each finding says, the operations that ran there, the rule that
+  /// decided, and why a place counts as not reached.
+  bool Details = false;
+  /// Escape sequences of a terminal.
+  bool Color = false;
+};
+
+/// For people: the end of the program, how many findings have which verdict,
+/// and two lines for each; one for those that were not reached.
+std::string asText(const Report &What, const TextOptions &Options = {});
 std::string asJson(const Report &What);
 /// The file of the findings with a verdict in each result: in its message, and
 /// as properties.torchConfirm. All else stays as it was. A verdict of an

@@ -1,5 +1,7 @@
 #include "report/Report.h"
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 namespace fs = std::filesystem;
@@ -24,60 +26,174 @@ std::string placeOf(const DiagnosedFinding &Finding) {
   return Result;
 }
 
-std::string headOf(const Recording &Run) {
-  std::string Result = "torch-confirm: ";
-  Result += Run.Command.empty() ? "the program" : shortPath(Run.Command[0]);
-  if (Run.Signal)
-    Result += " ended by signal " + std::to_string(*Run.Signal);
-  else if (Run.ExitCode && *Run.ExitCode)
-    Result += " ended with " + std::to_string(*Run.ExitCode);
-  else
-    Result += " ran";
-  Result += ", " + numberText(double(int64_t(Run.Seconds * 10)) / 10) + " s";
-  if (!Run.LibTorch.empty())
-    Result += ", LibTorch " + Run.LibTorch;
-  return Result + ", " +
-         (Run.CudaDevice.empty() ? "no CUDA device" : Run.CudaDevice) + "\n";
-}
+/// The lines of sources, each file read once.
+class Sources {
+public:
+  /// The flagged line without its indentation, shortened to what stands beside
+  /// the place on one line; empty where there is no such file or line.
+  std::string line(const DiagnosedFinding &Finding) {
+    auto [It, IsNew] = Files.try_emplace(Finding.Statement.File);
+    if (IsNew)
+      It->second = read(It->first);
+    if (Finding.Line == 0 || Finding.Line > It->second.size())
+      return {};
+    return shortened(It->second[Finding.Line - 1]);
+  }
+
+private:
+  static constexpr size_t Longest = 60;
+  std::map<std::string, std::vector<std::string>> Files;
+
+  static std::vector<std::string> read(const std::string &File) {
+    std::vector<std::string> Lines;
+    std::error_code Error;
+    // A name that is a FIFO or a device by now would hold us up.
+    if (!fs::is_regular_file(File, Error))
+      return Lines;
+    std::ifstream In(File);
+    for (std::string Line; std::getline(In, Line);)
+      Lines.push_back(std::move(Line));
+    return Lines;
+  }
+
+  static std::string shortened(const std::string &Line) {
+    const size_t First = Line.find_first_not_of(" \t");
+    if (First == std::string::npos)
+      return {};
+    std::string Text =
+        Line.substr(First, Line.find_last_not_of(" \t\r") - First + 1);
+    std::replace_if(
+        Text.begin(), Text.end(),
+        [](unsigned char C) { return C < ' ' || C == 127; }, ' ');
+    if (Text.size() <= Longest)
+      return Text;
+    size_t End = Longest - 3;
+    // Not within a character of UTF-8.
+    while (End && (static_cast<unsigned char>(Text[End]) & 0xC0) == 0x80)
+      --End;
+    return Text.substr(0, End) + "...";
+  }
+};
+
+class TextReport {
+public:
+  TextReport(const Report &What, const TextOptions &Options)
+      : What(What), Options(Options) {}
+
+  std::string write() {
+    Result = head() + summary();
+    bool HasDetails = false;
+    for (const JudgedFinding &Each : What.Judged) {
+      add(Each);
+      HasDetails |= Each.Result.Result != Outcome::NotReached;
+    }
+    if (HasDetails && !Options.Details)
+      Result += "\n--details shows what each finding says and the rule that "
+                "decided\n";
+    return Result;
+  }
+
+private:
+  const Report &What;
+  const TextOptions &Options;
+  Sources Lines;
+  std::string Result;
+  /// The finding before took one line.
+  bool WasShort = false;
+
+  /// \p Codes: of "Select Graphic Rendition".
+  std::string colored(const std::string &Text, const char *Codes) const {
+    return Options.Color ? std::string("\033[") + Codes + "m" + Text + "\033[0m"
+                         : Text;
+  }
+
+  static const char *colorOf(Outcome Of) {
+    switch (Of) {
+    case Outcome::Confirmed:
+      return "1;31";
+    case Outcome::Refuted:
+      return "1;32";
+    case Outcome::NotReached:
+      return "2";
+    case Outcome::NotMeasurable:
+      return "33";
+    }
+    return "0";
+  }
+
+  std::string head() const {
+    const Recording &Run = What.Run;
+    std::string Text = "torch-confirm: ";
+    Text += Run.Command.empty() ? "the program" : shortPath(Run.Command[0]);
+    if (Run.Signal)
+      Text += " ended by signal " + std::to_string(*Run.Signal);
+    else if (Run.ExitCode && *Run.ExitCode)
+      Text += " ended with " + std::to_string(*Run.ExitCode);
+    else
+      Text += " ran";
+    Text += ", " + numberText(double(int64_t(Run.Seconds * 10)) / 10) + " s";
+    if (!Run.LibTorch.empty())
+      Text += ", LibTorch " + Run.LibTorch;
+    return Text + ", " +
+           (Run.CudaDevice.empty() ? "no CUDA device" : Run.CudaDevice) + "\n";
+  }
+
+  std::string summary() const {
+    std::map<Outcome, size_t> Number;
+    for (const JudgedFinding &Each : What.Judged)
+      ++Number[Each.Result.Result];
+    std::string Text =
+        countText(double(What.Judged.size()), "finding") + ": " +
+        std::to_string(Number[Outcome::Confirmed]) + " confirmed, " +
+        std::to_string(Number[Outcome::Refuted]) + " refuted, " +
+        std::to_string(Number[Outcome::NotReached]) + " not reached, " +
+        std::to_string(Number[Outcome::NotMeasurable]) + " not measurable here";
+    if (What.Input.Others)
+      Text += "; " +
+              countText(double(What.Input.Others), "finding of another tool") +
+              " left out";
+    return colored(Text, "1") + "\n";
+  }
+
+  void add(const JudgedFinding &Each) {
+    const DiagnosedFinding &Finding = Each.Finding;
+    const Verdict &V = Each.Result;
+    const bool IsShort = V.Result == Outcome::NotReached && !Options.Details;
+    if (!IsShort || !WasShort)
+      Result += "\n";
+    WasShort = IsShort;
+    Result += colored(nameOf(V.Result), colorOf(V.Result)) + "  " +
+              colored(placeOf(Finding), "1") + "  [" + Finding.Check + "]";
+    if (const std::string Line = Lines.line(Finding); !Line.empty())
+      Result += "  " + Line;
+    Result += "\n";
+    // There is nothing to look at yet, and there may be many: those of the
+    // other programs of a project.
+    if (IsShort)
+      return;
+    Result += "    " + V.Sentence;
+    if (!V.CostText.empty())
+      Result += " (" + V.CostText + ")";
+    Result += "\n";
+    if (Options.Details)
+      addDetails(Each);
+  }
+
+  void addDetails(const JudgedFinding &Each) {
+    Result += "    finding: " + Each.Finding.Message + "\n";
+    for (const SeenOperation &Seen : Each.Operations)
+      Result += "    ran: " + Seen.Name + ", " +
+                countText(double(Seen.Hits), "time") + ", " + Seen.Shapes +
+                "\n";
+    if (!Each.Result.Rule.empty())
+      Result += "    rule: " + Each.Result.Rule + "\n";
+  }
+};
 
 } // namespace
 
-std::string asText(const Report &What) {
-  std::string Result = headOf(What.Run) + "\n";
-  std::map<Outcome, size_t> Number;
-  for (const auto &[Finding, V, Operations] : What.Judged) {
-    ++Number[V.Result];
-    Result += nameOf(V.Result) + "  " + placeOf(Finding) + "  [" +
-              Finding.Check + "]\n";
-    Result += "    " + V.Sentence + "\n";
-    // There is nothing to look at yet, and there may be many: those of the
-    // other programs of a project.
-    if (V.Result == Outcome::NotReached)
-      continue;
-    Result += "    finding: " + Finding.Message + "\n";
-    for (const SeenOperation &Each : Operations)
-      Result += "    ran: " + Each.Name + ", " +
-                countText(double(Each.Hits), "time") + ", " + Each.Shapes +
-                "\n";
-    if (!V.Rule.empty())
-      Result += "    rule: " + V.Rule + "\n";
-    if (!V.CostText.empty())
-      Result += "    cost: " + V.CostText + "\n";
-    Result += "\n";
-  }
-  if (Number[Outcome::NotReached])
-    Result += "\n";
-  Result += countText(double(What.Judged.size()), "finding") + ": " +
-            std::to_string(Number[Outcome::Confirmed]) + " confirmed, " +
-            std::to_string(Number[Outcome::Refuted]) + " refuted, " +
-            std::to_string(Number[Outcome::NotReached]) + " not reached, " +
-            std::to_string(Number[Outcome::NotMeasurable]) +
-            " not measurable here";
-  if (What.Input.Others)
-    Result += "; " +
-              countText(double(What.Input.Others), "finding of another tool") +
-              " left out";
-  return Result + "\n";
+std::string asText(const Report &What, const TextOptions &Options) {
+  return TextReport(What, Options).write();
 }
 
 } // namespace torchtidy::confirm
