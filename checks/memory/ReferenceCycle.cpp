@@ -2,6 +2,8 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "queries/MemberReads.h"
+#include "queries/OwnerPaths.h"
+#include "queries/OwnershipEnds.h"
 #include "torch/Api.h"
 #include "torch/Members.h"
 #include "torch/SharedOwners.h"
@@ -14,19 +16,6 @@ using namespace clang;
 namespace torchtidy::model {
 
 namespace {
-
-/// A variable, or this, and the members that lead from it to a part.
-struct OwnerPath {
-  /// Null for this.
-  const ValueDecl *Root = nullptr;
-  llvm::SmallVector<const FieldDecl *, 4> Members;
-
-  bool beginsWith(const OwnerPath &Other) const {
-    return Root == Other.Root && Members.size() >= Other.Members.size() &&
-           std::equal(Other.Members.begin(), Other.Members.end(),
-                      Members.begin());
-  }
-};
 
 /// One thing that was found in a function, before it is known what the rest of
 /// the file does.
@@ -41,92 +30,38 @@ struct Candidate {
   const FunctionDecl *Setter = nullptr;
 };
 
-/// What the file does anywhere with members and hooks.
-class Ends {
-public:
-  explicit Ends(const flow::UserFunctions &All) {
-    for (const FunctionDecl *F : All.all())
-      ast::forEachStmt(
-          F->getBody(), [&](const Stmt *S) { look(F, S); },
-          ast::Lambdas::Enter);
-  }
+/// The assignment is not what closes the circle, nor what has come before it.
+bool replaces(const OwnershipEnds::Assignment &Each, const Candidate &Circle,
+              const SourceManager &SM) {
+  const Stmt *Site = Circle.Found.Site;
+  return Each.Site != Site && Each.Site != Circle.Holder &&
+         Each.In->getCanonicalDecl() != Circle.Setter &&
+         !(Each.In == Circle.In &&
+           SM.isBeforeInTranslationUnit(Each.Site->getBeginLoc(),
+                                        Site->getBeginLoc()));
+}
 
-  /// Something else may open the circle.
-  bool mayOpen(const Candidate &Circle, const SourceManager &SM) const {
-    if (Circle.Found.Of == ReferenceCycle::Hook && RemovesHooks)
-      return true;
-    if (Circle.Setter && CallsOf.lookup(Circle.Setter) > 1)
-      return true;
-    return llvm::any_of(Circle.Members, [&](const FieldDecl *Member) {
-      if (LetGo.count(Member))
-        return true;
-      const auto It = Assigned.find(Member);
-      return It != Assigned.end() &&
-             llvm::any_of(It->second, [&](const Assignment &Each) {
-               return replaces(Each, Circle, SM);
-             });
-    });
-  }
-
-private:
-  struct Assignment {
-    const FunctionDecl *In;
-    const Stmt *Site;
-  };
-
-  /// It is not what closes the circle, nor what has come before it.
-  static bool replaces(const Assignment &Each, const Candidate &Circle,
-                       const SourceManager &SM) {
-    const Stmt *Site = Circle.Found.Site;
-    return Each.Site != Site && Each.Site != Circle.Holder &&
-           Each.In->getCanonicalDecl() != Circle.Setter &&
-           !(Each.In == Circle.In &&
-             SM.isBeforeInTranslationUnit(Each.Site->getBeginLoc(),
-                                          Site->getBeginLoc()));
-  }
-
-  void look(const FunctionDecl *F, const Stmt *S) {
-    const auto *Call = dyn_cast<CallExpr>(S);
-    if (!Call)
-      return;
-    const FunctionDecl *Callee = Call->getDirectCallee();
-    RemovesHooks |= torch::removesHook(Callee);
-    if (Callee)
-      ++CallsOf[Callee->getCanonicalDecl()];
-    if (torch::letsGo(Callee)) {
-      letGo(ast::objectOf(Call));
-      llvm::for_each(ast::argumentsOf(Call),
-                     [&](const Expr *Each) { letGo(Each); });
-    }
-    // What a constructor assigns is what there is at first.
-    const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
-    if (Operator && Operator->getOperator() == OO_Equal &&
-        !isa<CXXConstructorDecl>(F))
-      if (const FieldDecl *Field = fieldOf(Operator->getArg(0)))
-        Assigned[Field].push_back({F, Call});
-  }
-
-  static const FieldDecl *fieldOf(const Expr *E) {
-    const auto *Member = dyn_cast_or_null<MemberExpr>(E ? ast::strip(E) : E);
-    return Member ? dyn_cast<FieldDecl>(Member->getMemberDecl()) : nullptr;
-  }
-
-  void letGo(const Expr *E) {
-    if (const FieldDecl *Field = fieldOf(E))
-      LetGo.insert(Field);
-  }
-
-  llvm::DenseSet<const FieldDecl *> LetGo;
-  llvm::DenseMap<const FieldDecl *, llvm::SmallVector<Assignment, 2>> Assigned;
-  llvm::DenseMap<const FunctionDecl *, unsigned> CallsOf;
-  bool RemovesHooks = false;
-};
+/// Something else may open the circle.
+bool mayOpen(const OwnershipEnds &Ends, const Candidate &Circle,
+             const SourceManager &SM) {
+  if (Circle.Found.Of == ReferenceCycle::Hook && Ends.removesHooks())
+    return true;
+  if (Circle.Setter && Ends.calls(Circle.Setter) > 1)
+    return true;
+  return llvm::any_of(Circle.Members, [&](const FieldDecl *Member) {
+    return Ends.letsGo(Member) ||
+           llvm::any_of(Ends.assignments(Member),
+                        [&](const OwnershipEnds::Assignment &Each) {
+                          return replaces(Each, Circle, SM);
+                        });
+  });
+}
 
 /// Looks at one function.
 class CycleFinder {
 public:
   CycleFinder(Program &User, const FunctionDecl *F, std::vector<Candidate> &All)
-      : User(User), F(F), All(All) {}
+      : User(User), F(F), Paths(F), All(All) {}
 
   void run() {
     const auto Look = [&](const Stmt *S, llvm::ArrayRef<const Stmt *> Around) {
@@ -134,7 +69,9 @@ public:
         look(Call, Around);
       return ast::Next::Children;
     };
-    collect();
+    ast::forEachStmt(
+        F->getBody(), [&](const Stmt *S) { collectHolder(S); },
+        ast::Lambdas::Skip);
     ast::walk(F->getBody(), Look, ast::Lambdas::Captures);
   }
 
@@ -145,32 +82,6 @@ private:
     const Stmt *Site;
     bool IsElement;
   };
-
-  /// Variables that get another value, and those that a part is handed to.
-  void collect() {
-    ast::forEachStmt(
-        F->getBody(),
-        [&](const Stmt *S) {
-          const auto *Call = dyn_cast<CallExpr>(S);
-          if (!Call)
-            return;
-          const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
-          const Expr *Object = ast::objectOf(Call);
-          const auto *Ref = dyn_cast_or_null<DeclRefExpr>(
-              Object ? ast::strip(Object) : nullptr);
-          if (Ref && ((Operator && Operator->getOperator() == OO_Equal) ||
-                      torch::letsGo(Call->getDirectCallee())))
-            Changed.insert(Ref->getDecl());
-          if (torch::letsGo(Call->getDirectCallee()) && !Object)
-            for (const Expr *Each : Call->arguments())
-              if (const auto *Moved = dyn_cast<DeclRefExpr>(ast::strip(Each)))
-                Changed.insert(Moved->getDecl());
-        },
-        ast::Lambdas::Enter);
-    ast::forEachStmt(
-        F->getBody(), [&](const Stmt *S) { collectHolder(S); },
-        ast::Lambdas::Skip);
-  }
 
   /// parent->children.push_back(child), parent->register_module("c", child),
   /// parent->child = child
@@ -193,74 +104,10 @@ private:
     }
     const auto *Ref =
         dyn_cast_or_null<DeclRefExpr>(Part ? ast::stripCopies(Part) : nullptr);
-    const auto Holder = Ref && isShared(Ref) ? pathOf(Into) : std::nullopt;
+    const auto Holder =
+        Ref && isSharedPointer(Ref) ? Paths.find(Into) : std::nullopt;
     if (Holder && Holder->Root != Ref->getDecl())
       HeldBy.try_emplace(Ref->getDecl(), Held{*Holder, Call, !Operator});
-  }
-
-  /// Casts between pointers, and copies of them.
-  static const Expr *pointer(const Expr *E) {
-    E = E ? ast::stripCopies(E) : nullptr;
-    const auto *Call = dyn_cast_or_null<CallExpr>(E);
-    const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
-    if (Callee && torch::isStd(Callee) && Call->getNumArgs() == 1 &&
-        !ast::objectOf(Call) &&
-        torch::meaning(Callee) == torch::StdMeaning::Same)
-      return pointer(Call->getArg(0));
-    return E;
-  }
-
-  /// The path to what E names. Each step goes through what owns the next.
-  std::optional<OwnerPath> pathOf(const Expr *E, unsigned Depth = 0) const {
-    E = E && Depth < 8 ? ast::stripCopies(E) : nullptr;
-    if (!E)
-      return std::nullopt;
-    if (isa<CXXThisExpr>(E))
-      return OwnerPath();
-    if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
-      return pathOfVariable(dyn_cast<VarDecl>(Ref->getDecl()), Depth);
-    if (const auto *Member = dyn_cast<MemberExpr>(E)) {
-      const auto *Field = dyn_cast<FieldDecl>(Member->getMemberDecl());
-      auto Path = pathOf(Member->getBase(), Depth + 1);
-      // What is not owned lives elsewhere.
-      if (!Field || !Path || !torch::owns(Field->getType()))
-        return std::nullopt;
-      Path->Members.push_back(Field);
-      return Path;
-    }
-    const auto *Call = dyn_cast<CallExpr>(E);
-    if (!Call)
-      return std::nullopt;
-    if (torch::isSharedFromThis(Call->getDirectCallee())) {
-      const Expr *Object = ast::objectOf(Call);
-      return Object ? pathOf(Object, Depth + 1) : std::nullopt;
-    }
-    // ->, *
-    const FunctionDecl *Callee = Call->getDirectCallee();
-    const auto Operator = Callee ? Callee->getOverloadedOperator() : OO_None;
-    return Operator == OO_Arrow || Operator == OO_Star
-               ? pathOf(ast::objectOf(Call), Depth + 1)
-               : std::nullopt;
-  }
-
-  /// Another name of a path, or a variable that owns something.
-  std::optional<OwnerPath> pathOfVariable(const VarDecl *V,
-                                          unsigned Depth) const {
-    if (!V || V->hasGlobalStorage() || Changed.count(V))
-      return std::nullopt;
-    const QualType Type = V->getType().getNonReferenceType();
-    if (!torch::owns(Type))
-      return std::nullopt;
-    if (const Expr *Init = V->getInit();
-        Init &&
-        (torch::sharesOwnership(Type) || torch::isTensor(Type) ||
-         V->getType()->isReferenceType()) &&
-        isa<MemberExpr, DeclRefExpr>(ast::stripCopies(Init)))
-      if (const auto Path = pathOf(Init, Depth + 1))
-        return Path;
-    OwnerPath Result;
-    Result.Root = V;
-    return Result;
   }
 
   void look(const CallExpr *Call, llvm::ArrayRef<const Stmt *> Around) {
@@ -288,7 +135,7 @@ private:
   /// t.register_hook([t](..) {..}), net->fc->weight.register_hook([net](..)..)
   void lookAtHook(const CallExpr *Call, llvm::ArrayRef<const Stmt *> Around) {
     const Expr *Tensor = ast::objectOf(Call);
-    const auto Path = Tensor ? pathOf(Tensor) : std::nullopt;
+    const auto Path = Tensor ? Paths.find(Tensor) : std::nullopt;
     if (!Path || isValueUsed(Around))
       return;
     // Of a member that is no layer's, each forward pass may make another.
@@ -306,7 +153,7 @@ private:
   /// a->b->c = E, or an element of it.
   void lookAtStore(const CallExpr *Call, const Expr *To, const Expr *Value,
                    bool IsElement) {
-    const auto Path = pathOf(To);
+    const auto Path = Paths.find(To);
     if (!Path || Path->Members.empty())
       return;
     const FieldDecl *Last = Path->Members.back();
@@ -331,11 +178,12 @@ private:
   /// The whole, or what is around it, becomes a member of a part of it.
   void addPart(const CallExpr *Call, const OwnerPath &Path, const Expr *Value,
                bool IsElement, const FunctionDecl *Setter = nullptr) {
-    const Expr *Given = pointer(Value);
-    const auto Whole = Given ? pathOf(Given) : std::nullopt;
+    const Expr *Given = stripPointerCasts(Value);
+    const auto Whole = Given ? Paths.find(Given) : std::nullopt;
     OwnerPath Around = Path;
     Around.Members.pop_back();
-    if (!Whole || !isShared(Given) || !torch::leadsToTensor(Given->getType()))
+    if (!Whole || !isSharedPointer(Given) ||
+        !torch::leadsToTensor(Given->getType()))
       return;
     Candidate Found;
     if (!Around.beginsWith(*Whole)) {
@@ -374,15 +222,11 @@ private:
     return First && Second && Flow->parent(First) == Flow->parent(Second);
   }
 
-  static bool isShared(const Expr *Pointer) {
-    return torch::sharesOwnership(Pointer->getType().getNonReferenceType());
-  }
-
   /// part->set_whole(whole), where the method stores its argument in a member.
   void lookAtSetter(const CXXMemberCallExpr *Call) {
     const FunctionDecl *Setter =
         User.code().functions().definition(Call->getMethodDecl());
-    const auto Path = pathOf(Call->getImplicitObjectArgument());
+    const auto Path = Paths.find(Call->getImplicitObjectArgument());
     if (!Setter || !Path)
       return;
     for (unsigned I = 0; I < Call->getNumArgs() && I < Setter->getNumParams();
@@ -448,15 +292,15 @@ private:
          llvm::zip_equal(Lambda->captures(), Lambda->capture_inits())) {
       if (Capture.getCaptureKind() != LCK_ByCopy || !Init)
         continue;
-      const Expr *From = pointer(Init);
-      const auto Path = From ? pathOf(From) : std::nullopt;
+      const Expr *From = stripPointerCasts(Init);
+      const auto Path = From ? Paths.find(From) : std::nullopt;
       if (!Path || !Holder.beginsWith(*Path))
         continue;
       const bool IsTensor = torch::isTensor(From->getType());
       const bool IsWhole = Path->Members.size() == Holder.Members.size();
-      const bool Keeps =
-          IsTensor ? IsWhole && Of == ReferenceCycle::Hook
-                   : isShared(From) && torch::leadsToTensor(From->getType());
+      const bool Keeps = IsTensor ? IsWhole && Of == ReferenceCycle::Hook
+                                  : isSharedPointer(From) &&
+                                        torch::leadsToTensor(From->getType());
       if (!Keeps)
         continue;
       Candidate Result;
@@ -516,8 +360,8 @@ private:
 
   Program &User;
   const FunctionDecl *F;
+  const OwnerPaths Paths;
   std::vector<Candidate> &All;
-  llvm::DenseSet<const ValueDecl *> Changed;
   /// Of variables: what holds them.
   llvm::DenseMap<const ValueDecl *, Held> HeldBy;
 };
@@ -533,7 +377,7 @@ std::vector<ReferenceCycle> findReferenceCycles(Program &Program) {
   std::vector<ReferenceCycle> Result;
   if (All.empty())
     return Result;
-  const Ends Known(Functions);
+  const OwnershipEnds Ends(Functions);
   // Of a hook's members, weights of layers, nobody lets go.
   const auto IsCertain = [&](const Candidate &Each) {
     return Each.Found.Of == ReferenceCycle::Hook ||
@@ -542,7 +386,7 @@ std::vector<ReferenceCycle> findReferenceCycles(Program &Program) {
            });
   };
   for (const Candidate &Each : All)
-    if (IsCertain(Each) && !Known.mayOpen(Each, Program.sourceManager()))
+    if (IsCertain(Each) && !mayOpen(Ends, Each, Program.sourceManager()))
       Result.push_back(Each.Found);
   return Result;
 }
