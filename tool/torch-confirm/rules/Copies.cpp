@@ -1,5 +1,6 @@
 // copies-per-iteration: a tensor that is copied to another device, or converted
 // to another type, in each iteration.
+#include "rules/Operations.h"
 #include "rules/RedundantCopies.h"
 #include <algorithm>
 #include <map>
@@ -9,17 +10,6 @@ namespace {
 
 constexpr uint64_t FewestIterations = 5;
 constexpr double CopiesThatCount = 0.5;
-
-/// Operations that are there to copy, where the tensor is elsewhere or of
-/// another type. Others convert on their way (sum() of a bool) and are not
-/// meant.
-bool mayCopy(const Site &S) {
-  static const char *const Names[] = {"aten::to",    "aten::_to_copy",
-                                      "aten::copy_", "aten::cuda",
-                                      "aten::cpu",   "aten::type_as"};
-  return std::any_of(std::begin(Names), std::end(Names),
-                     [&](const char *Name) { return S.Operation == Name; });
-}
 
 std::string kindOf(const CopyCount &Copy) {
   if (Copy.From == Copy.To)

@@ -1,5 +1,6 @@
 // element-operations: a tensor of several elements is taken apart, and each
 // operation then reads or writes one number.
+#include "rules/Operations.h"
 #include "rules/Rule.h"
 #include <algorithm>
 
@@ -11,11 +12,6 @@ constexpr uint64_t FewestAccesses = 64;
 
 /// Of these, so many have a tensor to themselves, and nothing is taken apart.
 constexpr double ShareOfOwn = 0.5;
-
-bool isOneOf(const Site &S, std::initializer_list<const char *> Names) {
-  return std::any_of(Names.begin(), Names.end(),
-                     [&](const char *Name) { return S.Operation == Name; });
-}
 
 bool reads(const Site &S) {
   return isOneOf(

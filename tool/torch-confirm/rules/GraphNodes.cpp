@@ -16,6 +16,7 @@
 // Totals only give the number.
 #include "rules/KeptGraphs.h"
 #include "rules/Messages.h"
+#include "rules/Operations.h"
 #include "rules/Rule.h"
 #include "rules/Series.h"
 #include <algorithm>

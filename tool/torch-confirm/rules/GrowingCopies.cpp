@@ -1,5 +1,6 @@
 // growing-copies: an operation that joins tensors is given a larger one each
 // time, and copies it.
+#include "rules/Operations.h"
 #include "rules/Rule.h"
 #include <algorithm>
 
@@ -12,15 +13,6 @@ constexpr uint64_t FewestIterations = 20;
 constexpr double ResultsThatAreUsed = 0.5;
 /// More than the first kinds of arguments that a site keeps: see Site::Shapes.
 constexpr size_t KindsKept = 4;
-
-bool joins(const Site &S) {
-  static const char *const Names[] = {
-      "aten::cat",    "aten::concat",    "aten::concatenate",
-      "aten::stack",  "aten::hstack",    "aten::vstack",
-      "aten::dstack", "aten::row_stack", "aten::column_stack"};
-  return std::any_of(std::begin(Names), std::end(Names),
-                     [&](const char *Name) { return S.Operation == Name; });
-}
 
 /// Of all tensors of "Float[32,3], Float[1,3]".
 uint64_t elementsOf(const std::string &Text) {

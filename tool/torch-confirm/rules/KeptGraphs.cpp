@@ -1,4 +1,5 @@
 #include "rules/KeptGraphs.h"
+#include "rules/Operations.h"
 #include <algorithm>
 
 namespace torchtidy::confirm {
@@ -26,14 +27,13 @@ bool isHeldByTensors(const Site &S, uint64_t Iterations) {
   return double(S.SweptRoots) * NodesOfOne >= ShareHeld * double(S.SweptNodes);
 }
 
-} // namespace
-
-bool handsOn(const Site &S) {
-  static const char *const Names[] = {"aten::to", "aten::contiguous",
-                                      "aten::cpu", "aten::cuda"};
-  return std::any_of(std::begin(Names), std::end(Names),
-                     [&](const char *Name) { return S.Operation == Name; });
+/// Its tensors do, or the chain of its own results.
+bool holdsGraphs(const Site &S, uint64_t Iterations) {
+  return isHeldByTensors(S, Iterations) ||
+         double(S.SweptChain) >= ShareHeld * double(S.SweptNodes);
 }
+
+} // namespace
 
 Kept longestKept(const std::vector<CallPath> &Paths) {
   Kept Result;
@@ -99,8 +99,7 @@ Holder holderOf(const CallPath &Path) {
         S->SweptNodes < FewestToTellHolder)
       continue;
     IsKnown = true;
-    if (isHeldByTensors(*S, Path.Iterations) ||
-        double(S->SweptChain) >= ShareHeld * double(S->SweptNodes))
+    if (holdsGraphs(*S, Path.Iterations))
       return Holder::Itself;
   }
   return IsKnown ? Holder::Another : Holder::NotKnown;
@@ -126,9 +125,8 @@ std::string otherHolder(const Recording &Run, const CallPath &Than) {
   const Site *Most = nullptr;
   for (const Site &S : Run.Sites)
     if (S.SweptNodes >= FewestToTellHolder && !S.Stack.empty() &&
-        double(std::max(S.SweptRoots, S.SweptChain)) >=
-            ShareHeld * double(S.SweptNodes) &&
-        distanceToShared(Than, S) && (!Most || S.SweptNodes > Most->SweptNodes))
+        holdsGraphs(S, Than.Iterations) && distanceToShared(Than, S) &&
+        (!Most || S.SweptNodes > Most->SweptNodes))
       Most = &S;
   if (!Most)
     return "something else";

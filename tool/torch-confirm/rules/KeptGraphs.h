@@ -21,9 +21,6 @@ Kept longestKept(const std::vector<CallPath> &Paths);
 /// Only the paths on which graphs are recorded: others run under a guard.
 std::vector<CallPath> recording(std::vector<CallPath> Paths);
 
-/// Whether it returns its argument when there is nothing to do, with its graph.
-bool handsOn(const Site &S);
-
 /// Nodes of a path that no backward ran, that further ones run again, or that
 /// stayed when it had; of all.
 double shareForNothing(const CallPath &Path);

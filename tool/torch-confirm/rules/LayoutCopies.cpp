@@ -1,15 +1,11 @@
 // layout-copies: a tensor is copied to have another shape or layout: repeat(),
 // contiguous().
+#include "rules/Operations.h"
 #include "rules/Rule.h"
 #include <algorithm>
 
 namespace torchtidy::confirm {
 namespace {
-
-bool isOneOf(const Site &S, std::initializer_list<const char *> Names) {
-  return std::any_of(Names.begin(), Names.end(),
-                     [&](const char *Name) { return S.Operation == Name; });
-}
 
 bool copies(const Site &S) {
   return isOneOf(S, {"aten::repeat", "aten::tile", "aten::repeat_interleave",

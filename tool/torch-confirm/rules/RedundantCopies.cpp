@@ -1,4 +1,5 @@
 #include "rules/RedundantCopies.h"
+#include "rules/Operations.h"
 #include <algorithm>
 
 namespace torchtidy::confirm {
@@ -23,11 +24,6 @@ struct Moves {
   /// converted.
   bool IsToDevice = false;
 };
-
-bool isTransfer(const Site &S) {
-  return S.Operation == "aten::to" || S.Operation == "aten::_to_copy" ||
-         S.Operation == "aten::cuda" || S.Operation == "aten::cpu";
-}
 
 Moves movesOf(const Places &Where) {
   Moves Result;
