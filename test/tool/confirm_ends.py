@@ -58,7 +58,8 @@ class Test:
                    and "1 confirmed, 0 refuted, 1 not reached" in report, report)
 
     def ends_alike(self) -> None:
-        for end in ["", "echo", "abort", "segv", "_exit", "throw", "name"]:
+        for end in ["", "echo", "abort", "segv", "_exit", "throw", "name", "observe",
+                    "observe-thread"]:
             text = "one\ntwo\n"
             report = self.work / f"report-{end}"
             alone = subprocess.run([self.ends, end], capture_output=True, text=True,

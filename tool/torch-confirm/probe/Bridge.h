@@ -114,6 +114,10 @@ struct TorchSide {
   /// Around the step of an optimizer.
   void (*stepBegins)(void *Optimizer);
   void (*stepEnds)(void *Optimizer, uint32_t Site);
+  /// Makes a std::optional<at::StepCallbacks> without a value, or an empty
+  /// at::StepCallbacks: nobody observes.
+  void (*makeNoCallbacks)(void *Into);
+  void (*makeEmptyCallbacks)(void *Into);
   /// A group of parameters was added to an optimizer at that site.
   void (*groupAdded)(void *Optimizer, uint32_t Site);
   /// Whether the tensor shares the memory of a parameter that has had
@@ -128,7 +132,7 @@ struct TorchSide {
 };
 
 /// Exported by libtorch-confirm-torch.so. Counts up when a table changes.
-constexpr uint32_t BridgeVersion = 3;
+constexpr uint32_t BridgeVersion = 4;
 extern "C" const TorchSide *torch_confirm_torch_side(uint32_t Version);
 using GetTorchSide = const TorchSide *(*)(uint32_t);
 

@@ -1,6 +1,7 @@
 // Keeps graphs, and then ends as its argument says.
 #include <torch/torch.h>
 
+#include <ATen/record_function.h>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -26,6 +27,32 @@ torch::Tensor unused() {
   return sum;
 }
 
+static int seen = 0;
+
+static std::unique_ptr<at::ObserverContext> count_one(const at::RecordFunction&) {
+  ++seen;
+  return nullptr;
+}
+
+// Operations, and the ranges of a backward: how many of them an observer of the
+// program's own sees in one step of a training.
+static int observed(bool by_thread) {
+  torch::nn::Linear layer(4, 2);
+  torch::optim::Adam adam(layer->parameters(), 0.1);
+  const auto step = [&] {
+    layer->forward(torch::ones({3, 4})).sum().backward();
+    adam.step();
+  };
+  step();
+  at::RecordFunctionCallback observer(count_one);
+  observer.scopes({at::RecordScope::FUNCTION});
+  const auto handle =
+      by_thread ? at::addThreadLocalCallback(observer) : at::addGlobalCallback(observer);
+  step();
+  at::removeCallback(handle);
+  return seen;
+}
+
 int main(int count, char** words) {
   const std::string end = count > 1 ? words[1] : "";
   std::cout << "sum " << keep(40).item<float>() << std::endl;
@@ -44,6 +71,8 @@ int main(int count, char** words) {
   if (end == "segv") raise(SIGSEGV);
   if (end == "_exit") _exit(4);
   if (end == "throw") torch::ones({2}) + torch::ones({3});
+  if (end == "observe") std::cout << "saw " << observed(false) << std::endl;
+  if (end == "observe-thread") std::cout << "saw " << observed(true) << std::endl;
   if (end == "name") std::cout << words[0] << std::endl;
   return 0;
 }

@@ -121,8 +121,10 @@ void hookEvaluate(void *Engine, void **Task, void *Node, void *Inputs,
     Next(Engine, Task, Node, Inputs, Queue);
   } else if (!Self.Depth && Tasks.look(keyOf(*Task), Row)) {
     Within Backward(Row.Site);
+    Whole AllOfIt;
     Next(Engine, Task, Node, Inputs, Queue);
   } else {
+    Whole AllOfIt;
     Next(Engine, Task, Node, Inputs, Queue);
   }
 }

@@ -47,6 +47,8 @@ Returned step(Step *Next, const char *Name, void *Optimizer, void *Closure) {
   if (isEmpty(Closure)) {
     Within Steps(Site);
     StepOf Telling(Optimizer, Site);
+    // None of it is the user's code.
+    Whole AllOfIt;
     return Next(Optimizer, Closure);
   }
   // The closure is the user's code, and its operations are their own sites.

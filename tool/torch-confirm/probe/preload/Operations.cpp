@@ -3,6 +3,7 @@
 
 #include "Operations.h"
 
+#include "Hooks.h"
 #include "Sites.h"
 #include "Stacks.h"
 
@@ -22,6 +23,8 @@ enum Flags : uint8_t {
   IsJoining = 8,
   /// It makes a tensor from sizes.
   IsFactory = 16,
+  /// What it calls neither waits for a device nor runs the user's code.
+  IsPlain = 32,
 };
 
 struct Known {
@@ -68,6 +71,21 @@ constexpr const char *Factories[] = {"empty",  "zeros",    "ones",    "full",
                                      "rand",   "randn",    "randint", "normal",
                                      "arange", "linspace", "eye"};
 
+/// Those that are frequent, or call many others.
+constexpr char Plain[] =
+    " abs add add_ addmm arange avg_pool1d avg_pool2d batch_norm "
+    "binary_cross_entropy binary_cross_entropy_with_logits bmm clamp clamp_ "
+    "clone contiguous conv1d conv2d conv3d conv_transpose2d cos "
+    "cross_entropy_loss detach div div_ dropout einsum elu embedding empty "
+    "empty_like exp expand fill_ flatten full gelu group_norm gru "
+    "instance_norm kl_div l1_loss layer_norm leaky_relu linear log "
+    "log_softmax lstm matmul max_pool1d max_pool2d mean mm mse_loss mul "
+    "mul_ neg nll_loss nll_loss_nd norm ones ones_like permute pow rand "
+    "rand_like randn randn_like relu relu_ reshape rsqrt rsub "
+    "scaled_dot_product_attention select sigmoid silu sin slice "
+    "smooth_l1_loss softmax sqrt squeeze std sub sub_ sum t tanh transpose "
+    "unsqueeze var view zero_ zeros zeros_like ";
+
 /// Whose kernels are LibTorch's own.
 constexpr const char *Namespaces[] = {"aten",           "prim",
                                       "prims",          "quantized",
@@ -82,6 +100,15 @@ constexpr const char *Namespaces[] = {"aten",           "prim",
                                       "inductor",       "nvprims",
                                       "higher_order",   "torch_attn"};
 
+bool isPlain(const char *Name) {
+  const size_t Size = std::strlen(Name);
+  for (const char *At = std::strstr(Plain, Name); At;
+       At = std::strstr(At + 1, Name))
+    if (At[-1] == ' ' && At[Size] == ' ')
+      return true;
+  return false;
+}
+
 uint8_t flagsOf(const char *Name, const char *Colons) {
   const size_t Size = static_cast<size_t>(Colons - Name);
   for (const char *Each : Namespaces) {
@@ -93,10 +120,11 @@ uint8_t flagsOf(const char *Name, const char *Colons) {
     for (const char *Joins : Joining)
       if (std::strcmp(Colons + 2, Joins) == 0)
         return IsJoining;
+    uint8_t Result = 0;
     for (const char *Makes : Factories)
       if (std::strcmp(Colons + 2, Makes) == 0)
-        return IsFactory;
-    return 0;
+        Result |= IsFactory;
+    return isPlain(Colons + 2) ? Result | IsPlain : Result;
   }
   return IsTransparent;
 }
@@ -155,7 +183,78 @@ const Known &known(const char *Name) {
   return *Entry;
 }
 
+std::atomic<bool> OthersObserve;
+/// Its observer is the probe's own.
+TORCH_CONFIRM_TLS bool IsOwnObserver;
+
+using AddCallback = uint64_t(void *);
+
 } // namespace
+
+AddsObserver::AddsObserver() { IsOwnObserver = true; }
+AddsObserver::~AddsObserver() { IsOwnObserver = false; }
+
+// A profiler, or the program itself: all operations are theirs to see.
+#define HOOK_ADD(Name, Symbol)                                                 \
+  static std::atomic<void *> Next##Name;                                       \
+  TORCH_CONFIRM_HOOK uint64_t hook##Name(void *Callback) asm(Symbol);          \
+  uint64_t hook##Name(void *Callback) {                                        \
+    if (!IsOwnObserver)                                                        \
+      OthersObserve.store(true, std::memory_order_relaxed);                    \
+    return next<AddCallback>(Next##Name, Symbol)(Callback);                    \
+  }
+
+HOOK_ADD(AddGlobal, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE")
+HOOK_ADD(AddThreadLocal,
+         "_ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE")
+
+// LibTorch asks before each operation, and before each range, who observes it,
+// and then makes an object that has its name and arguments, for everybody. That
+// is most of what the probe costs; inside of what is told of as a whole nobody
+// wants to know.
+#define CALLBACKS_OF_OPERATION                                                 \
+  "_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE"
+#define CALLBACKS_OF_RANGE "_ZN2at16getStepCallbacksENS_11RecordScopeE"
+
+using Ask = Returned(uint8_t);
+
+static bool isOfNoInterest(uint8_t Scope) {
+  constexpr uint8_t Function = 0; // RecordScope::FUNCTION
+  return Self.Depth && Scope == Function && stackPointer() < Self.Top &&
+         Torch && isRecording() &&
+         !OthersObserve.load(std::memory_order_relaxed);
+}
+
+// Functions of their own: the variable is then where the caller wants it.
+static Returned noCallbacks() {
+  Returned Result;
+  Torch->makeNoCallbacks(&Result);
+  return Result;
+}
+static Returned emptyCallbacks() {
+  Returned Result;
+  Torch->makeEmptyCallbacks(&Result);
+  return Result;
+}
+
+TORCH_CONFIRM_HOOK Returned
+hookOperation(uint8_t Scope) asm(CALLBACKS_OF_OPERATION);
+Returned hookOperation(uint8_t Scope) {
+  static std::atomic<void *> Next;
+  if (Self.IsWhole && isOfNoInterest(Scope))
+    return noCallbacks();
+  return next<Ask>(Next, CALLBACKS_OF_OPERATION)(Scope);
+}
+
+// Of ranges no one is of interest that is inside of something: they have names,
+// and nothing else.
+TORCH_CONFIRM_HOOK Returned hookRange(uint8_t Scope) asm(CALLBACKS_OF_RANGE);
+Returned hookRange(uint8_t Scope) {
+  static std::atomic<void *> Next;
+  if (isOfNoInterest(Scope))
+    return emptyCallbacks();
+  return next<Ask>(Next, CALLBACKS_OF_RANGE)(Scope);
+}
 
 bool prepareOperations() {
   if (!Names)
@@ -195,6 +294,7 @@ __attribute__((noinline)) uint32_t operationBegins(const char *Name) {
     Self.IsFactory = Operation.Flags & IsFactory;
     Own = Site;
     hit(Site);
+    Self.IsWhole = Operation.Flags & IsPlain;
     if (Operation.Flags & IsTransparent) {
       Self.Depth = 0;
       return Own;

@@ -18,6 +18,13 @@ void runsInMode(uint32_t Site, bool IsTraining);
 /// The host waits for the device at this site, or would on CUDA.
 void countSynchronisation(uint32_t Site);
 
+/// Ours is added: it is none of theirs.
+class AddsObserver {
+public:
+  AddsObserver();
+  ~AddsObserver();
+};
+
 void resetOperationLocks();
 
 } // namespace torchtidy::confirm::probe

@@ -253,6 +253,7 @@ bool startFirst() {
   const char *Wrong = openTorchSide();
   if (!Wrong) {
     Trace->LibTorch = keepText(Torch->Version);
+    const AddsObserver Own;
     Wrong = Torch->observe(&Probe);
   }
   findCapabilities(Wrong);

@@ -49,10 +49,11 @@ int uncaughtExceptions() {
 
 Within::Within(uint32_t Inside)
     : Depth(Self.Depth), Site(Self.Site), SyncDepth(Self.SyncDepth),
-      Top(Self.Top), Exceptions(uncaughtExceptions()) {
+      IsWhole(Self.IsWhole), Top(Self.Top), Exceptions(uncaughtExceptions()) {
   Self.Depth = Inside ? 1 : 0;
   Self.Site = Inside;
   Self.SyncDepth = 0;
+  Self.IsWhole = false;
   Self.Top = stackPointer();
 }
 
@@ -62,6 +63,7 @@ Within::~Within() {
   Self.Depth = Depth;
   Self.Site = Site;
   Self.SyncDepth = SyncDepth;
+  Self.IsWhole = IsWhole;
   Self.Top = Top;
 }
 

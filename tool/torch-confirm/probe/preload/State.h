@@ -65,6 +65,9 @@ struct Thread {
   uint32_t LastSite;
   /// How many outermost ones it has begun.
   uint32_t Operations;
+  /// Of the outermost one all is told by itself: what it calls neither waits
+  /// for a device nor runs the user's code.
+  bool IsWhole;
   /// The outermost one joins tensors.
   bool IsJoining;
   /// Or makes a tensor from sizes.
@@ -112,8 +115,22 @@ public:
 
 private:
   uint32_t Depth, Site, SyncDepth;
+  bool IsWhole;
   uintptr_t Top;
   int Exceptions;
+};
+
+/// What runs meanwhile belongs to what is open, and nobody needs to be told of
+/// its operations: see Thread::IsWhole.
+class Whole {
+public:
+  Whole() : Was(Self.IsWhole) { Self.IsWhole = true; }
+  ~Whole() { Self.IsWhole = Was; }
+  Whole(const Whole &) = delete;
+  Whole &operator=(const Whole &) = delete;
+
+private:
+  bool Was;
 };
 
 /// An operation ends. What was thrown in it and does not leave it, LibTorch has

@@ -83,6 +83,13 @@ const char *observe(const ProbeSide *Side) {
   return nullptr;
 }
 
+void makeNoCallbacks(void *Into) {
+  new (Into) decltype(at::getStepCallbacksUnlessEmpty(
+      at::RecordScope::FUNCTION))();
+}
+
+void makeEmptyCallbacks(void *Into) { new (Into) at::StepCallbacks(); }
+
 void nodeKey(const void *Node, uint64_t *Thread, uint64_t *Sequence) {
   const auto &Of = *static_cast<const torch::autograd::Node *>(Node);
   *Thread = Of.thread_id();
@@ -123,6 +130,8 @@ const TorchSide Side = {TORCH_VERSION,
                         accumulateEnds,
                         stepBegins,
                         stepEnds,
+                        makeNoCallbacks,
+                        makeEmptyCallbacks,
                         groupAdded,
                         parameterWritten,
                         messageOf,
