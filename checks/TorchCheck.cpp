@@ -4,6 +4,7 @@
 #include "Registry.h"
 #include "report/Report.h"
 #include "clang/ASTMatchers/ASTMatchFinder.h"
+#include "clang/Lex/Lexer.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cassert>
 #include <tuple>
@@ -147,7 +148,7 @@ void TorchCheck::onEndOfTranslationUnit() {
          Pool->take(getID(), Model->sourceManager())) {
       if (FindingListener *Listener = FindingListener::current())
         Listener->found(Finding, Model->sourceManager());
-      emit(Finding);
+      emit(Finding, Model->context());
     }
   }
   Model.reset();
@@ -188,12 +189,26 @@ void TorchCheck::storeBoolOption(tidy::ClangTidyOptions::OptionMap &Map,
   Options.store(Map, Option, StringRef(Value ? "true" : "false"));
 }
 
-void TorchCheck::emit(const model::Finding &Finding) {
+/// In a file: what a macro is given, else what stands for the macro. Clang-tidy
+/// knows no other ranges, and tells of a macro's as if it were a file.
+static CharSourceRange fileRange(SourceRange Range, const ASTContext &Context) {
+  const SourceManager &SM = Context.getSourceManager();
+  const LangOptions &Language = Context.getLangOpts();
+  const auto Tokens = CharSourceRange::getTokenRange(Range);
+  const CharSourceRange Spelled =
+      Lexer::makeFileCharRange(Tokens, SM, Language);
+  return Spelled.isValid()
+             ? Spelled
+             : Lexer::getAsCharRange(SM.getExpansionRange(Range), SM, Language);
+}
+
+void TorchCheck::emit(const model::Finding &Finding,
+                      const ASTContext &Context) {
   {
     // Through "%0": a message may quote code with a percent sign.
     auto Diagnostic = diag(Finding.Location, "%0") << Finding.Message;
     if (Finding.Range.isValid())
-      Diagnostic << Finding.Range;
+      Diagnostic << fileRange(Finding.Range, Context);
     for (const FixItHint &Fix : Finding.Fixes)
       Diagnostic << Fix;
   }

@@ -49,7 +49,7 @@ protected:
 
 private:
   void leaveOutPrecompiled(clang::ASTContext &Context) const;
-  void emit(const model::Finding &Finding);
+  void emit(const model::Finding &Finding, const clang::ASTContext &Context);
 
   clang::tidy::ClangTidyContext *Tidy;
   /// Shared by the checks of one translation unit: dies with the last of them.
