@@ -48,13 +48,16 @@ public:
   Verdict judge(const Places &Where) const override;
   /// A store runs no operation, and a text names neither a loop nor a builder.
   std::optional<Verdict> judgeUnseen(const Places &Where) const override {
-    if (!Where.isAmongLinesThatRan())
+    const bool Ran = Where.ran().State == LineState::Ran;
+    if (!Ran && !Where.isAmongLinesThatRan())
       return std::nullopt;
     Verdict V;
     V.Sentence =
-        "no operation of this line was seen, and it may have none: the "
-        "lines around it ran; the finding does not say which line "
-        "builds the graph (torch-tidy's SARIF does)";
+        (Ran ? std::string("the line ran, but no operation of it was seen")
+             : "no operation of this line was seen, and it may have none: the "
+               "lines around it ran") +
+        "; the finding does not say which line builds the graph (torch-tidy's "
+        "SARIF does)";
     V.Rule = "no operation to count by";
     return V;
   }
