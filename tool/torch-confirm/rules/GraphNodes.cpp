@@ -109,6 +109,7 @@ Verdict GraphNodes::confirmed(const Kept &Most) const {
     if (double(S->MostNodesAlive) * Iterations >=
         ShareOfUnit * Most.Graphs * double(S->NodesMade))
       Nodes += double(S->NodesMade) / Iterations;
+  const double OwnNodes = Nodes * Iterations;
   double Bytes = 0;
   std::string Memory = "tensor memory";
   bool HasBytes = false;
@@ -151,6 +152,9 @@ Verdict GraphNodes::confirmed(const Kept &Most) const {
   V.CostAmount = (Bytes + Nodes) * Most.Graphs;
   if (Bytes > 0)
     V.CostText = bytesText(Bytes * Most.Graphs) + " in this run";
+  V.Grows = std::make_shared<CallPath>(Path);
+  V.OwnNodes = OwnNodes;
+  V.GrownBytes = Bytes * Most.Graphs;
   return V;
 }
 

@@ -1,5 +1,6 @@
 #include "rules/Judge.h"
 #include "rules/Rule.h"
+#include "rules/Shares.h"
 #include "support/Errors.h"
 #include <algorithm>
 #include <set>
@@ -259,6 +260,7 @@ std::vector<JudgedFinding> judge(const std::vector<DiagnosedFinding> &Findings,
                                    : judgeOfAnyKind(Finding, Run, Sources),
                       seenAt(Where)});
   }
+  splitShares(Result);
   std::stable_sort(Result.begin(), Result.end(),
                    [](const JudgedFinding &A, const JudgedFinding &B) {
                      return keyOf(A) < keyOf(B);
