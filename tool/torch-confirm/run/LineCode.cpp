@@ -13,11 +13,11 @@ namespace fs = std::filesystem;
 namespace torchtidy::confirm {
 namespace {
 
-/// For a table of a million rows it takes a second or two.
+/// 43,000 rows take 0.03 s.
 constexpr unsigned MostSeconds = 30;
 /// A line of a template may have code in many places.
 constexpr size_t MostRowsOfLine = 512;
-/// Inlined code is looked for at so many addresses, which takes 5 seconds.
+/// Inlined code is looked for at so many addresses; 9,400 take 0.15 s.
 constexpr size_t MostAddresses = 400000;
 
 /// One row for each address: that which begins a statement, if one does.

@@ -1,10 +1,9 @@
 // Where the code of source lines is: the line tables of the debug information,
 // as binutils' objdump prints them.
 //
-// Measured for a program of LibTorch's with 43,000 rows: 0.03 s, which is what
-// a library takes that reads them (libdw), and binutils are there wherever a
-// compiler is, which the probe needs anyway. It reads DWARF of all versions,
-// compressed or not.
+// Measured for a program of LibTorch's with 43,000 rows: 0.03 s. Binutils are
+// there wherever a compiler is, which the probe needs anyway, and read DWARF of
+// all versions, compressed or not.
 #ifndef TORCHTIDY_CONFIRM_RUN_LINETABLE_H
 #define TORCHTIDY_CONFIRM_RUN_LINETABLE_H
 
