@@ -5,6 +5,7 @@
 #include "recording/Json.h"
 #include "recording/Sanitizer.h"
 #include "run/Execute.h"
+#include "run/LineWatch.h"
 #include "run/Target.h"
 #include "support/Capture.h"
 #include "support/Errors.h"
@@ -80,6 +81,10 @@ public:
         ->type_name("FILE");
     App->add_flag("--no-heap", NoHeap,
                   "Do not ask malloc for the bytes in use at each sample");
+    App->add_flag("--no-line-hits", NoLineHits,
+                  "Do not watch whether flagged lines run that run no "
+                  "operation of LibTorch (breakpoints, each of which goes when "
+                  "it is hit)");
     App->add_option("program", Words, "The program and its arguments")
         ->type_name("PROGRAM ARGUMENTS");
     // What the program is given is not ours to read.
@@ -97,7 +102,7 @@ private:
   CLI::App *App = nullptr;
   std::vector<std::string> Words;
   std::string Kept;
-  bool NoHeap = false;
+  bool NoHeap = false, NoLineHits = false;
   Judging Both;
   ProbeOptions Probe;
   Ended End;
@@ -111,12 +116,22 @@ Recording RunCommand::record(const Target &Which) {
   What.Probe = Probe.build(Which.LibTorch);
   What.Trace = Folder.path() + "/trace";
   What.SamplesHeap = !NoHeap;
+  std::optional<LineWatch> Lines;
+  if (!NoLineHits) {
+    Lines.emplace(userModules(Which), wantedLines(Both.findings().Findings),
+                  Folder.path() + "/lines");
+    What.Environment = Lines->environment();
+  }
   End = execute(What);
 
   const auto Trace = busiest(What.Trace);
   if (!Trace)
     throw UserError("the probe recorded nothing of '" + Words[0] + "'");
   Recording Result = recordingOf(*Trace);
+  if (Lines)
+    Lines->addTo(Result);
+  else
+    Result.Capabilities["line-hits"].Reason = "--no-line-hits was given";
   complete(Result);
   return Result;
 }

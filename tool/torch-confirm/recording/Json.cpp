@@ -5,6 +5,14 @@
 using nlohmann::json;
 
 namespace torchtidy::confirm {
+
+// Where the enumeration is, or it would be written as a number.
+NLOHMANN_JSON_SERIALIZE_ENUM(LineState,
+                             {{LineState::Unknown, "unknown"},
+                              {LineState::DidNotRun, "did not run"},
+                              {LineState::MayHaveRun, "may have run"},
+                              {LineState::Ran, "ran"}})
+
 namespace {
 
 constexpr const char *Format = "torch-confirm recording";
@@ -181,6 +189,14 @@ template <typename V> void visit(V &Fields, SanitizerReport &Report) {
   Fields.list("allocated", Report.Allocated);
 }
 
+template <typename V> void visit(V &Fields, LineHits &Line) {
+  Fields.field("file", Line.File);
+  Fields.field("line", Line.Line);
+  Fields.field("state", Line.State, LineState::Unknown);
+  Fields.field("places", Line.Places);
+  Fields.field("reason", Line.Reason);
+}
+
 template <typename V> void visit(V &Fields, Recording &Run) {
   Fields.field("command", Run.Command);
   Fields.field("exitCode", Run.ExitCode);
@@ -200,6 +216,7 @@ template <typename V> void visit(V &Fields, Recording &Run) {
   Fields.field("unattributedEvents", Run.UnattributedEvents);
   Fields.list("sites", Run.Sites);
   Fields.list("sanitizerReports", Run.SanitizerReports);
+  Fields.list("lines", Run.Lines);
 }
 
 } // namespace

@@ -180,6 +180,27 @@ struct SanitizerReport {
   std::vector<SourceLine> Use, Freed, Allocated;
 };
 
+enum class LineState {
+  DidNotRun,
+  Ran,
+  /// Optimised code: of the line only instructions ran that the compiler may
+  /// have moved, and none of those that begin it.
+  MayHaveRun,
+  Unknown,
+};
+
+/// A line whose hits were wanted, and that has code.
+struct LineHits {
+  std::string File;
+  unsigned Line = 0;
+  LineState State = LineState::Unknown;
+  /// Places in the code where it begins, or where code of it is.
+  uint64_t Places = 0;
+  /// Why its state is unknown; of a line that did not run, what else there is
+  /// to say.
+  std::string Reason;
+};
+
 /// Whether a quantity was measured.
 struct Capability {
   bool IsAvailable = false;
@@ -200,8 +221,8 @@ struct Recording {
   std::string CudaDevice;
   /// By quantity: "operations", "cpu-memory", "cuda-memory", "graph-nodes",
   /// "gradients", "copies", "synchronisations", "cuda-runtime", "exceptions",
-  /// "call-stacks", "line-numbers"; "sanitizer" where there are reports of
-  /// AddressSanitizer, or a run under it that ended without any.
+  /// "call-stacks", "line-numbers", "line-hits"; "sanitizer" where there are
+  /// reports of AddressSanitizer, or a run under it that ended without any.
   std::map<std::string, Capability> Capabilities;
 
   // Of the whole process.
@@ -218,6 +239,8 @@ struct Recording {
 
   std::vector<Site> Sites;
   std::vector<SanitizerReport> SanitizerReports;
+  /// Of flagged lines, of all processes of the run together.
+  std::vector<LineHits> Lines;
 
   bool has(const std::string &Quantity) const {
     auto It = Capabilities.find(Quantity);

@@ -4,6 +4,7 @@
 #include "support/Paths.h"
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 namespace fs = std::filesystem;
@@ -11,9 +12,14 @@ namespace fs = std::filesystem;
 namespace torchtidy::confirm {
 namespace {
 
+/// Of symbolizeEach(): 9,400 addresses take 0.15 s.
+constexpr unsigned MostSeconds = 60;
+
 /// The first of them that is installed, with the options that make it print as
 /// addr2line does.
-std::vector<std::string> symbolizer() {
+using Words = std::vector<std::string>;
+
+Words symbolizer(bool WithNames) {
   // By what they cost: seconds for a hundred addresses are the same for the
   // first two, and give the same lines.
   for (const char *Name :
@@ -21,11 +27,47 @@ std::vector<std::string> symbolizer() {
         "llvm-symbolizer-17", "llvm-symbolizer-16", "llvm-symbolizer-15",
         "llvm-symbolizer-14"})
     if (const fs::path Program = findOnPath(Name); !Program.empty())
-      return {Program.string(), "--output-style=GNU", "-a", "-i", "-f", "-C"};
+      return WithNames ? Words{Program.string(),
+                               "--output-style=GNU",
+                               "-a",
+                               "-i",
+                               "-f",
+                               "-C"}
+                       : Words{Program.string(), "--output-style=GNU", "-a",
+                               "-i", "-f=none"};
   if (const fs::path Program = findOnPath("addr2line"); !Program.empty())
-    return {Program.string(), "-a", "-i", "-f", "-C"};
+    return WithNames ? Words{Program.string(), "-a", "-i", "-f", "-C"}
+                     : Words{Program.string(), "-a", "-i"};
   throw UserError("neither llvm-symbolizer nor addr2line was found, which tell "
                   "the lines of addresses (Debian: llvm or binutils)");
+}
+
+/// "file:12 (discriminator 3)". Line 0 where there is none: "??:0", and
+/// functions without line numbers.
+SourceLine placeOf(std::string Place) {
+  Place.erase(std::min(Place.find(" (discriminator"), Place.size()));
+  const size_t Colon = Place.rfind(':');
+  SourceLine Line;
+  if (Colon == std::string::npos || !std::isdigit(Place[Colon + 1]) ||
+      Place.rfind("??", 0) == 0)
+    return Line;
+  Line.Line = std::stoul(Place.substr(Colon + 1));
+  Line.File = fs::path(Place.substr(0, Colon)).lexically_normal().string();
+  return Line;
+}
+
+/// A file with these addresses, one a line.
+void writeAddresses(const AddressesOf &What, const std::string &Path) {
+  std::ofstream Stream(Path);
+  Stream << std::hex;
+  for (uint64_t Address : What.Addresses)
+    Stream << "0x" << Address << '\n';
+}
+
+[[noreturn]] void refuse(const Words &Command, const AddressesOf &What,
+                         const std::string &Why) {
+  throw UserError("'" + Command[0] + "' cannot tell the lines of '" +
+                  What.Module + "': " + Why);
 }
 
 } // namespace
@@ -42,16 +84,9 @@ std::map<uint64_t, Frames> parseSymbols(const std::string &Text) {
     std::string Place;
     if (!Here || !std::getline(Lines, Place))
       continue;
-    // "file:12 (discriminator 3)"
-    Place.erase(std::min(Place.find(" (discriminator"), Place.size()));
-    const size_t Colon = Place.rfind(':');
-    SourceLine Line;
-    if (Colon != std::string::npos && std::isdigit(Place[Colon + 1]))
-      Line.Line = std::stoul(Place.substr(Colon + 1));
-    // "??:0", and functions without line numbers.
-    if (Line.Line == 0 || Place.rfind("??", 0) == 0)
+    SourceLine Line = placeOf(std::move(Place));
+    if (Line.Line == 0)
       continue;
-    Line.File = fs::path(Place.substr(0, Colon)).lexically_normal().string();
     if (Function != "??")
       Line.Function = Function;
     Here->push_back(std::move(Line));
@@ -62,21 +97,51 @@ std::map<uint64_t, Frames> parseSymbols(const std::string &Text) {
 std::map<uint64_t, Frames> symbolize(const AddressesOf &What) {
   if (What.Addresses.empty())
     return {};
-  std::vector<std::string> Command = symbolizer();
+  Words Command = symbolizer(true);
   Command.insert(Command.end(), {"-e", What.Module});
   const TemporaryFolder Folder;
   const std::string Input = Folder.path() + "/addresses";
-  {
-    std::ofstream Stream(Input);
-    Stream << std::hex;
-    for (uint64_t Address : What.Addresses)
-      Stream << "0x" << Address << '\n';
-  }
+  writeAddresses(What, Input);
   const Captured Done = capture(Command, {Input});
   if (Done.Code != 0 && Done.Output.empty())
-    throw UserError("'" + Command[0] + "' cannot tell the lines of '" +
-                    What.Module + "': " + Done.Errors);
+    refuse(Command, What, Done.Errors);
   return parseSymbols(Done.Output);
+}
+
+void symbolizeEach(const AddressesOf &What,
+                   const std::function<void(uint64_t, const Frames &)> &Take) {
+  if (What.Addresses.empty())
+    return;
+  Words Command = symbolizer(false);
+  Command.insert(Command.end(), {"-e", What.Module});
+  const TemporaryFolder Folder;
+  CaptureSettings How = limitedTo(MostSeconds);
+  How.Input = Folder.path() + "/addresses";
+  How.OutputFile = Folder.path() + "/lines";
+  writeAddresses(What, How.Input);
+  const Captured Done = capture(Command, How);
+  if (!Done.succeeded())
+    refuse(Command, What,
+           Done.TimedOut
+               ? "it took more than " + std::to_string(MostSeconds) + " s"
+               : Done.Errors);
+  std::ifstream Text(How.OutputFile);
+  std::optional<uint64_t> Address;
+  Frames Lines;
+  auto Give = [&] {
+    if (Address)
+      Take(*Address, Lines);
+    Lines.clear();
+  };
+  for (std::string Word; std::getline(Text, Word);) {
+    if (Word.rfind("0x", 0) == 0) {
+      Give();
+      Address = std::stoull(Word, nullptr, 16);
+    } else if (SourceLine Line = placeOf(std::move(Word)); Line.Line) {
+      Lines.push_back(std::move(Line));
+    }
+  }
+  Give();
 }
 
 bool isOfLibraries(const std::string &File) {

@@ -3,6 +3,7 @@
 #define TORCHTIDY_CONFIRM_RECORDING_SYMBOLIZER_H
 
 #include "recording/Recording.h"
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,6 +22,12 @@ struct AddressesOf {
 
 /// Throws UserError where there is neither of the two programs.
 std::map<uint64_t, Frames> symbolize(const AddressesOf &What);
+
+/// The same for many addresses: each with its lines, without names of
+/// functions, one after the other.
+void symbolizeEach(
+    const AddressesOf &What,
+    const std::function<void(uint64_t Address, const Frames &Lines)> &Take);
 
 /// Reads what both print with -a -i -f -C.
 std::map<uint64_t, Frames> parseSymbols(const std::string &Text);

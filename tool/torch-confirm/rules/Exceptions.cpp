@@ -131,8 +131,12 @@ public:
       return std::nullopt;
     Verdict V;
     V.Rule = "no exception";
-    V.Sentence = "nothing was thrown at this line, and no operation of it was "
-                 "seen: whether it ran is not known";
+    V.Sentence =
+        Where.ran().State == LineState::Ran
+            ? "the line ran and nothing was thrown at it, but no operation of "
+              "it was seen that could have"
+            : "nothing was thrown at this line, and no operation of it was "
+              "seen: whether it ran is not known";
     return V;
   }
 

@@ -48,13 +48,16 @@ public:
   Verdict judge(const Places &Where) const override;
   /// A store runs no operation, and a text names neither a loop nor a builder.
   std::optional<Verdict> judgeUnseen(const Places &Where) const override {
-    if (!Where.isAmongLinesThatRan())
+    const bool Ran = Where.ran().State == LineState::Ran;
+    if (!Ran && !Where.isAmongLinesThatRan())
       return std::nullopt;
     Verdict V;
     V.Sentence =
-        "no operation of this line was seen, and it may have none: the "
-        "lines around it ran; the finding does not say which line "
-        "builds the graph (torch-tidy's SARIF does)";
+        (Ran ? std::string("the line ran, but no operation of it was seen")
+             : "no operation of this line was seen, and it may have none: the "
+               "lines around it ran") +
+        "; the finding does not say which line builds the graph (torch-tidy's "
+        "SARIF does)";
     V.Rule = "no operation to count by";
     return V;
   }
@@ -106,6 +109,7 @@ Verdict GraphNodes::confirmed(const Kept &Most) const {
     if (double(S->MostNodesAlive) * Iterations >=
         ShareOfUnit * Most.Graphs * double(S->NodesMade))
       Nodes += double(S->NodesMade) / Iterations;
+  const double OwnNodes = Nodes * Iterations;
   double Bytes = 0;
   std::string Memory = "tensor memory";
   bool HasBytes = false;
@@ -148,6 +152,9 @@ Verdict GraphNodes::confirmed(const Kept &Most) const {
   V.CostAmount = (Bytes + Nodes) * Most.Graphs;
   if (Bytes > 0)
     V.CostText = bytesText(Bytes * Most.Graphs) + " in this run";
+  V.Grows = std::make_shared<CallPath>(Path);
+  V.OwnNodes = OwnNodes;
+  V.GrownBytes = Bytes * Most.Graphs;
   return V;
 }
 

@@ -1,5 +1,6 @@
 #include "rules/Judge.h"
 #include "rules/Rule.h"
+#include "rules/Shares.h"
 #include "support/Errors.h"
 #include <algorithm>
 #include <set>
@@ -47,6 +48,54 @@ std::vector<SeenOperation> seenAt(const Places &Where) {
   return Result;
 }
 
+/// The rule's verdict, and what is known of the line itself: whether it ran is
+/// seen also where it runs no operation.
+Verdict byHits(Verdict V, const Places &Where) {
+  if (!Where.Statement.empty())
+    return V;
+  const LinesRan Line = Where.ran();
+  switch (Line.State) {
+  case LineState::DidNotRun:
+    V = verdict(Outcome::NotReached, "the line did not run: ");
+    V.Sentence += !Line.Reason.empty() ? Line.Reason
+                  : Line.Places == 1
+                      ? "the place in the code where it begins was not reached"
+                      : "none of the " + numberText(double(Line.Places)) +
+                            " places in the code where it begins was reached";
+    V.Rule = "hits of the line";
+    return V;
+  case LineState::Ran:
+    if (V.Result != Outcome::NotReached)
+      return V;
+    V.Result = Outcome::NotMeasurable;
+    if (!startsWith(V.Sentence, "the line ran"))
+      V.Sentence = "the line ran, but no operation of it was seen";
+    return V;
+  case LineState::MayHaveRun:
+    if (V.Result != Outcome::NotReached)
+      return V;
+    V.Result = Outcome::NotMeasurable;
+    V.Sentence = "whether the line ran is not known: the code is optimised, "
+                 "and of the line only instructions ran that may have been "
+                 "moved; " +
+                 V.Sentence;
+    return V;
+  case LineState::Unknown:
+    break;
+  }
+  if (V.Result != Outcome::NotReached || Line.Reason.empty() ||
+      !Where.isInProgram())
+    return V;
+  if (Where.Run.has("line-hits")) {
+    V.Result = Outcome::NotMeasurable;
+    V.Sentence =
+        "whether the line ran is not known: " + Line.Reason + "; " + V.Sentence;
+  } else {
+    V.Sentence += "; whether it ran without one is not known: " + Line.Reason;
+  }
+  return V;
+}
+
 Verdict judgeOfKind(const Places &Where) {
   const DiagnosedFinding &Finding = Where.Finding;
   const Recording &Run = Where.Run;
@@ -66,19 +115,21 @@ Verdict judgeOfKind(const Places &Where) {
       return Named(verdict(Outcome::NotMeasurable, reasonOf(Run, Quantity)));
 
   if (Where.isReached())
-    return Named(Rule->judge(Where));
+    return Named(byHits(Rule->judge(Where), Where));
   if (auto Unseen = Rule->judgeUnseen(Where))
-    return Named(*std::move(Unseen));
+    return Named(byHits(*std::move(Unseen), Where));
   if (Run.UnattributedEvents)
     return Named(
-        verdict(Outcome::NotMeasurable,
-                "the table of places was full; " +
-                    countText(double(Run.UnattributedEvents), "event") +
-                    " had no room in it"));
-  return Named(verdict(Outcome::NotReached,
-                       Where.isFileKnown()
-                           ? "no operation of this line or its loop ran"
-                           : "no operation of this file ran"));
+        byHits(verdict(Outcome::NotMeasurable,
+                       "the table of places was full; " +
+                           countText(double(Run.UnattributedEvents), "event") +
+                           " had no room in it"),
+               Where));
+  return Named(byHits(verdict(Outcome::NotReached,
+                              Where.isFileKnown()
+                                  ? "no operation of this line or its loop ran"
+                                  : "no operation of this file ran"),
+                      Where));
 }
 
 struct OfKind {
@@ -209,6 +260,7 @@ std::vector<JudgedFinding> judge(const std::vector<DiagnosedFinding> &Findings,
                                    : judgeOfAnyKind(Finding, Run, Sources),
                       seenAt(Where)});
   }
+  splitShares(Result);
   std::stable_sort(Result.begin(), Result.end(),
                    [](const JudgedFinding &A, const JudgedFinding &B) {
                      return keyOf(A) < keyOf(B);

@@ -67,13 +67,20 @@ bool startsWith(const std::string &Text, const char *Prefix) {
 Places::Places(const DiagnosedFinding &Finding, const Recording &Run,
                const SourceMatch &Sources)
     : Finding(Finding), Run(Run), Sources(Sources),
-      LoopRange(known(Finding.Loop)) {
-  const LineRange StatementRange = known(Finding.Statement);
-  IsFileKnown = StatementRange.isKnown();
-  for (const Site &S : Run.Sites)
+      LoopRange(known(Finding.Loop)), StatementRange(known(Finding.Statement)) {
+  for (const LineHits &Each : Run.Lines)
+    IsFileKnown |=
+        Each.File == StatementRange.File &&
+        (Each.State == LineState::Ran || Each.State == LineState::MayHaveRun);
+  for (const Site &S : Run.Sites) {
+    IsFileKnown |=
+        std::any_of(S.Stack.begin(), S.Stack.end(), [&](const SourceLine &L) {
+          return L.File == StatementRange.File;
+        });
     if (std::any_of(S.Stack.begin(), S.Stack.end(),
                     [&](const SourceLine &L) { return isAt(L, LoopRange); }))
       Loop.push_back(&S);
+  }
   Statement = paths(StatementRange);
   IterationSite = paths(known(Finding.IterationSite));
 }
@@ -155,6 +162,57 @@ std::string Places::reachedText() const {
            countText(double(iterations()), "time");
   return "the loop around it ran operations up to " +
          countText(double(iterations()), "time");
+}
+
+std::string Places::unseenText() const {
+  const bool Ran = ran().State == LineState::Ran;
+  return (Ran ? "the line ran, but no operation of it was seen: "
+              : "no operation of this line was seen, though ") +
+         reachedText();
+}
+
+std::string Places::unseenAloneText() const {
+  return ran().State == LineState::Ran
+             ? "the line ran, but no operation of it was seen"
+             : "no operation of this line was seen, and it may have none";
+}
+
+LinesRan Places::ran() const {
+  LinesRan Result;
+  bool IsAny = false;
+  // One that ran is enough, and one that is not known leaves all open.
+  auto Order = [](LineState State) {
+    switch (State) {
+    case LineState::Ran:
+      return 3;
+    case LineState::MayHaveRun:
+      return 2;
+    case LineState::Unknown:
+      return 1;
+    case LineState::DidNotRun:
+      break;
+    }
+    return 0;
+  };
+  for (const LineHits &Each : Run.Lines) {
+    if (!isAt({Each.File, Each.Line, ""}, StatementRange))
+      continue;
+    Result.Places += Each.Places;
+    if (IsAny && Order(Each.State) <= Order(Result.State))
+      continue;
+    IsAny = true;
+    Result.State = Each.State;
+    Result.Reason = Each.Reason;
+  }
+  if (IsAny)
+    return Result;
+  auto Known = Run.Capabilities.find("line-hits");
+  if (Known != Run.Capabilities.end())
+    Result.Reason = Known->second.IsAvailable
+                        ? "the program has no code of its own for it, which "
+                          "was optimised away or is in nothing that it uses"
+                        : Known->second.Reason;
+  return Result;
 }
 
 std::vector<const Site *> sitesOf(const std::vector<CallPath> &Paths) {

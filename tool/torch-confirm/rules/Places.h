@@ -20,6 +20,16 @@ struct CallPath {
   const Site *Clock = nullptr;
 };
 
+/// Whether lines ran, by their own hits.
+struct LinesRan {
+  LineState State = LineState::Unknown;
+  /// Places in the code where they begin.
+  uint64_t Places = 0;
+  /// Of an unknown state: why; empty where nobody asked. Of lines that did not
+  /// run: what else there is to say.
+  std::string Reason;
+};
+
 class Places {
 public:
   Places(const DiagnosedFinding &Finding, const Recording &Run,
@@ -36,8 +46,11 @@ public:
   /// All sites below the loop.
   std::vector<const Site *> Loop;
 
-  /// Whether the recording has any line of the file.
+  /// Whether the recording has any line of the file that ran, as far as that is
+  /// known.
   bool isFileKnown() const { return IsFileKnown; }
+  /// Whether the recording has the file at all.
+  bool isInProgram() const { return StatementRange.isKnown(); }
   /// Whether anything of the finding ran.
   bool isReached() const {
     return !Statement.empty() || !IterationSite.empty() || !Loop.empty();
@@ -48,9 +61,11 @@ public:
   /// "its loop ran 80 times": for statements that nothing was seen of.
   std::string reachedText() const;
   /// What is said of such a statement.
-  std::string unseenText() const {
-    return "no operation of this line was seen, though " + reachedText();
-  }
+  std::string unseenText() const;
+  /// The same where nothing of the finding was seen.
+  std::string unseenAloneText() const;
+  /// Whether the flagged statement ran, operations or not.
+  LinesRan ran() const;
 
   /// Whether lines of one function ran right before and behind the statement:
   /// it lies in code that ran, though nothing was seen of it.
@@ -64,7 +79,7 @@ public:
 
 private:
   const SourceMatch &Sources;
-  LineRange LoopRange;
+  LineRange LoopRange, StatementRange;
   bool IsFileKnown = false;
 };
 

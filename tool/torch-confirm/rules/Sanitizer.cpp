@@ -32,8 +32,7 @@ public:
     if (!Where.isFileKnown())
       return std::nullopt;
     Verdict V;
-    V.Sentence =
-        "no operation of this line was seen, and it may have none; " + advice();
+    V.Sentence = Where.unseenAloneText() + "; " + advice();
     V.Rule = "needs a report";
     return V;
   }

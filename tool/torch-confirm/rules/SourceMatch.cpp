@@ -32,6 +32,8 @@ SourceMatch::SourceMatch(const Recording &Run) {
   for (const Site &S : Run.Sites)
     for (const SourceLine &Line : S.Stack)
       Files.insert(Line.File);
+  for (const LineHits &Line : Run.Lines)
+    Files.insert(Line.File);
   for (const SanitizerReport &Report : Run.SanitizerReports)
     for (const auto *Stack : {&Report.Use, &Report.Freed, &Report.Allocated})
       for (const SourceLine &Line : *Stack)

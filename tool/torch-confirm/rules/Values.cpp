@@ -30,8 +30,7 @@ public:
     if (!Where.isFileKnown())
       return std::nullopt;
     Verdict V;
-    V.Sentence = "no operation of this line was seen, and it may have none; " +
-                 advice(Where);
+    V.Sentence = Where.unseenAloneText() + "; " + advice(Where);
     V.Rule = "needs a run without the mistake";
     return V;
   }

@@ -3,10 +3,13 @@
 #define TORCHTIDY_CONFIRM_RULES_VERDICT_H
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 namespace torchtidy::confirm {
+
+struct CallPath;
 
 enum class Outcome { Confirmed, Refuted, NotReached, NotMeasurable };
 
@@ -28,6 +31,14 @@ struct Verdict {
   uint64_t Iterations = 0;
   /// The rule that decided: its name, and the part of it.
   std::string Rule;
+
+  /// Where the number is the growth of the whole process per hit: the place
+  /// whose hits they are, and what of it the place itself makes and keeps, in
+  /// all its iterations. Other places may have measured the same growth.
+  std::shared_ptr<const CallPath> Grows;
+  double OwnNodes = 0;
+  /// What grew in all; 0 where bytes are not known.
+  double GrownBytes = 0;
 
   CostKind Cost = CostKind::None;
   double CostAmount = 0;

@@ -1,54 +1,18 @@
 #include "run/Elf.h"
+#include "run/Mapping.h"
 #include <cstring>
 #include <elf.h>
-#include <fcntl.h>
 #include <filesystem>
 #include <string_view>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace fs = std::filesystem;
 
 namespace torchtidy::confirm {
 namespace {
 
-/// The file in memory; programs of LibTorch are large, so it is not read.
-class Mapping {
-public:
-  explicit Mapping(const std::string &Path) {
-    const int File = open(Path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (File < 0)
-      return;
-    struct stat Info;
-    if (fstat(File, &Info) == 0 && Info.st_size > 0) {
-      void *At = mmap(nullptr, Info.st_size, PROT_READ, MAP_PRIVATE, File, 0);
-      if (At != MAP_FAILED)
-        Bytes = {static_cast<const char *>(At), size_t(Info.st_size)};
-    }
-    close(File);
-  }
-  ~Mapping() {
-    if (!Bytes.empty())
-      munmap(const_cast<char *>(Bytes.data()), Bytes.size());
-  }
-  Mapping(const Mapping &) = delete;
-  Mapping &operator=(const Mapping &) = delete;
-
-  /// Null where it is not in the file.
-  template <typename T> const T *at(uint64_t Offset, uint64_t Count = 1) const {
-    if (Offset > Bytes.size() || Count > (Bytes.size() - Offset) / sizeof(T))
-      return nullptr;
-    return reinterpret_cast<const T *>(Bytes.data() + Offset);
-  }
-
-private:
-  std::string_view Bytes;
-};
-
 /// Debian's and others' packages put the debug information elsewhere.
-bool isDebugFileThere(const std::string &Path, const std::string &Link,
-                      const std::string &BuildId) {
+std::string debugFileOf(const std::string &Path, const std::string &Link,
+                        const std::string &BuildId) {
   const fs::path Folder = fs::path(Path).parent_path();
   std::error_code Ignored;
   if (!Link.empty())
@@ -56,11 +20,12 @@ bool isDebugFileThere(const std::string &Path, const std::string &Link,
          {Folder / Link, Folder / ".debug" / Link,
           fs::path("/usr/lib/debug" + Folder.string()) / Link})
       if (fs::exists(Each, Ignored) && !fs::equivalent(Each, Path, Ignored))
-        return true;
-  return BuildId.size() > 2 &&
-         fs::exists("/usr/lib/debug/.build-id/" + BuildId.substr(0, 2) + "/" +
-                        BuildId.substr(2) + ".debug",
-                    Ignored);
+        return Each.string();
+  if (BuildId.size() <= 2)
+    return "";
+  const std::string ById = "/usr/lib/debug/.build-id/" + BuildId.substr(0, 2) +
+                           "/" + BuildId.substr(2) + ".debug";
+  return fs::exists(ById, Ignored) ? ById : "";
 }
 
 std::string hexadecimal(std::string_view Bytes) {
@@ -130,8 +95,9 @@ std::optional<ElfFile> readElf(const std::string &Path) {
         !(S.sh_flags & SHF_COMPRESSED))
       Result.SourceNames.append(Content);
   }
-  if (!Result.HasLines && isDebugFileThere(Path, Link, BuildId))
-    Result.HasLines = true;
+  if (!Result.HasLines)
+    Result.DebugFile = debugFileOf(Path, Link, BuildId);
+  Result.HasLines |= !Result.DebugFile.empty();
   return Result;
 }
 

@@ -16,6 +16,8 @@ struct ElfFile {
   bool IsDynamic = false;
   /// It has line numbers, in it or in a file of its own.
   bool HasLines = false;
+  /// The file of its own that holds them; empty where they are in it.
+  std::string DebugFile;
   /// It is built with AddressSanitizer.
   bool IsSanitized = false;
   /// Its names of LibTorch, where it holds LibTorch itself.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <unistd.h>
 
@@ -38,6 +39,38 @@ bool mayBeOfUser(const std::string &Path, const std::string &OfLibTorch) {
          Path.rfind("/usr/", 0) != 0 &&
          fs::path(Path).parent_path().string() != Folder &&
          Path.find("/nvidia/") == std::string::npos;
+}
+
+/// Shared libraries in the folder of the program and below it; of bin/, also
+/// those beside that.
+std::vector<fs::path> librariesNear(const fs::path &Program) {
+  constexpr int MostFolders = 4;
+  constexpr size_t MostFiles = 4096, MostLibraries = 64;
+  std::error_code Error;
+  fs::path Folder = fs::canonical(Program, Error).parent_path();
+  std::vector<fs::path> Result;
+  // Not a folder of the system's.
+  if (Error || Folder.string().rfind("/usr/", 0) == 0 ||
+      Folder.string().rfind("/bin", 0) == 0 || Folder == "/")
+    return Result;
+  if (Folder.filename() == "bin" && Folder.parent_path() != "/")
+    Folder = Folder.parent_path();
+  size_t Files = 0;
+  fs::recursive_directory_iterator It(
+      Folder, fs::directory_options::skip_permission_denied, Error);
+  for (; !Error && It != fs::recursive_directory_iterator() &&
+         ++Files <= MostFiles && Result.size() < MostLibraries;
+       It.increment(Error)) {
+    if (It.depth() >= MostFolders)
+      It.disable_recursion_pending();
+    const std::string Name = It->path().filename().string();
+    if ((It->path().extension() == ".so" ||
+         Name.find(".so.") != std::string::npos) &&
+        It->is_regular_file(Error))
+      Result.push_back(It->path());
+  }
+  std::sort(Result.begin(), Result.end());
+  return Result;
 }
 
 std::string findProgram(const std::string &Program) {
@@ -171,6 +204,26 @@ Target inspect(const std::string &Program, const std::string &LibTorch) {
   if (!LibTorch.empty())
     compareVersions(Result, Result.LibTorch);
   requireSupported(Result);
+  return Result;
+}
+
+std::vector<std::string> userModules(const Target &Which) {
+  std::vector<std::string> Result{Which.Program};
+  const auto Elf = readElf(Which.Program);
+  std::set<fs::path> Known;
+  auto Add = [&](const fs::path &Path) {
+    std::error_code Ignored;
+    const fs::path Real = fs::canonical(Path, Ignored);
+    if (!Ignored && Known.insert(Real).second)
+      Result.push_back(Path.string());
+  };
+  if (Elf)
+    for (const auto &[Name, Path] : librariesOf(Which.Program, *Elf))
+      if (mayBeOfUser(Path, Which.Library))
+        Add(Path);
+  for (const fs::path &Path : librariesNear(Which.Program))
+    if (mayBeOfUser(Path.string(), Which.Library))
+      Add(Path);
   return Result;
 }
 

@@ -28,6 +28,10 @@ struct Target {
 /// of another version.
 Target inspect(const std::string &Program, const std::string &LibTorch);
 
+/// The program, and the shared libraries of the user's that it loads at its
+/// start or that lie in a folder with it, where it may open them. Only paths.
+std::vector<std::string> userModules(const Target &Which);
+
 /// Throws UserError where the program has none of the files of the findings.
 void requireSources(const Target &Which,
                     const std::vector<DiagnosedFinding> &Findings);

@@ -24,6 +24,8 @@ using Clock = std::chrono::steady_clock;
   if (How.Seconds)
     setpgid(0, 0);
   dup2(open(How.Input.c_str(), O_RDONLY), STDIN_FILENO);
+  if (!How.OutputFile.empty())
+    Output = open(How.OutputFile.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   dup2(Output, STDOUT_FILENO);
   dup2(Errors, STDERR_FILENO);
   for (const auto &[Name, Value] : How.Environment)

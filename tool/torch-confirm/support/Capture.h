@@ -23,6 +23,8 @@ struct Captured {
 struct CaptureSettings {
   /// A file; what is in it is the input.
   std::string Input = "/dev/null";
+  /// A file for standard output, which is then not kept: for much of it.
+  std::string OutputFile = {};
   /// Added to the environment.
   std::vector<std::pair<std::string, std::string>> Environment = {};
   /// To run it in, if not in the current one.

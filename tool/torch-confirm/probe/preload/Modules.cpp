@@ -7,7 +7,6 @@
 #include <initializer_list>
 
 #include <limits.h>
-#include <link.h>
 #include <unistd.h>
 
 namespace torchtidy::confirm::probe {
@@ -62,33 +61,6 @@ bool isForeign(const char *Path) {
     if (beginsWith(Name, Prefix))
       return true;
   return std::strstr(Path, "/nvidia/") || std::strstr(Path, "/cuda");
-}
-
-void takeBuildId(const dl_phdr_info &Info, trace::Module &Module) {
-  for (int I = 0; I < Info.dlpi_phnum; ++I) {
-    const ElfW(Phdr) &Header = Info.dlpi_phdr[I];
-    if (Header.p_type != PT_NOTE)
-      continue;
-    const char *At =
-        reinterpret_cast<const char *>(Info.dlpi_addr + Header.p_vaddr);
-    const char *End = At + Header.p_memsz;
-    while (At + sizeof(ElfW(Nhdr)) <= End) {
-      ElfW(Nhdr) Note;
-      std::memcpy(&Note, At, sizeof(Note));
-      const char *Name = At + sizeof(Note);
-      const char *Data = Name + (Note.n_namesz + 3) / 4 * 4;
-      if (Data + Note.n_descsz > End)
-        break;
-      if (Note.n_type == NT_GNU_BUILD_ID && Note.n_namesz == 4 &&
-          std::memcmp(Name, "GNU", 4) == 0 &&
-          Note.n_descsz <= sizeof(Module.BuildId)) {
-        Module.BuildIdSize = Note.n_descsz;
-        std::memcpy(Module.BuildId, Data, Note.n_descsz);
-        return;
-      }
-      At = Data + (Note.n_descsz + 3) / 4 * 4;
-    }
-  }
 }
 
 bool isKnown(uintptr_t Begin, uintptr_t End) {
@@ -177,6 +149,35 @@ int matches(dl_phdr_info *Info, size_t, void *Context) {
 }
 
 } // namespace
+
+bool isOfUser(const char *Path) { return *Path && !isForeign(Path); }
+
+void takeBuildId(const dl_phdr_info &Info, trace::Module &Module) {
+  for (int I = 0; I < Info.dlpi_phnum; ++I) {
+    const ElfW(Phdr) &Header = Info.dlpi_phdr[I];
+    if (Header.p_type != PT_NOTE)
+      continue;
+    const char *At =
+        reinterpret_cast<const char *>(Info.dlpi_addr + Header.p_vaddr);
+    const char *End = At + Header.p_memsz;
+    while (At + sizeof(ElfW(Nhdr)) <= End) {
+      ElfW(Nhdr) Note;
+      std::memcpy(&Note, At, sizeof(Note));
+      const char *Name = At + sizeof(Note);
+      const char *Data = Name + (Note.n_namesz + 3) / 4 * 4;
+      if (Data + Note.n_descsz > End)
+        break;
+      if (Note.n_type == NT_GNU_BUILD_ID && Note.n_namesz == 4 &&
+          std::memcmp(Name, "GNU", 4) == 0 &&
+          Note.n_descsz <= sizeof(Module.BuildId)) {
+        Module.BuildIdSize = Note.n_descsz;
+        std::memcpy(Module.BuildId, Data, Note.n_descsz);
+        return;
+      }
+      At = Data + (Note.n_descsz + 3) / 4 * 4;
+    }
+  }
+}
 
 void findModules() {
   Locked Lock(ModulesLock);

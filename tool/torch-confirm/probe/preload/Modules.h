@@ -4,6 +4,8 @@
 
 #include "State.h"
 
+#include <link.h>
+
 namespace torchtidy::confirm::probe {
 
 /// Whether the address is in code of the user's: the program itself, or a
@@ -13,6 +15,12 @@ bool isUserCode(uintptr_t Address);
 
 /// Reads the table of modules anew and writes it to the trace.
 void findModules();
+
+/// Whether a shared library with this path is the user's.
+bool isOfUser(const char *Path);
+
+/// Puts the build id of a loaded file into \p Module, where it has one.
+void takeBuildId(const dl_phdr_info &Info, trace::Module &Module);
 
 /// Whether a library is in the process whose file name begins with that.
 bool isLoaded(const char *Name);

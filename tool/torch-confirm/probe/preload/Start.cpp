@@ -13,6 +13,8 @@
 //   TORCH_CONFIRM_USER_LIBRARIES=<prefix>:<prefix>
 //                               libraries whose paths begin so are the user's,
 //                               wherever they lie.
+//   TORCH_CONFIRM_LINES=<file>  torch-confirm's file of flagged lines; see
+//                               Lines.h.
 
 #include "Allocations.h"
 #include "Backward.h"
@@ -20,12 +22,14 @@
 #include "Exceptions.h"
 #include "File.h"
 #include "Gradients.h"
+#include "Lines.h"
 #include "Modules.h"
 #include "Nodes.h"
 #include "Operations.h"
 #include "Runtime.h"
 #include "Sites.h"
 #include "Stacks.h"
+#include "Traps.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -334,7 +338,8 @@ bool startForked() {
 
 __attribute__((constructor)) void construct() {
   if (!choosePath())
-    return;
+    return giveTrapsBack();
+  watchLines();
   Current.store(Phase::Waiting);
   startLate();
 }
