@@ -1,4 +1,6 @@
+#include "cli/Busiest.h"
 #include "cli/Command.h"
+#include "cli/Experiments.h"
 #include "cli/Judging.h"
 #include "cli/ProbeOptions.h"
 #include "recording/FromTrace.h"
@@ -44,30 +46,6 @@ std::string unavailable(const Recording &Run) {
   return Result;
 }
 
-/// Of the processes that the program started, that with the most operations: it
-/// may only be a launcher.
-std::optional<trace::TraceData> busiest(const std::string &Path) {
-  std::optional<trace::TraceData> Result;
-  size_t Number = 0;
-  for (const std::string &Each : trace::tracesOf(Path)) {
-    std::string Error;
-    auto Trace = trace::readTrace(Each, Error);
-    if (!Trace) {
-      std::cerr << "torch-confirm: warning: " << Error << '\n';
-      continue;
-    }
-    Number += Trace->Operations > 0;
-    if (!Result || Trace->Operations > Result->Operations)
-      Result = std::move(Trace);
-  }
-  if (Number > 1)
-    std::cerr << "torch-confirm: " << Number
-              << " processes ran operations of LibTorch; the report is about "
-                 "the busiest, process "
-              << Result->ProcessId << '\n';
-  return Result;
-}
-
 class RunCommand : public Command {
 public:
   CLI::App *add(CLI::App &Program) override {
@@ -80,6 +58,11 @@ public:
         ->type_name("FILE");
     App->add_flag("--no-heap", NoHeap,
                   "Do not ask malloc for the bytes in use at each sample");
+    App->add_flag("--experiment", IsExperiment,
+                  "Run the program again and act at the place of a confirmed "
+                  "finding, to see whether the effect is gone and the program "
+                  "does the same; of torch-missing-no-grad and "
+                  "torch-thread-local-guard");
     App->add_option("program", Words, "The program and its arguments")
         ->type_name("PROGRAM ARGUMENTS");
     // What the program is given is not ours to read.
@@ -97,7 +80,8 @@ private:
   CLI::App *App = nullptr;
   std::vector<std::string> Words;
   std::string Kept;
-  bool NoHeap = false;
+  bool NoHeap = false, IsExperiment = false;
+  std::optional<Experiments> Tries;
   Judging Both;
   ProbeOptions Probe;
   Ended End;
@@ -111,6 +95,12 @@ Recording RunCommand::record(const Target &Which) {
   What.Probe = Probe.build(Which.LibTorch);
   What.Trace = Folder.path() + "/trace";
   What.SamplesHeap = !NoHeap;
+  if (IsExperiment) {
+    Tries.emplace(What);
+    Recording Result = Tries->first(End);
+    complete(Result);
+    return Result;
+  }
   End = execute(What);
 
   const auto Trace = busiest(What.Trace);
@@ -166,6 +156,10 @@ int RunCommand::run() {
   if (Words.empty())
     throw UserError("say which program is to run, after '--'");
   const Target Which = inspect(Words[0], Probe.libTorch());
+  if (Which.IsSanitized && IsExperiment)
+    throw UserError("'" + Words[0] +
+                    "' is built with AddressSanitizer, and --experiment needs "
+                    "the probe; give a build without");
   Both.prepare();
   requireSources(Which, Both.findings().Findings);
   const Recording Run =
@@ -175,7 +169,10 @@ int RunCommand::run() {
   if (const std::string Missing = unavailable(Run);
       !Missing.empty() && !Which.IsSanitized)
     std::cerr << "torch-confirm: not measured in this run:\n" << Missing;
-  const bool Fails = Both.report(Run);
+  const bool Fails = Both.report(Run, [&](std::vector<JudgedFinding> &All) {
+    if (Tries)
+      Tries->amend(All);
+  });
   return End.code() ? End.code() : Fails ? ExitFailOn : ExitSuccess;
 }
 

@@ -41,6 +41,9 @@ struct ProbeSide {
   /// An optimizer that is made at this site is for parameters that another one
   /// had stepped which was made there.
   void (*optimizerMadeAgain)(uint32_t Site);
+  /// Whether the operation that begins at this site is to run with grad mode
+  /// off: an experiment.
+  bool (*runsWithoutGrad)(uint32_t Site);
 };
 
 /// A node of a graph that is alive, for sweep().

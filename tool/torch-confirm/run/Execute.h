@@ -30,6 +30,8 @@ struct Watched {
   /// Where the probe writes.
   std::string Trace;
   bool SamplesHeap = true;
+  /// Files in place of standard input and output; empty: as they are here.
+  std::string Input, Output;
 };
 
 /// Ctrl-C goes to the program, as it would alone, and so does a SIGTERM or
