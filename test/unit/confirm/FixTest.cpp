@@ -170,13 +170,20 @@ TEST(FixOutput, LineByLine) {
   EXPECT_EQ(Both.First[0].Number, 2u);
   EXPECT_EQ(Both.First[1].After, "y");
   EXPECT_EQ(lineNumbers(Both), "2 and 4");
-  EXPECT_EQ(compareOutputs(A, B, {2, 4}).Count, 0u);
+  EXPECT_EQ(compareOutputs(A, B, {}, {2, 4}).Count, 0u);
   EXPECT_EQ(differentLines(A, B), (std::set<size_t>{2, 4}));
   // An output that ends earlier, or without the end of its last line.
   EXPECT_EQ(compareOutputs(A, Write("c", "1\n")).Count, 3u);
   EXPECT_EQ(compareOutputs(A, Write("d", "1\n2\n3\n4")).Count, 1u);
   EXPECT_EQ(lineNumbers(compareOutputs(A, Write("e", "a\nb\nc\nd\ne\nf\ng\n"))),
             "1, 2, 3, 4, 5 and 2 others");
+  const IgnoredLines Some("--ignore-lines", "^(2|x)");
+  EXPECT_EQ(compareOutputs(A, B, Some).Count, 1u);
+  EXPECT_EQ(compareOutputs(A, B, Some).Ignored, 1u);
+  EXPECT_EQ(differentLines(A, B, Some), (std::set<size_t>{4}));
+  // In both: a line must not vanish behind one that is ignored.
+  EXPECT_EQ(compareOutputs(A, B, IgnoredLines("", "^2")).Count, 2u);
+  EXPECT_THROW(IgnoredLines("--ignore-lines", "("), UserError);
   EXPECT_THROW(compareOutputs(A, Folder.path() + "/none"), UserError);
 }
 

@@ -1,8 +1,8 @@
 #include "cli/Experiments.h"
 #include "cli/Busiest.h"
 #include "recording/FromTrace.h"
+#include "report/Report.h"
 #include "rules/Places.h"
-#include "run/Output.h"
 #include "support/Errors.h"
 #include "support/Files.h"
 #include "trace/StackHash.h"
@@ -38,7 +38,8 @@ double peakOf(const Recording &Run) {
 
 } // namespace
 
-Experiments::Experiments(Watched Which) : What(std::move(Which)) {
+Experiments::Experiments(Watched Which, IgnoredLines Lines)
+    : What(std::move(Which)), Ignored(std::move(Lines)) {
   struct stat Status;
   const bool IsFile =
       fstat(STDIN_FILENO, &Status) == 0 && S_ISREG(Status.st_mode);
@@ -134,7 +135,8 @@ const std::string &Experiments::unsteady() {
   if (endText(First.End) != endText(Second.End))
     Unsteady = "two runs of the program as it is end with " +
                endText(First.End) + " and with " + endText(Second.End);
-  else if (const auto Beside = compareOutputs(First.Output, Second.Output);
+  else if (const auto Beside =
+               compareOutputs(First.Output, Second.Output, Ignored);
            !Beside.isSame())
     Unsteady =
         "two runs of the program as it is differ in " + linesText(Beside);
@@ -153,7 +155,7 @@ void Experiments::tryWithoutGrad(JudgedFinding &Each) {
     return;
   }
   std::cerr << "torch-confirm: running it with " << Told.Action << ": "
-            << Each.Finding.Statement.File << ":" << Each.Finding.Line << '\n';
+            << placeOf(Each.Finding) << '\n';
   const Done Now = run("without-" + std::to_string(++Count), Stacks);
   const Verdict With = judge({Each.Finding}, Now.Run).front().Result;
   const auto Line = [](const std::string &Said, const Recording &Run) {
@@ -161,7 +163,7 @@ void Experiments::tryWithoutGrad(JudgedFinding &Each) {
   };
   Told.Before = Line(V.Sentence, First.Run);
   Told.After = Line(With.Sentence, Now.Run);
-  const auto Beside = compareOutputs(First.Output, Now.Output);
+  const auto Beside = compareOutputs(First.Output, Now.Output, Ignored);
   const auto Instead = [&](Outcome Result) {
     V.Result = Result;
     V.Sentence = "with " + Told.Action + " " + Told.Sentence;
@@ -177,9 +179,10 @@ void Experiments::tryWithoutGrad(JudgedFinding &Each) {
     Instead(Outcome::NotMeasurable);
   } else if (With.Result == Outcome::Refuted &&
              With.Iterations == V.Iterations) {
-    Told.Sentence = "exit code and output (" +
-                    countText(double(Beside.LinesBefore), "line") +
-                    ") are the same";
+    Told.Sentence =
+        "exit code and output (" +
+        countText(double(Beside.LinesBefore - Beside.Ignored), "line") +
+        ") are the same";
     Told.IsProof = true;
   } else {
     Told.Sentence = "not measurable by experiment: the program is the same, "

@@ -5,6 +5,7 @@
 
 #include "rules/Judge.h"
 #include "run/Execute.h"
+#include "run/Output.h"
 #include "support/Capture.h"
 #include "trace/TraceFile.h"
 #include <optional>
@@ -15,7 +16,7 @@ class Experiments {
 public:
   /// What: how the program runs; where it writes is chosen here. Its standard
   /// input is that of this process where that is a file, else nothing.
-  explicit Experiments(Watched What);
+  Experiments(Watched What, IgnoredLines Ignored);
 
   /// The first run, by which findings are judged. What it prints comes when it
   /// has ended. Throws UserError where it cannot be watched.
@@ -42,6 +43,7 @@ private:
 
   TemporaryFolder Folder;
   Watched What;
+  IgnoredLines Ignored;
   Done First;
   std::optional<std::string> Unsteady;
   size_t Count = 0;

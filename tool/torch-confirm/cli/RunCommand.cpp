@@ -63,6 +63,10 @@ public:
                   "finding, to see whether the effect is gone and the program "
                   "does the same; of torch-missing-no-grad and "
                   "torch-thread-local-guard");
+    App->add_option("--ignore-lines", Ignored,
+                    "For --experiment: lines of the output in which this "
+                    "regular expression is found are not compared (times)")
+        ->type_name("REGEX");
     App->add_option("program", Words, "The program and its arguments")
         ->type_name("PROGRAM ARGUMENTS");
     // What the program is given is not ours to read.
@@ -81,6 +85,7 @@ private:
   std::vector<std::string> Words;
   std::string Kept;
   bool NoHeap = false, IsExperiment = false;
+  std::string Ignored;
   std::optional<Experiments> Tries;
   Judging Both;
   ProbeOptions Probe;
@@ -96,7 +101,7 @@ Recording RunCommand::record(const Target &Which) {
   What.Trace = Folder.path() + "/trace";
   What.SamplesHeap = !NoHeap;
   if (IsExperiment) {
-    Tries.emplace(What);
+    Tries.emplace(What, IgnoredLines("--ignore-lines", Ignored));
     Recording Result = Tries->first(End);
     complete(Result);
     return Result;
@@ -160,6 +165,10 @@ int RunCommand::run() {
     throw UserError("'" + Words[0] +
                     "' is built with AddressSanitizer, and --experiment needs "
                     "the probe; give a build without");
+  // What is wrong with it is told before anything runs.
+  const IgnoredLines Checked("--ignore-lines", Ignored);
+  if (!Ignored.empty() && !IsExperiment)
+    throw UserError("--ignore-lines belongs to --experiment");
   Both.prepare();
   requireSources(Which, Both.findings().Findings);
   const Recording Run =

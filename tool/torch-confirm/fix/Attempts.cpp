@@ -123,8 +123,7 @@ FixReport tryTogether(FixRuns &Runs, std::vector<FixableFinding> &Findings,
   }
   if (Mended Base(Runs, Applied, Verdicts); Base.isNeeded()) {
     Base.run();
-    const Comparison Beside =
-        compare(Base.before(), After, Runs.again("fixed"));
+    const Comparison Beside = Runs.beside(Base.before(), "fixed", After);
     for (auto &[Each, V] : Verdicts)
       if (V.Result == FixOutcome::OutputChanged)
         V = decide({Base.follow(*Each), Base.before()}, {Now[Each], After},

@@ -49,7 +49,7 @@ private:
 
   std::vector<std::string> Words, Also;
   std::string BuildFolder, Source, BuildCommand, Keep, Input = "/dev/null";
-  std::string Output, Json, FailOn;
+  std::string Output, Json, FailOn, Ignored;
   bool IsEach = false;
   unsigned Jobs = std::max(1u, std::thread::hardware_concurrency());
   Selection Which;
@@ -86,6 +86,10 @@ CLI::App *FixCommand::add(CLI::App &Program) {
   App->add_option("--input", Input,
                   "What both runs get as standard input (default: nothing)")
       ->type_name("FILE");
+  App->add_option("--ignore-lines", Ignored,
+                  "Lines of the output in which this regular expression is "
+                  "found are not compared (times)")
+      ->type_name("REGEX");
   App->add_option("--keep", Keep,
                   "Copy and build there, and leave it: a new or empty folder")
       ->type_name("FOLDER");
@@ -174,6 +178,7 @@ int FixCommand::run() {
     throw UserError("--input: there is no '" + Input + "'");
   if (!Keep.empty() && fs::exists(Keep) && !fs::is_empty(Keep))
     throw UserError("--keep: '" + Keep + "' is there and not empty");
+  const IgnoredLines Lines("--ignore-lines", Ignored);
   const Target Original = inspect(Words[0], Probe.libTorch());
   if (Original.IsSanitized)
     throw UserError("'" + Words[0] +
@@ -195,8 +200,8 @@ int FixCommand::run() {
     fs::create_directories(Keep);
     Work = Keep;
   }
-  RunSettings Settings{{Words.begin() + 1, Words.end()},
-                       fs::absolute(Input).string()};
+  RunSettings Settings{
+      {Words.begin() + 1, Words.end()}, fs::absolute(Input).string(), Lines};
   FixRuns Runs(fs::weakly_canonical(Work), From, Also, How, BuildCommand,
                Settings, Probe);
   std::vector<FixableFinding> Prepared = Runs.prepare(Findings);

@@ -43,6 +43,9 @@ std::string outputText(const Comparison &What) {
     Result = "  standard output is the same, " +
              lines(What.Output.LinesBefore) + "\n";
   }
+  if (What.Output.Ignored)
+    Result += "  " + lines(What.Output.Ignored) +
+              " of --ignore-lines were not compared\n";
   if (What.Unsteady)
     Result += "  " + lines(What.Unsteady) +
               " differ between two runs of the fixed program as well, and were "

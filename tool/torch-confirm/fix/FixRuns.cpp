@@ -182,17 +182,20 @@ ProgramRun FixRuns::run(const std::string &Name) {
 Comparison FixRuns::runBeside(const ProgramRun &Earlier,
                               const std::string &Name, ProgramRun &Result) {
   Result = run(Name);
-  const Comparison First = compare(Earlier, Result, "");
+  const Comparison First = compare(Earlier, Result, "", Settings.Ignored);
   if (First.Output.isSame())
     return First;
   std::cerr << "torch-confirm: it prints something else; running it once more, "
                "to see what differs from run to run\n";
-  return compare(Earlier, Result, run(Name + "-again").Output);
+  return compare(Earlier, Result, run(Name + "-again").Output,
+                 Settings.Ignored);
 }
 
-std::string FixRuns::again(const std::string &Name) const {
-  const fs::path File = Work / (Name + "-again.out");
-  return fs::exists(File) ? File.string() : "";
+Comparison FixRuns::beside(const ProgramRun &Earlier, const std::string &Name,
+                           const ProgramRun &Result) const {
+  const fs::path Again = Work / (Name + "-again.out");
+  return compare(Earlier, Result, fs::exists(Again) ? Again.string() : "",
+                 Settings.Ignored);
 }
 
 DiagnosedFinding FixRuns::follow(const FixableFinding &Which,

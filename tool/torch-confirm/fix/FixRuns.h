@@ -25,6 +25,7 @@ struct RunSettings {
   std::vector<std::string> Arguments;
   /// A file that is its standard input.
   std::string Input;
+  IgnoredLines Ignored;
 };
 
 class FixRuns {
@@ -51,9 +52,10 @@ public:
   /// prints something else.
   Comparison runBeside(const ProgramRun &Earlier, const std::string &Name,
                        ProgramRun &Result);
-  /// The output of the second run of that name, where it came to one; else
-  /// empty.
-  std::string again(const std::string &Name) const;
+  /// Compares a run with another one of that name, which runBeside() has made
+  /// twice where that was needed.
+  Comparison beside(const ProgramRun &Earlier, const std::string &Name,
+                    const ProgramRun &Result) const;
   /// A finding where it is when edits are applied; its statement is not known
   /// where they take it out.
   DiagnosedFinding follow(const FixableFinding &Which, const Edits &All) const;

@@ -82,16 +82,17 @@ std::string nameOf(FixOutcome Result) {
 }
 
 Comparison compare(const ProgramRun &Before, const ProgramRun &After,
-                   const std::string &Again) {
+                   const std::string &Again, const IgnoredLines &Ignored) {
   Comparison Result;
   Result.EndBefore = endOf(Before.What);
   Result.EndAfter = endOf(After.What);
   Result.EndsSame = Result.EndBefore == Result.EndAfter;
   std::set<size_t> Unsteady;
   if (!Again.empty())
-    Unsteady = differentLines(After.Output, Again);
+    Unsteady = differentLines(After.Output, Again, Ignored);
   Result.Unsteady = Unsteady.size();
-  Result.Output = compareOutputs(Before.Output, After.Output, Unsteady);
+  Result.Output =
+      compareOutputs(Before.Output, After.Output, Ignored, Unsteady);
   return Result;
 }
 

@@ -80,7 +80,7 @@ struct FixedFinding {
 /// Compares ends and outputs; Again is a further output of the fixed program,
 /// or empty.
 Comparison compare(const ProgramRun &Before, const ProgramRun &After,
-                   const std::string &Again);
+                   const std::string &Again, const IgnoredLines &Ignored = {});
 
 /// What the rule of the finding says of the program as it is.
 Verdict verdictOf(const DiagnosedFinding &Finding, const Recording &Run);

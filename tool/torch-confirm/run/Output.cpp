@@ -1,5 +1,6 @@
 #include "run/Output.h"
 #include "support/Errors.h"
+#include <algorithm>
 #include <fstream>
 #include <functional>
 
@@ -51,15 +52,37 @@ void forEachLine(const std::string &Before, const std::string &After,
 
 } // namespace
 
+IgnoredLines::IgnoredLines(const std::string &Option,
+                           const std::string &Expression) {
+  if (Expression.empty())
+    return;
+  try {
+    Which.emplace(Expression);
+  } catch (const std::regex_error &Error) {
+    throw UserError(Option + ": '" + Expression +
+                    "' is no regular expression: " + Error.what());
+  }
+}
+
+bool IgnoredLines::has(const std::string &Line) const {
+  constexpr size_t Most = 1000;
+  return Which && std::regex_search(
+                      Line.begin(),
+                      Line.begin() + long(std::min(Line.size(), Most)), *Which);
+}
+
 OutputDifference compareOutputs(const std::string &Before,
                                 const std::string &After,
+                                const IgnoredLines &Ignored,
                                 const std::set<size_t> &Skip) {
   OutputDifference Result;
   forEachLine(Before, After,
               [&](size_t Number, const std::string &A, const std::string &B) {
                 Result.LinesBefore += !A.empty();
                 Result.LinesAfter += !B.empty();
-                if (A == B || Skip.count(Number))
+                const bool IsIgnored = Ignored.has(A) && Ignored.has(B);
+                Result.Ignored += IsIgnored;
+                if (A == B || IsIgnored || Skip.count(Number))
                   return;
                 ++Result.Count;
                 if (Result.First.size() < MostLines)
@@ -69,11 +92,12 @@ OutputDifference compareOutputs(const std::string &Before,
 }
 
 std::set<size_t> differentLines(const std::string &Before,
-                                const std::string &After) {
+                                const std::string &After,
+                                const IgnoredLines &Ignored) {
   std::set<size_t> Result;
   forEachLine(Before, After,
               [&](size_t Number, const std::string &A, const std::string &B) {
-                if (A != B)
+                if (A != B && !(Ignored.has(A) && Ignored.has(B)))
                   Result.insert(Number);
               });
   return Result;

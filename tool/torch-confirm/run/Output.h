@@ -3,6 +3,8 @@
 #define TORCHTIDY_CONFIRM_RUN_OUTPUT_H
 
 #include <cstddef>
+#include <optional>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,6 +20,8 @@ struct DifferentLine {
 
 struct OutputDifference {
   size_t LinesBefore = 0, LinesAfter = 0;
+  /// Lines that were ignored in both.
+  size_t Ignored = 0;
   /// How many lines differ, line by line.
   size_t Count = 0;
   /// The first of them.
@@ -26,15 +30,33 @@ struct OutputDifference {
   bool isSame() const { return Count == 0; }
 };
 
+/// Lines that are not compared: those that hold times, say.
+class IgnoredLines {
+public:
+  IgnoredLines() = default;
+  /// Those in which an ECMAScript regular expression is found; none where it is
+  /// empty. Throws UserError where it is none. Option: its name.
+  IgnoredLines(const std::string &Option, const std::string &Expression);
+
+  /// Only the beginning of very long lines is looked at.
+  bool has(const std::string &Line) const;
+
+private:
+  std::optional<std::regex> Which;
+};
+
 /// Of two files, compared byte by byte. Skip: numbers of lines that do not
-/// count. Throws UserError where one cannot be read.
+/// count; and neither do those that are ignored in both. Throws UserError where
+/// one cannot be read.
 OutputDifference compareOutputs(const std::string &Before,
                                 const std::string &After,
+                                const IgnoredLines &Ignored = {},
                                 const std::set<size_t> &Skip = {});
 
 /// Numbers of all lines that differ between two files.
 std::set<size_t> differentLines(const std::string &Before,
-                                const std::string &After);
+                                const std::string &After,
+                                const IgnoredLines &Ignored = {});
 
 /// "3 and 5"; "3, 5, 8 and 12 others"
 std::string lineNumbers(const OutputDifference &What);
