@@ -177,7 +177,7 @@ TEST(FixOutput, LineByLine) {
   EXPECT_EQ(compareOutputs(A, Write("d", "1\n2\n3\n4")).Count, 1u);
   EXPECT_EQ(lineNumbers(compareOutputs(A, Write("e", "a\nb\nc\nd\ne\nf\ng\n"))),
             "1, 2, 3, 4, 5 and 2 others");
-  const IgnoredLines Some("--ignore-lines", "^(2|x)");
+  const IgnoredLines Some("--ignore-lines", "^(2|x)$");
   EXPECT_EQ(compareOutputs(A, B, Some).Count, 1u);
   EXPECT_EQ(compareOutputs(A, B, Some).Ignored, 1u);
   EXPECT_EQ(differentLines(A, B, Some), (std::set<size_t>{4}));

@@ -66,9 +66,13 @@ IgnoredLines::IgnoredLines(const std::string &Option,
 
 bool IgnoredLines::has(const std::string &Line) const {
   constexpr size_t Most = 1000;
-  return Which && std::regex_search(
-                      Line.begin(),
-                      Line.begin() + long(std::min(Line.size(), Most)), *Which);
+  if (!Which)
+    return false;
+  // Without its end, so that '$' means what it says.
+  const size_t Size =
+      Line.size() - (!Line.empty() && Line.back() == '\n' ? 1 : 0);
+  return std::regex_search(Line.begin(),
+                           Line.begin() + long(std::min(Size, Most)), *Which);
 }
 
 OutputDifference compareOutputs(const std::string &Before,
