@@ -208,7 +208,8 @@ class Test:
             "-p", plain / "out", "--source", plain, "--build-command", command, "--analyze",
             "--torch-tidy", self.arguments.torch_tidy, "--keep", kept, "--input", text,
             "--level", "1", "--output", self.work / "report.txt", "--only",
-            "torch-missing-no-grad", "--ignore-lines", "^took .*ns$", program=plain / "out" / "train")
+            "torch-missing-no-grad", "--ignore-lines", "^took .*ns$",
+            program=plain / "out" / "train")
         self.check("--build-command", code == 0
                    and self.verdicts(told) == {"missing-no-grad": "CONFIRMED"}, errors)
         self.check("--ignore-lines", told.get("comparison", {}).get("outputSame")

@@ -14,9 +14,9 @@ namespace torchtidy::confirm {
 
 class Experiments {
 public:
-  /// What: how the program runs; where it writes is chosen here. Its standard
+  /// Which: how the program runs; where it writes is chosen here. Its standard
   /// input is that of this process where that is a file, else nothing.
-  Experiments(Watched What, IgnoredLines Ignored);
+  Experiments(Watched Which, IgnoredLines Lines);
 
   /// The first run, by which findings are judged. What it prints comes when it
   /// has ended. Throws UserError where it cannot be watched.

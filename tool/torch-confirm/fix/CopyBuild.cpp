@@ -49,7 +49,7 @@ private:
 };
 
 std::string CMakeBuild::cmake() const {
-  const std::string Own = Cache.value("CMAKE_COMMAND");
+  std::string Own = Cache.value("CMAKE_COMMAND");
   if (!Own.empty() && fs::exists(Own))
     return Own;
   const fs::path Found = findOnPath("cmake");

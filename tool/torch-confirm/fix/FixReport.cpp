@@ -8,7 +8,8 @@ using nlohmann::ordered_json;
 namespace torchtidy::confirm::fix {
 namespace {
 
-std::string padded(std::string Text, size_t Width, bool IsRight = false) {
+std::string padded(const std::string &Text, size_t Width,
+                   bool IsRight = false) {
   // A sign of two bytes is one column.
   size_t Columns = 0;
   for (const char C : Text)

@@ -98,7 +98,7 @@ FixRuns::prepare(const std::vector<DiagnosedFinding> &Findings) {
   return Result;
 }
 
-std::string FixRuns::original(std::string Text) const {
+std::string FixRuns::original(const std::string &Text) const {
   return withFolder(Text, Copy.root().string(), Copy.original().string(),
                     [](const std::string &) { return false; });
 }
@@ -182,7 +182,7 @@ ProgramRun FixRuns::run(const std::string &Name) {
 Comparison FixRuns::runBeside(const ProgramRun &Earlier,
                               const std::string &Name, ProgramRun &Result) {
   Result = run(Name);
-  const Comparison First = compare(Earlier, Result, "", Settings.Ignored);
+  Comparison First = compare(Earlier, Result, "", Settings.Ignored);
   if (First.Output.isSame())
     return First;
   std::cerr << "torch-confirm: it prints something else; running it once more, "

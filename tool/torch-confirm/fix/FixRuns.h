@@ -61,7 +61,7 @@ public:
   DiagnosedFinding follow(const FixableFinding &Which, const Edits &All) const;
 
 private:
-  std::string original(std::string Text) const;
+  std::string original(const std::string &Text) const;
 
   std::filesystem::path Work;
   ProjectCopy Copy;

@@ -97,9 +97,8 @@ bool isBuildFolder(const fs::path &Folder) {
 
 std::optional<fs::path> below(const fs::path &Folder, const fs::path &Path) {
   std::error_code Ignored;
-  const fs::path Way =
-      fs::weakly_canonical(Path, Ignored)
-          .lexically_relative(fs::weakly_canonical(Folder, Ignored));
+  fs::path Way = fs::weakly_canonical(Path, Ignored)
+                     .lexically_relative(fs::weakly_canonical(Folder, Ignored));
   if (Way.empty() || *Way.begin() == "..")
     return std::nullopt;
   return Way;
