@@ -1,18 +1,14 @@
 #include "cli/Judging.h"
+#include "cli/Analyze.h"
 #include "recording/Sanitizer.h"
 #include "report/Report.h"
-#include "support/Capture.h"
 #include "support/Errors.h"
 #include "support/Files.h"
-#include "support/Paths.h"
 #include "trace/TraceFile.h"
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <unistd.h>
-
-namespace fs = std::filesystem;
 
 namespace torchtidy::confirm {
 
@@ -63,34 +59,7 @@ void Judging::addOptions(CLI::App &App) {
 }
 
 void Judging::analyze() {
-  fs::path Program = TorchTidy;
-  if (Program.empty())
-    Program = ownExecutable().parent_path() / "torch-tidy";
-  if (TorchTidy.empty() && !fs::exists(Program))
-    Program = findOnPath("torch-tidy");
-  if (Program.empty() || !fs::exists(Program))
-    throw UserError(
-        TorchTidy.empty()
-            ? "--analyze needs torch-tidy, which is neither beside "
-              "torch-confirm nor on PATH; --torch-tidy=FILE says where it is"
-            : "there is no torch-tidy at '" + TorchTidy + "'");
-  const TemporaryFolder Folder;
-  const std::string Sarif = Folder.path() + "/findings.sarif";
-  std::cerr << "torch-confirm: analysing what is compiled in '" << BuildFolder
-            << "' with torch-tidy\n";
-  const Captured Done =
-      capture({Program.string(), "-p", BuildFolder, "--sarif=" + Sarif,
-               // Headers are half of a program; torch-tidy takes its default
-               // from the configuration of the current folder.
-               "--header-filter=.*"});
-  if (!fs::exists(Sarif))
-    throw UserError("torch-tidy made no findings; it ended with " +
-                    std::to_string(Done.Code) + ":\n" + Done.Errors);
-  if (Done.Code != 0)
-    std::cerr << "torch-confirm: warning: torch-tidy ended with " << Done.Code
-              << "; its findings may not be all:\n"
-              << Done.Errors;
-  Input = readFindings(Sarif);
+  Input = analyzeNow(TorchTidy, BuildFolder, {});
   Input.Path = FindingsPath;
   if (!FindingsPath.empty())
     writeFile(FindingsPath, Input.SarifText);
@@ -145,9 +114,15 @@ bool Judging::usesColor() const {
          Terminal && *Terminal && std::string(Terminal) != "dumb";
 }
 
-bool Judging::report(Recording Run) const {
+bool Judging::report(
+    Recording Run,
+    const std::function<void(std::vector<JudgedFinding> &)> &Amend) const {
   addSanitizer(Run);
   Report What{Run, Input, judge(Input.Findings, Run)};
+  if (Amend) {
+    Amend(What.Judged);
+    sort(What.Judged);
+  }
   const std::string Text = asText(What, {Details, usesColor()});
   if (Output.empty())
     std::cerr << Text;

@@ -4,7 +4,9 @@
 
 #include "findings/Read.h"
 #include "recording/Recording.h"
+#include "rules/Judge.h"
 #include <CLI/CLI.hpp>
+#include <functional>
 
 namespace torchtidy::confirm {
 
@@ -18,8 +20,11 @@ public:
   const FindingsFile &findings() const { return Input; }
 
   /// Adds what --sanitizer-report holds, judges, and writes all reports;
-  /// whether --fail-on has met a verdict.
-  bool report(Recording Run) const;
+  /// whether --fail-on has met a verdict. Amend: what else is to be seen to
+  /// before they are written.
+  bool report(Recording Run,
+              const std::function<void(std::vector<JudgedFinding> &)> &Amend =
+                  {}) const;
 
 private:
   std::string FindingsPath, BuildFolder, TorchTidy;

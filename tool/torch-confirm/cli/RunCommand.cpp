@@ -1,4 +1,6 @@
+#include "cli/Busiest.h"
 #include "cli/Command.h"
+#include "cli/Experiments.h"
 #include "cli/Judging.h"
 #include "cli/ProbeOptions.h"
 #include "recording/FromTrace.h"
@@ -45,30 +47,6 @@ std::string unavailable(const Recording &Run) {
   return Result;
 }
 
-/// Of the processes that the program started, that with the most operations: it
-/// may only be a launcher.
-std::optional<trace::TraceData> busiest(const std::string &Path) {
-  std::optional<trace::TraceData> Result;
-  size_t Number = 0;
-  for (const std::string &Each : trace::tracesOf(Path)) {
-    std::string Error;
-    auto Trace = trace::readTrace(Each, Error);
-    if (!Trace) {
-      std::cerr << "torch-confirm: warning: " << Error << '\n';
-      continue;
-    }
-    Number += Trace->Operations > 0;
-    if (!Result || Trace->Operations > Result->Operations)
-      Result = std::move(Trace);
-  }
-  if (Number > 1)
-    std::cerr << "torch-confirm: " << Number
-              << " processes ran operations of LibTorch; the report is about "
-                 "the busiest, process "
-              << Result->ProcessId << '\n';
-  return Result;
-}
-
 class RunCommand : public Command {
 public:
   CLI::App *add(CLI::App &Program) override {
@@ -85,6 +63,15 @@ public:
                   "Do not watch whether flagged lines run that run no "
                   "operation of LibTorch (breakpoints, each of which goes when "
                   "it is hit)");
+    App->add_flag("--experiment", IsExperiment,
+                  "Run the program again and act at the place of a confirmed "
+                  "finding, to see whether the effect is gone and the program "
+                  "does the same; of torch-missing-no-grad and "
+                  "torch-thread-local-guard");
+    App->add_option("--ignore-lines", Ignored,
+                    "For --experiment: lines of the output in which this "
+                    "regular expression is found are not compared (times)")
+        ->type_name("REGEX");
     App->add_option("program", Words, "The program and its arguments")
         ->type_name("PROGRAM ARGUMENTS");
     // What the program is given is not ours to read.
@@ -102,7 +89,9 @@ private:
   CLI::App *App = nullptr;
   std::vector<std::string> Words;
   std::string Kept;
-  bool NoHeap = false, NoLineHits = false;
+  bool NoHeap = false, NoLineHits = false, IsExperiment = false;
+  std::string Ignored;
+  std::optional<Experiments> Tries;
   Judging Both;
   ProbeOptions Probe;
   Ended End;
@@ -117,17 +106,22 @@ Recording RunCommand::record(const Target &Which) {
   What.Trace = Folder.path() + "/trace";
   What.SamplesHeap = !NoHeap;
   std::optional<LineWatch> Lines;
-  if (!NoLineHits) {
+  if (!NoLineHits)
     Lines.emplace(userModules(Which), wantedLines(Both.findings().Findings),
                   Folder.path() + "/lines");
-    What.Environment = Lines->environment();
+  Recording Result;
+  if (IsExperiment) {
+    Tries.emplace(What, IgnoredLines("--ignore-lines", Ignored));
+    Result = Tries->first(End, Lines ? Lines->environment() : Variables());
+  } else {
+    if (Lines)
+      What.Environment = Lines->environment();
+    End = execute(What);
+    const auto Trace = busiest(What.Trace);
+    if (!Trace)
+      throw UserError("the probe recorded nothing of '" + Words[0] + "'");
+    Result = recordingOf(*Trace);
   }
-  End = execute(What);
-
-  const auto Trace = busiest(What.Trace);
-  if (!Trace)
-    throw UserError("the probe recorded nothing of '" + Words[0] + "'");
-  Recording Result = recordingOf(*Trace);
   if (Lines)
     Lines->addTo(Result);
   else
@@ -181,6 +175,14 @@ int RunCommand::run() {
   if (Words.empty())
     throw UserError("say which program is to run, after '--'");
   const Target Which = inspect(Words[0], Probe.libTorch());
+  if (Which.IsSanitized && IsExperiment)
+    throw UserError("'" + Words[0] +
+                    "' is built with AddressSanitizer, and --experiment needs "
+                    "the probe; give a build without");
+  // What is wrong with it is told before anything runs.
+  const IgnoredLines Checked("--ignore-lines", Ignored);
+  if (!Ignored.empty() && !IsExperiment)
+    throw UserError("--ignore-lines belongs to --experiment");
   Both.prepare();
   requireSources(Which, Both.findings().Findings);
   const Recording Run =
@@ -190,7 +192,10 @@ int RunCommand::run() {
   if (const std::string Missing = unavailable(Run);
       !Missing.empty() && !Which.IsSanitized)
     std::cerr << "torch-confirm: not measured in this run:\n" << Missing;
-  const bool Fails = Both.report(Run);
+  const bool Fails = Both.report(Run, [&](std::vector<JudgedFinding> &All) {
+    if (Tries)
+      Tries->amend(All);
+  });
   return End.code() ? End.code() : Fails ? ExitFailOn : ExitSuccess;
 }
 

@@ -24,6 +24,15 @@ struct FindingNote {
   std::optional<NoteRole> Role = {};
 };
 
+/// A part of a fix: Text in place of what lies between two places. Lines and
+/// columns begin at 1, columns count code points, the end is exclusive;
+/// an EndColumn of 0 is the end of the line.
+struct FindingEdit {
+  std::string File;
+  unsigned Line = 0, Column = 0, EndLine = 0, EndColumn = 0;
+  std::string Text;
+};
+
 struct DiagnosedFinding {
   /// "torch-retained-graph"
   std::string Check;
@@ -37,6 +46,8 @@ struct DiagnosedFinding {
   /// Of the place that the message points at; 0 where it is not known.
   unsigned Line = 0, Column = 0;
   std::vector<FindingNote> Notes;
+  /// The fix that is offered; empty for none. Only SARIF's are read.
+  std::vector<FindingEdit> Fix;
 
   /// The name in checks/Checks.def of the measure that confirms it; empty for
   /// other tools' checks.

@@ -81,6 +81,36 @@ public:
     return Id;
   }
 
+  /// Of the fixes of a result, which are alternatives, the first.
+  std::vector<FindingEdit> fix(const json &Result) const {
+    std::vector<FindingEdit> All;
+    const json &Fixes = at(Result, {"fixes"});
+    if (!Fixes.is_array() || Fixes.empty())
+      return All;
+    const json &Changes = at(Fixes[0], {"artifactChanges"});
+    if (!Changes.is_array())
+      return All;
+    for (const json &Change : Changes) {
+      const std::string Changed = file(at(Change, {"artifactLocation"}));
+      const json &Parts = at(Change, {"replacements"});
+      if (!Parts.is_array())
+        continue;
+      for (const json &Part : Parts) {
+        const json &Region = at(Part, {"deletedRegion"});
+        FindingEdit Edit;
+        Edit.File = Changed;
+        Edit.Line = number(at(Region, {"startLine"}));
+        Edit.Column = std::max(1u, number(at(Region, {"startColumn"})));
+        Edit.EndLine = std::max(Edit.Line, number(at(Region, {"endLine"})));
+        // 0: to the end of the line.
+        Edit.EndColumn = number(at(Region, {"endColumn"}));
+        Edit.Text = words(at(Part, {"insertedContent", "text"}));
+        All.push_back(std::move(Edit));
+      }
+    }
+    return All;
+  }
+
 private:
   LineRange range(const json &Artifact, const json &Region) const {
     LineRange Result;
@@ -139,6 +169,7 @@ DiagnosedFinding findingOf(const SarifRun &Run, const json &Result) {
              findRole(words(at(Note, {"properties", "torchTidy", "role"})))});
       }
 
+  Finding.Fix = Run.fix(Result);
   const json &Own = at(Result, {"properties", "torchTidy"});
   Finding.Evidence = words(at(Own, {"evidence"}));
   Finding.Kind = findKind(Finding.Check, words(at(Own, {"kind"})));

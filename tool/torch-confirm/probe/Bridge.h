@@ -41,6 +41,9 @@ struct ProbeSide {
   /// An optimizer that is made at this site is for parameters that another one
   /// had stepped which was made there.
   void (*optimizerMadeAgain)(uint32_t Site);
+  /// Whether the operation that begins at this site is to run with grad mode
+  /// off: an experiment.
+  bool (*runsWithoutGrad)(uint32_t Site);
 };
 
 /// A node of a graph that is alive, for sweep().
@@ -132,7 +135,7 @@ struct TorchSide {
 };
 
 /// Exported by libtorch-confirm-torch.so. Counts up when a table changes.
-constexpr uint32_t BridgeVersion = 4;
+constexpr uint32_t BridgeVersion = 5;
 extern "C" const TorchSide *torch_confirm_torch_side(uint32_t Version);
 using GetTorchSide = const TorchSide *(*)(uint32_t);
 

@@ -40,7 +40,7 @@ std::string asJson(const Report &What) {
                        Outcome::NotReached, Outcome::NotMeasurable})
     Summary[nameOf(Each)] = 0;
   ordered_json Findings = ordered_json::array();
-  for (const auto &[Finding, V, Operations] : What.Judged) {
+  for (const auto &[Finding, V, Operations, Tried] : What.Judged) {
     ++Summary[nameOf(V.Result)];
     ordered_json Each = {{"check", Finding.Check},
                          {"file", Finding.Statement.File},
@@ -51,6 +51,12 @@ std::string asJson(const Report &What) {
     for (const SeenOperation &Seen : Operations)
       Each["operations"].push_back(
           {{"name", Seen.Name}, {"hits", Seen.Hits}, {"shapes", Seen.Shapes}});
+    if (Tried)
+      Each["experiment"] = {{"action", Tried->Action},
+                            {"without", Tried->Before},
+                            {"with", Tried->After},
+                            {"sentence", Tried->Sentence},
+                            {"isProof", Tried->IsProof}};
     Findings.push_back(std::move(Each));
   }
   const ordered_json Result = {{"format", "torch-confirm verdicts"},

@@ -15,6 +15,11 @@ struct Report {
   std::vector<JudgedFinding> Judged;
 };
 
+/// A path as one would type it from here.
+std::string shortPath(const std::string &File);
+/// "src/train.cpp:14:3"
+std::string placeOf(const DiagnosedFinding &Finding);
+
 struct TextOptions {
   /// What each finding says, the operations that ran there, the rule that
   /// decided, and why a place counts as not reached.

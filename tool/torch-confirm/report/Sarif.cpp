@@ -37,7 +37,7 @@ std::string asSarif(const Report &What) {
                     What.Input.Path + "' is none");
   // In the order of the file.
   ordered_json File = ordered_json::parse(What.Input.SarifText);
-  for (const auto &[Finding, V, Operations] : What.Judged) {
+  for (const auto &[Finding, V, Operations, Tried] : What.Judged) {
     ordered_json &Result =
         File["runs"][Finding.SarifRun]["results"][Finding.SarifResult];
     ordered_json &Properties = Result["properties"];

@@ -9,23 +9,6 @@ namespace fs = std::filesystem;
 namespace torchtidy::confirm {
 namespace {
 
-/// As one would type it from here.
-std::string shortPath(const std::string &File) {
-  std::error_code Error;
-  const fs::path Here = fs::current_path(Error);
-  const std::string Prefix = Here.string() + "/";
-  return !Error && File.rfind(Prefix, 0) == 0 ? File.substr(Prefix.size())
-                                              : File;
-}
-
-std::string placeOf(const DiagnosedFinding &Finding) {
-  std::string Result =
-      shortPath(Finding.Statement.File) + ":" + std::to_string(Finding.Line);
-  if (Finding.Column)
-    Result += ":" + std::to_string(Finding.Column);
-  return Result;
-}
-
 /// The lines of sources, each file read once.
 class Sources {
 public:
@@ -175,8 +158,18 @@ private:
     if (!V.CostText.empty())
       Result += " (" + V.CostText + ")";
     Result += "\n";
+    if (Each.Tried)
+      addExperiment(*Each.Tried);
     if (Options.Details)
       addDetails(Each);
+  }
+
+  void addExperiment(const Experiment &Tried) {
+    Result += "    experiment: " + Tried.Action + "\n";
+    if (!Tried.Before.empty())
+      Result += "      as it is: " + Tried.Before +
+                "\n      so: " + Tried.After + "\n";
+    Result += "      " + Tried.Sentence + "\n";
   }
 
   void addDetails(const JudgedFinding &Each) {
@@ -191,6 +184,22 @@ private:
 };
 
 } // namespace
+
+std::string shortPath(const std::string &File) {
+  std::error_code Error;
+  const fs::path Here = fs::current_path(Error);
+  const std::string Prefix = Here.string() + "/";
+  return !Error && File.rfind(Prefix, 0) == 0 ? File.substr(Prefix.size())
+                                              : File;
+}
+
+std::string placeOf(const DiagnosedFinding &Finding) {
+  std::string Result =
+      shortPath(Finding.Statement.File) + ":" + std::to_string(Finding.Line);
+  if (Finding.Column)
+    Result += ":" + std::to_string(Finding.Column);
+  return Result;
+}
 
 std::string asText(const Report &What, const TextOptions &Options) {
   return TextReport(What, Options).write();

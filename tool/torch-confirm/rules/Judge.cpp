@@ -258,14 +258,19 @@ std::vector<JudgedFinding> judge(const std::vector<DiagnosedFinding> &Findings,
     Result.push_back({Finding,
                       Finding.Kind ? judgeOfKind(Where)
                                    : judgeOfAnyKind(Finding, Run, Sources),
-                      seenAt(Where)});
+                      seenAt(Where),
+                      {}});
   }
   splitShares(Result);
-  std::stable_sort(Result.begin(), Result.end(),
+  sort(Result);
+  return Result;
+}
+
+void sort(std::vector<JudgedFinding> &All) {
+  std::stable_sort(All.begin(), All.end(),
                    [](const JudgedFinding &A, const JudgedFinding &B) {
                      return keyOf(A) < keyOf(B);
                    });
-  return Result;
 }
 
 } // namespace torchtidy::confirm

@@ -49,6 +49,14 @@ private:
   struct sigaction Old[4];
 };
 
+/// False where the file cannot be opened.
+bool redirect(int To, const std::string &Path, int Flags) {
+  if (Path.empty())
+    return true;
+  const int File = open(Path.c_str(), Flags | O_CLOEXEC, 0666);
+  return File >= 0 && dup2(File, To) >= 0;
+}
+
 [[noreturn]] void become(const Watched &What, int Report) {
   for (const auto &[Name, Value] : What.Environment)
     setenv(Name.c_str(), Value.c_str(), 1);
@@ -65,7 +73,9 @@ private:
   for (const std::string &Word : What.Command)
     Words.push_back(const_cast<char *>(Word.c_str()));
   Words.push_back(nullptr);
-  execv(What.Program.c_str(), Words.data());
+  if (redirect(STDIN_FILENO, What.Input, O_RDONLY) &&
+      redirect(STDOUT_FILENO, What.Output, O_WRONLY | O_CREAT | O_TRUNC))
+    execv(What.Program.c_str(), Words.data());
   const int Why = errno;
   [[maybe_unused]] auto Written = write(Report, &Why, sizeof(Why));
   _exit(127);

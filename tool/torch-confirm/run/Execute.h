@@ -10,6 +10,9 @@
 
 namespace torchtidy::confirm {
 
+/// Names and values, for an environment.
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
 struct Ended {
   std::optional<int> ExitCode, Signal;
   double Seconds = 0;
@@ -26,10 +29,12 @@ struct Watched {
   /// none.
   std::string Probe;
   /// Added to the environment.
-  std::vector<std::pair<std::string, std::string>> Environment = {};
+  Variables Environment = {};
   /// Where the probe writes.
   std::string Trace;
   bool SamplesHeap = true;
+  /// Files in place of standard input and output; empty: as they are here.
+  std::string Input, Output;
 };
 
 /// Ctrl-C goes to the program, as it would alone, and so does a SIGTERM or

@@ -8,6 +8,9 @@
 //                               with writes torch-confirm.<process id>.trace.
 //   TORCH_CONFIRM_OFF=1         do nothing.
 //   TORCH_CONFIRM_HEAP=1        also sample malloc's bytes in use, at each hit.
+//   TORCH_CONFIRM_NO_GRAD=<file>
+//                               an experiment: operations of the stacks that it
+//                               lists run with grad mode off.
 //   TORCH_CONFIRM_UNWIND=memo|libunwind|unwind
 //                               how stacks are captured; see Stacks.cpp.
 //   TORCH_CONFIRM_USER_LIBRARIES=<prefix>:<prefix>
@@ -20,6 +23,7 @@
 #include "Backward.h"
 #include "Copies.h"
 #include "Exceptions.h"
+#include "Experiment.h"
 #include "File.h"
 #include "Gradients.h"
 #include "Lines.h"
@@ -55,11 +59,11 @@ bool IsForked;
 uint32_t ParentId;
 int64_t CpuAtFork, CudaAtFork, NodesAtFork;
 
-const ProbeSide Probe = {operationBegins,   operationEnds,  countShape,
-                         keepShape,         isOfOneElement, runsInMode,
-                         isWatching,        wasGiven,       unclearedStep,
-                         leafTrained,       leafStepped,    gradientEnds,
-                         optimizerMadeAgain};
+const ProbeSide Probe = {operationBegins,    operationEnds,  countShape,
+                         keepShape,          isOfOneElement, runsInMode,
+                         isWatching,         wasGiven,       unclearedStep,
+                         leafTrained,        leafStepped,    gradientEnds,
+                         optimizerMadeAgain, runsWithoutGrad};
 
 /// Where the environment and the way the probe came into the process say to
 /// write; false for nowhere.
@@ -253,6 +257,7 @@ bool startFirst() {
   }
   describe();
   Trace->Unwinder = keepText(prepareStacks());
+  prepareExperiment();
   say(Quantity::CallStacks, true, "");
   const char *Wrong = openTorchSide();
   if (!Wrong) {

@@ -14,6 +14,7 @@
 #include "Tensors.h"
 
 #include <ATen/record_function.h>
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/version.h>
 
@@ -46,6 +47,12 @@ std::optional<bool> modeOf(const char *Name,
   return std::nullopt;
 }
 
+/// Lives as long as the operation, whichever way that is left. Kernels ask for
+/// the mode after this: it is not among what chooses them.
+struct WithoutGrad : at::ObserverContext {
+  c10::AutoGradMode Mode{false};
+};
+
 std::unique_ptr<at::ObserverContext>
 begins(const at::RecordFunction &Function) {
   const uint32_t Site = Listener->operationBegins(Function.name());
@@ -61,6 +68,8 @@ begins(const at::RecordFunction &Function) {
   if (Listener->isWatching())
     forMemory(Function.inputs(),
               [&](const void *Memory) { Listener->wasGiven(Site, Memory); });
+  if (Listener->runsWithoutGrad(Site))
+    return std::make_unique<WithoutGrad>();
   return nullptr;
 }
 

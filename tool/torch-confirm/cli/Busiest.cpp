@@ -1,0 +1,28 @@
+#include "cli/Busiest.h"
+#include <iostream>
+
+namespace torchtidy::confirm {
+
+std::optional<trace::TraceData> busiest(const std::string &Path) {
+  std::optional<trace::TraceData> Result;
+  size_t Number = 0;
+  for (const std::string &Each : trace::tracesOf(Path)) {
+    std::string Error;
+    auto Trace = trace::readTrace(Each, Error);
+    if (!Trace) {
+      std::cerr << "torch-confirm: warning: " << Error << '\n';
+      continue;
+    }
+    Number += Trace->Operations > 0;
+    if (!Result || Trace->Operations > Result->Operations)
+      Result = std::move(Trace);
+  }
+  if (Number > 1)
+    std::cerr << "torch-confirm: " << Number
+              << " processes ran operations of LibTorch; the report is about "
+                 "the busiest, process "
+              << Result->ProcessId << '\n';
+  return Result;
+}
+
+} // namespace torchtidy::confirm
