@@ -12,11 +12,11 @@ using namespace clang;
 namespace torchtidy::model {
 
 /// The body of what runs there is not seen, and known all the same: an
-/// operation, a layer, a script module.
+/// operation, a layer, a script module, or layers among others in a Sequential.
 static bool isLast(const Execution &Entry, const MeetEvent &Meeting) {
   const auto *Call = cast<CallExpr>(Meeting.Site);
   if (!Entry.graph().expansions(Meeting.In, Call).empty())
-    return false;
+    return Meeting.IsInLayer;
   if (Meeting.Modules.empty())
     return true;
   const Expr *Object = ast::objectOf(Call);

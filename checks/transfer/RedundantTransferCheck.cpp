@@ -1,6 +1,7 @@
 // Finds transfers of tensors that are where they go already, and copies beside
 // a transfer that nobody needs: x.cpu().to(device), x.to(torch::kCUDA).clone().
 #include "transfer/RedundantTransferCheck.h"
+#include "queries/Loops.h"
 #include "report/Report.h"
 #include "transfer/RedundantTransfer.h"
 
@@ -57,7 +58,10 @@ static Finding describe(const Program &Program,
   Result.Kind = kindOf(Found.How);
   Result.Message = messageOf(Program, Found);
   const auto Around = Found.Entry->loopsAround(Found.Transfer->Point);
-  if (!Around.empty())
+  // "In every iteration": not of what a condition in the loop decides about.
+  if (!Around.empty() &&
+      isUnconditional(*Found.Entry, Found.Call, Found.Transfer->In,
+                      *Around.back()))
     addLoop(Result, *Found.Entry, Found.Transfer->In, Around.back());
   Result.IterationSite = Found.Call->getBeginLoc();
   return Result;

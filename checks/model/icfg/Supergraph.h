@@ -69,6 +69,8 @@ struct ChainLink {
   /// The classes of modules that run between the two and are not seen; null
   /// where it is not known which.
   llvm::SmallVector<const clang::CXXRecordDecl *, 2> Unseen;
+  /// The same of those that run behind the last activation of the chain.
+  llvm::SmallVector<const clang::CXXRecordDecl *, 2> Behind;
   /// The call returns what it returns.
   bool IsLast = false;
 };

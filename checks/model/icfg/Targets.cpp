@@ -153,8 +153,10 @@ void Resolver::resolveChains(const CallExpr *Call,
       T.Link = std::exchange(Link, ChainLink());
       Targets.push_back(T);
     }
-    if (Targets.size() > First)
+    if (Targets.size() > First) {
       Targets.back().Link.IsLast = Link.Unseen.empty();
+      Targets.back().Link.Behind = std::move(Link.Unseen);
+    }
   }
 }
 

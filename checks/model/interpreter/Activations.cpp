@@ -56,6 +56,11 @@ static PlaceId madeByUnseen(Machine &M, const Frame *Callee) {
   } else {
     Made.forgetGraph();
   }
+  // One of the user's own may put it anywhere.
+  if (!llvm::all_of(Callee->Link.Unseen, [](const CXXRecordDecl *Class) {
+        return Class && torch::isLibTorch(Class);
+      }))
+    Made.setDevice(Placement::unknown());
   const PlaceId P = M.places().root(Root::Object, Callee->Id, Site);
   M.store(P, Made);
   return P;

@@ -33,14 +33,45 @@ static void tensorsIn(Machine &M, const Expr *Written,
   Result.push_back({Written, M.deepValue(Written)});
 }
 
+/// The first of these with parameters is LibTorch's, and so are those before
+/// it, which leave what they are given where it is.
+static bool beginsWithLayer(llvm::ArrayRef<const CXXRecordDecl *> Classes) {
+  for (const CXXRecordDecl *Class : Classes) {
+    if (!Class || !torch::isLibTorch(Class))
+      return false;
+    if (torch::parametersOf(Class) != torch::Parameters::None)
+      return true;
+  }
+  return false;
+}
+
+/// One of the layers that a Sequential runs beside the user's modules is given
+/// what is on the CPU, as Given is, or what the module before it has returned.
+static bool meetsInLayer(Machine &M, const CallSite &Site, const Value &Given) {
+  for (const Frame *Callee : M.graph().expansions(M.frame(), Site.Call)) {
+    const ChainLink &Link = Callee->Link;
+    if (!Link.Module)
+      continue;
+    const Value First =
+        Link.Before ? M.deepLoad(M.returned(Link.Before)) : Given;
+    if ((beginsWithLayer(Link.Unseen) && First.isOnCpu()) ||
+        (beginsWithLayer(Link.Behind) &&
+         M.deepLoad(M.returned(Callee)).isOnCpu()))
+      return true;
+  }
+  return false;
+}
+
 static void emit(Machine &M, const Expr *Site, const Operand &OnCpu,
-                 const Operand &Elsewhere, const PlaceSet &Modules) {
+                 const Operand &Elsewhere, const PlaceSet &Modules,
+                 bool IsInLayer = false) {
   M.emit<MeetEvent>(Site, [&](MeetEvent &E) {
     E.OnCpu = OnCpu.E;
     E.OfCpu = OnCpu.Is;
     E.Elsewhere = Elsewhere.E;
     E.OfElsewhere = Elsewhere.Is;
     E.Modules = Modules;
+    E.IsInLayer = IsInLayer;
   });
 }
 
@@ -77,7 +108,8 @@ void meetModule(Machine &M, const CallSite &Site, const PlaceSet &Modules,
     return;
   for (const Operand &Each : Tensors)
     if (Where.mayBeElsewhere() && Each.Is.isOnCpu())
-      emit(M, Site.Call, Each, Module, Modules);
+      emit(M, Site.Call, Each, Module, Modules,
+           meetsInLayer(M, Site, Each.Is));
     else if (Where.isOnCpu() && Each.Is.mayBeElsewhere())
       emit(M, Site.Call, Module, Each, Modules);
 }

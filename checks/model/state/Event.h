@@ -367,6 +367,9 @@ struct MeetEvent : EventOf<Event::Meet> {
   const clang::Expr *OnCpu = nullptr, *Elsewhere = nullptr;
   Value OfCpu, OfElsewhere;
   PlaceSet Modules;
+  /// Of a Sequential that runs the user's modules, too: one of LibTorch's
+  /// layers in it, which have parameters, gets what is on the CPU.
+  bool IsInLayer = false;
 };
 
 /// The data of a tensor is, or may be, written, or whether it needs a gradient
