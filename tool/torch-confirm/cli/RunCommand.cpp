@@ -4,11 +4,16 @@
 #include "recording/FromTrace.h"
 #include "recording/Json.h"
 #include "recording/Sanitizer.h"
+#include "recording/Symbolizer.h"
 #include "run/Execute.h"
+#include "run/Room.h"
 #include "run/Target.h"
 #include "support/Capture.h"
 #include "support/Errors.h"
 #include "support/Files.h"
+#include "trace/Trace.h"
+#include <charconv>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 
@@ -30,10 +35,17 @@ constexpr const char *Footer =
     "is "
     "written to\nstandard error when it has ended.\n"
     "\n"
-    "Exit codes: those of the program, 128 and the number where a signal ended "
-    "it;\n1 when --fail-on has met a verdict and the program ended with 0; 2 "
-    "when "
-    "the\nprogram cannot be run or judged.";
+    "A script, or a program that starts the one that is meant (mpirun, env), "
+    "runs as\nit is; --program says which is meant:\n"
+    "\n"
+    "  torch-confirm run --findings findings.sarif --program build/train -- "
+    "./train.sh\n"
+    "\n"
+    "Exit codes: those of the program; a signal that ends it ends "
+    "torch-confirm, "
+    "too,\nafter the report (128 and its number, as a shell has it); 124 after "
+    "--timeout; 1\nwhen --fail-on has met a verdict and the program ended with "
+    "0; 2 when the program\ncannot be run or judged.";
 
 /// What rules may miss; without a device the CUDA quantities are no news.
 std::string unavailable(const Recording &Run) {
@@ -41,6 +53,17 @@ std::string unavailable(const Recording &Run) {
   for (const auto &[Name, Known] : Run.Capabilities)
     if (!Known.IsAvailable && Name != "cuda-memory" && Name != "cuda-runtime")
       Result += "  " + Name + ": " + Known.Reason + "\n";
+  return Result;
+}
+
+std::optional<double> secondsOf(const std::string &Text) {
+  double Result = 0;
+  const char *End = Text.data() + Text.size();
+  const auto Read = std::from_chars(Text.data(), End, Result);
+  // A year: what is more is a mistake.
+  if (Read.ec != std::errc() || Read.ptr != End || !(Result > 0) ||
+      Result > 366 * 86400.0)
+    return std::nullopt;
   return Result;
 }
 
@@ -57,6 +80,10 @@ std::optional<trace::TraceData> busiest(const std::string &Path) {
       continue;
     }
     Number += Trace->Operations > 0;
+    if (Trace->Operations && kill(static_cast<pid_t>(Trace->ProcessId), 0) == 0)
+      std::cerr << "torch-confirm: process " << Trace->ProcessId
+                << " that was started by it still runs; of that one counts "
+                   "what it has done until now\n";
     if (!Result || Trace->Operations > Result->Operations)
       Result = std::move(Trace);
   }
@@ -78,9 +105,18 @@ public:
     App->add_option("--recording", Kept,
                     "Keep what was recorded, for 'torch-confirm judge'")
         ->type_name("FILE");
+    App->add_option("--timeout", Timeout,
+                    "End the program and what it has started after so many "
+                    "seconds (SIGTERM, 10 s later SIGKILL), judge by what it "
+                    "did until then, and exit with 124")
+        ->type_name("SECONDS");
+    App->add_option("--program", Meant,
+                    "The program that is meant, where what stands after '--' "
+                    "is a script or another program that starts it")
+        ->type_name("FILE");
     App->add_flag("--no-heap", NoHeap,
                   "Do not ask malloc for the bytes in use at each sample");
-    App->add_option("program", Words, "The program and its arguments")
+    App->add_option("command", Words, "The program and its arguments")
         ->type_name("PROGRAM ARGUMENTS");
     // What the program is given is not ours to read.
     App->positionals_at_end();
@@ -90,32 +126,46 @@ public:
   int run() override;
 
 private:
+  Watched watched() const;
   Recording record(const Target &Which);
-  Recording recordSanitized(const Target &Which);
+  Recording recordSanitized();
   void complete(Recording &Run) const;
 
   CLI::App *App = nullptr;
   std::vector<std::string> Words;
-  std::string Kept;
+  std::string Kept, Timeout, Meant;
   bool NoHeap = false;
   Judging Both;
   ProbeOptions Probe;
   Ended End;
 };
 
-Recording RunCommand::record(const Target &Which) {
-  const TemporaryFolder Folder;
+Watched RunCommand::watched() const {
   Watched What;
   What.Command = Words;
-  What.Program = Which.Program;
+  What.Program = findProgram(Words[0]);
+  What.SamplesHeap = !NoHeap;
+  if (!Timeout.empty())
+    What.Timeout = secondsOf(Timeout);
+  // --json=/dev/stdout
+  What.KeepsOutput = Both.writesToDevice() || Kept.rfind("/dev/", 0) == 0;
+  return What;
+}
+
+Recording RunCommand::record(const Target &Which) {
+  const TemporaryFolder Folder;
+  Watched What = watched();
   What.Probe = Probe.build(Which.LibTorch);
   What.Trace = Folder.path() + "/trace";
-  What.SamplesHeap = !NoHeap;
+  requireRoom(What.Trace, trace::SeriesAt, trace::FileSize);
+  requireSymbolizer();
   End = execute(What);
 
   const auto Trace = busiest(What.Trace);
   if (!Trace)
-    throw UserError("the probe recorded nothing of '" + Words[0] + "'");
+    throw UserError("the probe recorded nothing of '" + Words[0] +
+                    "', which ended with " + std::to_string(End.code()) +
+                    (Meant.empty() ? "" : "; does it start '" + Meant + "'?"));
   Recording Result = recordingOf(*Trace);
   complete(Result);
   return Result;
@@ -123,16 +173,14 @@ Recording RunCommand::record(const Target &Which) {
 
 /// AddressSanitizer and the probe stand in front of the same functions, so one
 /// of them is left out.
-Recording RunCommand::recordSanitized(const Target &Which) {
+Recording RunCommand::recordSanitized() {
   std::cerr << "torch-confirm: '" << Words[0]
             << "' is built with AddressSanitizer: it runs without the probe, "
                "and only the sanitizer's reports are judged\n";
   const TemporaryFolder Folder;
   const std::string Log = Folder.path() + "/report";
   const char *Own = std::getenv("ASAN_OPTIONS");
-  Watched What;
-  What.Command = Words;
-  What.Program = Which.Program;
+  Watched What = watched();
   // Stacks go through LibTorch, which keeps no frame pointers.
   What.Environment = {
       {"ASAN_OPTIONS", (Own ? Own + std::string(":") : "") +
@@ -150,7 +198,6 @@ Recording RunCommand::recordSanitized(const Target &Which) {
         "the program is built with AddressSanitizer and ran without the probe; "
         "build it without for this";
   Result.Capabilities["sanitizer"].IsAvailable = true;
-  Result.LibTorch = Which.Version;
   complete(Result);
   return Result;
 }
@@ -159,23 +206,33 @@ void RunCommand::complete(Recording &Run) const {
   Run.Command = Words;
   Run.ExitCode = End.ExitCode;
   Run.Signal = End.Signal;
+  Run.TimedOut = End.TimedOut;
   Run.Seconds = End.Seconds;
 }
 
 int RunCommand::run() {
   if (Words.empty())
     throw UserError("say which program is to run, after '--'");
-  const Target Which = inspect(Words[0], Probe.libTorch());
+  if (!Timeout.empty() && !secondsOf(Timeout))
+    throw UserError("--timeout='" + Timeout +
+                    "' is no number of seconds above 0, such as 600 or 2.5");
+  if (!Meant.empty())
+    findProgram(Words[0]);
+  const Target Which =
+      inspect(Meant.empty() ? Words[0] : Meant, Probe.libTorch());
   Both.prepare();
   requireSources(Which, Both.findings().Findings);
-  const Recording Run =
-      Which.IsSanitized ? recordSanitized(Which) : record(Which);
+  Recording Run = Which.IsSanitized ? recordSanitized() : record(Which);
+  if (Which.IsSanitized)
+    Run.LibTorch = Which.Version;
   if (!Kept.empty())
     writeRecording(Run, Kept);
   if (const std::string Missing = unavailable(Run);
       !Missing.empty() && !Which.IsSanitized)
     std::cerr << "torch-confirm: not measured in this run:\n" << Missing;
   const bool Fails = Both.report(Run);
+  if (End.Signal && !End.TimedOut)
+    endBySignal(*End.Signal);
   return End.code() ? End.code() : Fails ? ExitFailOn : ExitSuccess;
 }
 

@@ -30,6 +30,8 @@ std::vector<std::string> symbolizer() {
 
 } // namespace
 
+void requireSymbolizer() { symbolizer(); }
+
 std::map<uint64_t, Frames> parseSymbols(const std::string &Text) {
   std::map<uint64_t, Frames> Result;
   Frames *Here = nullptr;

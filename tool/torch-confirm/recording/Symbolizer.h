@@ -20,6 +20,7 @@ struct AddressesOf {
 };
 
 /// Throws UserError where there is neither of the two programs.
+void requireSymbolizer();
 std::map<uint64_t, Frames> symbolize(const AddressesOf &What);
 
 /// Reads what both print with -a -i -f -C.

@@ -27,7 +27,9 @@ std::string placeOf(const DiagnosedFinding &Finding) {
 std::string headOf(const Recording &Run) {
   std::string Result = "torch-confirm: ";
   Result += Run.Command.empty() ? "the program" : shortPath(Run.Command[0]);
-  if (Run.Signal)
+  if (Run.TimedOut)
+    Result += " did not end in time (--timeout) and was ended";
+  else if (Run.Signal)
     Result += " ended by signal " + std::to_string(*Run.Signal);
   else if (Run.ExitCode && *Run.ExitCode)
     Result += " ended with " + std::to_string(*Run.ExitCode);
@@ -36,8 +38,11 @@ std::string headOf(const Recording &Run) {
   Result += ", " + numberText(double(int64_t(Run.Seconds * 10)) / 10) + " s";
   if (!Run.LibTorch.empty())
     Result += ", LibTorch " + Run.LibTorch;
-  return Result + ", " +
-         (Run.CudaDevice.empty() ? "no CUDA device" : Run.CudaDevice) + "\n";
+  Result += ", ";
+  Result += Run.CudaDevice.empty() ? "no CUDA device" : Run.CudaDevice;
+  if (Run.TimedOut)
+    Result += "\nThe verdicts are about what it did until then.";
+  return Result + "\n";
 }
 
 } // namespace

@@ -122,16 +122,22 @@ std::string shown(const std::vector<std::string> &Command) {
 }
 
 TemporaryFolder::TemporaryFolder() {
-  Path = (fs::temp_directory_path() / "torch-confirm-XXXXXX").string();
+  std::error_code Error;
+  const fs::path In = fs::temp_directory_path(Error);
+  if (Error)
+    throw UserError("TMPDIR names no folder: " + Error.message());
+  Path = (In / "torch-confirm-XXXXXX").string();
   if (!mkdtemp(Path.data()))
-    throw UserError("cannot make a folder in " +
-                    fs::temp_directory_path().string() + ": " +
-                    std::strerror(errno));
+    throw UserError("cannot make a folder in " + In.string() + ": " +
+                    std::strerror(errno) +
+                    "; TMPDIR says where else to make it");
 }
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code Ignored;
-  fs::remove_all(Path, Ignored);
+  // A process that outlives the program may just be making a file in it.
+  for (int Tries = 0; Tries < 3 && fs::exists(Path, Ignored); ++Tries)
+    fs::remove_all(Path, Ignored);
 }
 
 } // namespace torchtidy::confirm

@@ -310,7 +310,7 @@ void inherit(const trace::Header &Parent) {
 
 bool startForked() {
   // The parent's file stays readable at another place while it is copied.
-  void *Parent = mapTraceAgain();
+  void *Parent = isTraceSealed() ? nullptr : mapTraceAgain();
   if (!Parent || !openTrace(TracePath)) {
     Current.store(Phase::Off);
     return false;
