@@ -173,6 +173,13 @@ def surroundings(test: Test) -> None:
     os.close(ours)
 
 
+    # This is asked for, and is what the probe does to a program.
+    for value, shown in [("0", "deterministic 00"), ("1", "deterministic 11")]:
+        run = subprocess.run(test.watched(test.harm, "deterministic"), capture_output=True,
+                             text=True, env={**os.environ, "TORCH_CONFIRM_DETERMINISTIC": value})
+        test.check(f"TORCH_CONFIRM_DETERMINISTIC={value}", shown in run.stdout, run)
+
+
 def output(test: Test) -> None:
     for name, command in [("alone", [str(test.harm), "output"]),
                           ("watched", test.watched(test.harm, "output"))]:

@@ -11,8 +11,8 @@
 #include "support/Capture.h"
 #include "support/Errors.h"
 #include "support/Files.h"
+#include "support/Numbers.h"
 #include "trace/Trace.h"
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -53,17 +53,6 @@ std::string unavailable(const Recording &Run) {
   for (const auto &[Name, Known] : Run.Capabilities)
     if (!Known.IsAvailable && Name != "cuda-memory" && Name != "cuda-runtime")
       Result += "  " + Name + ": " + Known.Reason + "\n";
-  return Result;
-}
-
-std::optional<double> secondsOf(const std::string &Text) {
-  double Result = 0;
-  const char *End = Text.data() + Text.size();
-  const auto Read = std::from_chars(Text.data(), End, Result);
-  // A year: what is more is a mistake.
-  if (Read.ec != std::errc() || Read.ptr != End || !(Result > 0) ||
-      Result > 366 * 86400.0)
-    return std::nullopt;
   return Result;
 }
 
@@ -146,7 +135,7 @@ Watched RunCommand::watched() const {
   What.Program = findProgram(Words[0]);
   What.SamplesHeap = !NoHeap;
   if (!Timeout.empty())
-    What.Timeout = secondsOf(Timeout);
+    What.Timeout = parseSeconds("--timeout", Timeout);
   // --json=/dev/stdout
   What.KeepsOutput = Both.writesToDevice() || Kept.rfind("/dev/", 0) == 0;
   return What;
@@ -213,9 +202,8 @@ void RunCommand::complete(Recording &Run) const {
 int RunCommand::run() {
   if (Words.empty())
     throw UserError("say which program is to run, after '--'");
-  if (!Timeout.empty() && !secondsOf(Timeout))
-    throw UserError("--timeout='" + Timeout +
-                    "' is no number of seconds above 0, such as 600 or 2.5");
+  if (!Timeout.empty())
+    parseSeconds("--timeout", Timeout);
   if (!Meant.empty())
     findProgram(Words[0]);
   const Target Which =

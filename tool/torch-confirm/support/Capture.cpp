@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 [[noreturn]] void become(const std::vector<std::string> &Command,
                          const CaptureSettings &How, int Output, int Errors) {
+  // What nobody waits for any more is not to go on beside a new beginning.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Its own group, so that what it starts can be ended with it. Without a limit
   // it stays in ours, and Ctrl-C reaches it.
   if (How.Seconds)

@@ -8,6 +8,9 @@
 //                               with writes torch-confirm.<process id>.trace.
 //   TORCH_CONFIRM_OFF=1         do nothing.
 //   TORCH_CONFIRM_HEAP=1        also sample malloc's bytes in use, at each hit.
+//   TORCH_CONFIRM_DETERMINISTIC=1
+//                               ask LibTorch for deterministic algorithms
+//                               (torch/Observer.cpp).
 //   TORCH_CONFIRM_UNWIND=memo|libunwind|unwind
 //                               how stacks are captured; see Stacks.cpp.
 //   TORCH_CONFIRM_USER_LIBRARIES=<prefix>:<prefix>
