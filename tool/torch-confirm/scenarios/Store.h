@@ -23,7 +23,7 @@ public:
   /// Takes the folder for itself; makes it where there is none. What is there
   /// of another key is moved into <folder>/earlier-<number>. Throws UserError
   /// where another process has it, or it cannot be written.
-  Store(std::filesystem::path Folder, const RunKey &Key);
+  Store(std::filesystem::path Where, const RunKey &Key);
   ~Store();
   Store(const Store &) = delete;
   Store &operator=(const Store &) = delete;
