@@ -65,8 +65,8 @@ class Test:
             alone = subprocess.run([self.ends, end], capture_output=True, text=True,
                                    input=text)
             run = self.watched(self.ends, end, options=["--output", report], text=text)
-            code = alone.returncode if alone.returncode >= 0 else 128 - alone.returncode
-            self.check(f"'{end}': code {code}", run.returncode == code, run)
+            self.check(f"'{end}': code {alone.returncode}",
+                       run.returncode == alone.returncode, run)
             self.check(f"'{end}': output", run.stdout == alone.stdout, run.stdout)
             ours = [line for line in run.stderr.splitlines()
                     if not line.startswith(("torch-confirm:", *VOLATILE))]
@@ -94,8 +94,7 @@ class Test:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             _, errors = process.communicate()
-        self.check(f"{name}: code", process.returncode == 128 + number,
-                   process.returncode)
+        self.check(f"{name}: code", process.returncode == -number, process.returncode)
         self.check_verdicts(name, errors)
 
     def gates(self) -> None:

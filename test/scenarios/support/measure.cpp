@@ -4,6 +4,8 @@
 #include "memory.h"
 
 #include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -26,7 +28,43 @@ int64_t scale = 1;
 }
 
 [[noreturn]] void misuse(const std::string &message) {
-  fail(message + "; usage: [--device cpu|cuda] [--size N]");
+  fail(message + "; usage: [--device cpu|cuda] [--size N] [--repeat N]");
+}
+
+int64_t parse_number(const std::string &text) {
+  char *end = nullptr;
+  const int64_t number = std::strtoll(text.c_str(), &end, 10);
+  if (text.empty() || *end || number < 1)
+    misuse("'" + text + "' is no whole number from 1");
+  return number;
+}
+
+// All but the last time in a child, which has not begun yet: it does what a
+// process does that was started for it, but for loading LibTorch. Before CUDA
+// is asked for anything, for no child could use it then.
+void repeat(int64_t times) {
+  for (int64_t i = 1; i < times; ++i) {
+    const pid_t child = fork();
+    if (child == 0)
+      return;
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) < 0)
+      fail("it cannot be repeated");
+    if (status != 0)
+      fail("a repetition ends with status " + std::to_string(status));
+  }
+}
+
+// The workspaces of cuBLAS are memory of LibTorch's allocator and stay for the
+// life of the process, one set for each thread that multiplies: that of the
+// program and that which runs its backwards. What a loop takes is counted
+// without them, so they are there before.
+void take_workspaces() {
+  const auto options = torch::TensorOptions(device).requires_grad(true);
+  const auto weight = torch::ones({8, 8}, options);
+  const auto bias = torch::ones({8}, options);
+  const auto product = torch::mm(weight, weight);
+  torch::nn::functional::linear(product, weight, bias).sum().backward();
 }
 
 torch::Device parse_device(const std::string &name) {
@@ -40,14 +78,6 @@ torch::Device parse_device(const std::string &name) {
   if (!torch::cuda::is_available())
     fail("there is no CUDA device");
   return torch::kCUDA;
-}
-
-int64_t parse_size(const std::string &text) {
-  char *end = nullptr;
-  const int64_t number = std::strtoll(text.c_str(), &end, 10);
-  if (text.empty() || *end || number < 1)
-    misuse("'" + text + "' is no size");
-  return number;
 }
 
 // On the CPU: what the program has used of it, since others may run beside.
@@ -91,17 +121,25 @@ double median_between(const std::vector<void *> &events) {
 } // namespace
 
 torch::Device start(int argc, char **argv) {
+  std::string wanted = "cpu";
+  int64_t times = 1;
   for (int i = 1; i < argc; i += 2) {
     const std::string option = argv[i];
     if (i + 1 == argc)
       misuse("'" + option + "' lacks its value");
     if (option == "--device")
-      device = parse_device(argv[i + 1]);
+      wanted = argv[i + 1];
     else if (option == "--size")
-      scale = parse_size(argv[i + 1]);
+      scale = parse_number(argv[i + 1]);
+    else if (option == "--repeat")
+      times = parse_number(argv[i + 1]);
     else
       misuse("unknown option '" + option + "'");
   }
+  repeat(times);
+  device = parse_device(wanted);
+  if (device.is_cuda())
+    take_workspaces();
   // The same sums in the same order on every machine with enough cores.
   at::set_num_threads(1);
 #ifdef MEASURE_SANITIZED

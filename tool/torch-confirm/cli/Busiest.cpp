@@ -1,5 +1,6 @@
 #include "cli/Busiest.h"
 #include <iostream>
+#include <signal.h>
 
 namespace torchtidy::confirm {
 
@@ -14,6 +15,10 @@ std::optional<trace::TraceData> busiest(const std::string &Path) {
       continue;
     }
     Number += Trace->Operations > 0;
+    if (Trace->Operations && kill(static_cast<pid_t>(Trace->ProcessId), 0) == 0)
+      std::cerr << "torch-confirm: process " << Trace->ProcessId
+                << " that was started by it still runs; of that one counts "
+                   "what it has done until now\n";
     if (!Result || Trace->Operations > Result->Operations)
       Result = std::move(Trace);
   }

@@ -91,6 +91,13 @@ void Judging::prepare() {
                     Input.Path + "' is none");
 }
 
+bool Judging::writesToDevice() const {
+  for (const std::string *Each : {&Output, &Json, &SarifOut})
+    if (Each->rfind("/dev/", 0) == 0 || Each->rfind("/proc/", 0) == 0)
+      return true;
+  return false;
+}
+
 void Judging::addSanitizer(Recording &Run) const {
   for (const std::string &Path : SanitizerPaths) {
     // log_path=report leaves report.<process id>.

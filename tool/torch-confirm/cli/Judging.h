@@ -19,6 +19,9 @@ public:
   void prepare();
   const FindingsFile &findings() const { return Input; }
 
+  /// Whether a report goes to /dev/stdout, or may.
+  bool writesToDevice() const;
+
   /// Adds what --sanitizer-report holds, judges, and writes all reports;
   /// whether --fail-on has met a verdict. Amend: what else is to be seen to
   /// before they are written.

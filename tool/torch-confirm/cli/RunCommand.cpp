@@ -6,12 +6,17 @@
 #include "recording/FromTrace.h"
 #include "recording/Json.h"
 #include "recording/Sanitizer.h"
+#include "recording/Symbolizer.h"
 #include "run/Execute.h"
 #include "run/LineWatch.h"
+#include "run/Room.h"
 #include "run/Target.h"
 #include "support/Capture.h"
 #include "support/Errors.h"
 #include "support/Files.h"
+#include "support/Numbers.h"
+#include "trace/Trace.h"
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 
@@ -33,10 +38,17 @@ constexpr const char *Footer =
     "is "
     "written to\nstandard error when it has ended.\n"
     "\n"
-    "Exit codes: those of the program, 128 and the number where a signal ended "
-    "it;\n1 when --fail-on has met a verdict and the program ended with 0; 2 "
-    "when "
-    "the\nprogram cannot be run or judged.";
+    "A script, or a program that starts the one that is meant (mpirun, env), "
+    "runs as\nit is; --program says which is meant:\n"
+    "\n"
+    "  torch-confirm run --findings findings.sarif --program build/train -- "
+    "./train.sh\n"
+    "\n"
+    "Exit codes: those of the program; a signal that ends it ends "
+    "torch-confirm, "
+    "too,\nafter the report (128 and its number, as a shell has it); 124 after "
+    "--timeout; 1\nwhen --fail-on has met a verdict and the program ended with "
+    "0; 2 when the program\ncannot be run or judged.";
 
 /// What rules may miss; without a device the CUDA quantities are no news.
 std::string unavailable(const Recording &Run) {
@@ -57,6 +69,15 @@ public:
     App->add_option("--recording", Kept,
                     "Keep what was recorded, for 'torch-confirm judge'")
         ->type_name("FILE");
+    App->add_option("--timeout", Timeout,
+                    "End the program and what it has started after so many "
+                    "seconds (SIGTERM, 10 s later SIGKILL), judge by what it "
+                    "did until then, and exit with 124")
+        ->type_name("SECONDS");
+    App->add_option("--program", Meant,
+                    "The program that is meant, where what stands after '--' "
+                    "is a script or another program that starts it")
+        ->type_name("FILE");
     App->add_flag("--no-heap", NoHeap,
                   "Do not ask malloc for the bytes in use at each sample");
     App->add_flag("--no-line-hits", NoLineHits,
@@ -72,7 +93,7 @@ public:
                     "For --experiment: lines of the output in which this "
                     "regular expression is found are not compared (times)")
         ->type_name("REGEX");
-    App->add_option("program", Words, "The program and its arguments")
+    App->add_option("command", Words, "The program and its arguments")
         ->type_name("PROGRAM ARGUMENTS");
     // What the program is given is not ours to read.
     App->positionals_at_end();
@@ -82,35 +103,48 @@ public:
   int run() override;
 
 private:
+  Watched watched() const;
   Recording record(const Target &Which);
-  Recording recordSanitized(const Target &Which);
+  Recording recordSanitized();
   void complete(Recording &Run) const;
 
   CLI::App *App = nullptr;
   std::vector<std::string> Words;
-  std::string Kept;
+  std::string Kept, Timeout, Meant, Ignored;
   bool NoHeap = false, NoLineHits = false, IsExperiment = false;
-  std::string Ignored;
   std::optional<Experiments> Tries;
   Judging Both;
   ProbeOptions Probe;
   Ended End;
 };
 
-Recording RunCommand::record(const Target &Which) {
-  const TemporaryFolder Folder;
+Watched RunCommand::watched() const {
   Watched What;
   What.Command = Words;
-  What.Program = Which.Program;
+  What.Program = findProgram(Words[0]);
+  What.SamplesHeap = !NoHeap;
+  if (!Timeout.empty())
+    What.Timeout = parseSeconds("--timeout", Timeout);
+  // --json=/dev/stdout
+  What.KeepsOutput = Both.writesToDevice() || Kept.rfind("/dev/", 0) == 0;
+  return What;
+}
+
+Recording RunCommand::record(const Target &Which) {
+  const TemporaryFolder Folder;
+  Watched What = watched();
   What.Probe = Probe.build(Which.LibTorch);
   What.Trace = Folder.path() + "/trace";
-  What.SamplesHeap = !NoHeap;
+  requireRoom(What.Trace, trace::SeriesAt, trace::FileSize);
+  requireSymbolizer();
   std::optional<LineWatch> Lines;
   if (!NoLineHits)
     Lines.emplace(userModules(Which), wantedLines(Both.findings().Findings),
                   Folder.path() + "/lines");
   Recording Result;
   if (IsExperiment) {
+    // What the program prints, this process does, when it has ended.
+    What.KeepsOutput = true;
     Tries.emplace(What, IgnoredLines("--ignore-lines", Ignored));
     Result = Tries->first(End, Lines ? Lines->environment() : Variables());
   } else {
@@ -119,7 +153,10 @@ Recording RunCommand::record(const Target &Which) {
     End = execute(What);
     const auto Trace = busiest(What.Trace);
     if (!Trace)
-      throw UserError("the probe recorded nothing of '" + Words[0] + "'");
+      throw UserError(
+          "the probe recorded nothing of '" + Words[0] +
+          "', which ended with " + std::to_string(End.code()) +
+          (Meant.empty() ? "" : "; does it start '" + Meant + "'?"));
     Result = recordingOf(*Trace);
   }
   if (Lines)
@@ -132,16 +169,14 @@ Recording RunCommand::record(const Target &Which) {
 
 /// AddressSanitizer and the probe stand in front of the same functions, so one
 /// of them is left out.
-Recording RunCommand::recordSanitized(const Target &Which) {
+Recording RunCommand::recordSanitized() {
   std::cerr << "torch-confirm: '" << Words[0]
             << "' is built with AddressSanitizer: it runs without the probe, "
                "and only the sanitizer's reports are judged\n";
   const TemporaryFolder Folder;
   const std::string Log = Folder.path() + "/report";
   const char *Own = std::getenv("ASAN_OPTIONS");
-  Watched What;
-  What.Command = Words;
-  What.Program = Which.Program;
+  Watched What = watched();
   // Stacks go through LibTorch, which keeps no frame pointers.
   What.Environment = {
       {"ASAN_OPTIONS", (Own ? Own + std::string(":") : "") +
@@ -159,7 +194,6 @@ Recording RunCommand::recordSanitized(const Target &Which) {
         "the program is built with AddressSanitizer and ran without the probe; "
         "build it without for this";
   Result.Capabilities["sanitizer"].IsAvailable = true;
-  Result.LibTorch = Which.Version;
   complete(Result);
   return Result;
 }
@@ -168,25 +202,32 @@ void RunCommand::complete(Recording &Run) const {
   Run.Command = Words;
   Run.ExitCode = End.ExitCode;
   Run.Signal = End.Signal;
+  Run.TimedOut = End.TimedOut;
   Run.Seconds = End.Seconds;
 }
 
 int RunCommand::run() {
   if (Words.empty())
     throw UserError("say which program is to run, after '--'");
-  const Target Which = inspect(Words[0], Probe.libTorch());
-  if (Which.IsSanitized && IsExperiment)
-    throw UserError("'" + Words[0] +
-                    "' is built with AddressSanitizer, and --experiment needs "
-                    "the probe; give a build without");
+  if (!Timeout.empty())
+    parseSeconds("--timeout", Timeout);
+  if (!Meant.empty())
+    findProgram(Words[0]);
   // What is wrong with it is told before anything runs.
   const IgnoredLines Checked("--ignore-lines", Ignored);
   if (!Ignored.empty() && !IsExperiment)
     throw UserError("--ignore-lines belongs to --experiment");
+  const Target Which =
+      inspect(Meant.empty() ? Words[0] : Meant, Probe.libTorch());
+  if (Which.IsSanitized && IsExperiment)
+    throw UserError("'" + Words[0] +
+                    "' is built with AddressSanitizer, and --experiment needs "
+                    "the probe; give a build without");
   Both.prepare();
   requireSources(Which, Both.findings().Findings);
-  const Recording Run =
-      Which.IsSanitized ? recordSanitized(Which) : record(Which);
+  Recording Run = Which.IsSanitized ? recordSanitized() : record(Which);
+  if (Which.IsSanitized)
+    Run.LibTorch = Which.Version;
   if (!Kept.empty())
     writeRecording(Run, Kept);
   if (const std::string Missing = unavailable(Run);
@@ -196,6 +237,8 @@ int RunCommand::run() {
     if (Tries)
       Tries->amend(All);
   });
+  if (End.Signal && !End.TimedOut)
+    endBySignal(*End.Signal);
   return End.code() ? End.code() : Fails ? ExitFailOn : ExitSuccess;
 }
 

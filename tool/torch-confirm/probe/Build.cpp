@@ -1,13 +1,12 @@
 #include "Build.h"
+#include "support/Fingerprint.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <vector>
 
 #include <fcntl.h>
@@ -29,29 +28,6 @@ std::string contentOf(const fs::path &File) {
   std::ifstream In(File, std::ios::binary);
   return {std::istreambuf_iterator<char>(In), {}};
 }
-
-/// FNV-1a. What is told apart are states of a handful of files, not attackers.
-class Key {
-public:
-  Key &add(const std::string &Text) {
-    for (unsigned char Byte : Text)
-      addByte(Byte);
-    addByte(0);
-    return *this;
-  }
-  std::string text() const {
-    std::ostringstream Out;
-    Out << std::hex << First << Second;
-    return Out.str();
-  }
-
-private:
-  void addByte(unsigned char Byte) {
-    First = (First ^ Byte) * 1099511628211u;
-    Second = (Second + Byte) * 6364136223846793005u + 1442695040888963407u;
-  }
-  uint64_t First = 14695981039346656037u, Second = 1;
-};
 
 /// Runs a program with its output in a file. \returns its exit code; 127 where
 /// it cannot be run.
@@ -205,7 +181,7 @@ private:
   }
 
   std::string key() const {
-    Key Of;
+    Fingerprint Of;
     Of.add("2").add(Compiler).add(CompilerVersion).add(Root.string());
     for (const fs::path &Folder : {Sources, Sources / "preload",
                                    Sources / "torch", Sources / "../trace"})

@@ -184,6 +184,9 @@ Recording recordingOf(const trace::TraceData &Trace) {
 
   Lines Known(Trace);
   for (const trace::SiteData &From : Trace.Sites) {
+    // Of its parent: what ran there did not run here.
+    if (Trace.ForkedFrom && !From.Hits)
+      continue;
     Result.Sites.push_back(siteOf(From));
     Result.Sites.back().Stack = Known.stack(From);
   }

@@ -201,6 +201,7 @@ template <typename V> void visit(V &Fields, Recording &Run) {
   Fields.field("command", Run.Command);
   Fields.field("exitCode", Run.ExitCode);
   Fields.field("signal", Run.Signal);
+  Fields.field("timedOut", Run.TimedOut);
   Fields.field("seconds", Run.Seconds);
   Fields.field("libtorch", Run.LibTorch);
   Fields.field("cudaDevice", Run.CudaDevice);

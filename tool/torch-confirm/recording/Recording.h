@@ -213,6 +213,8 @@ struct Recording {
   std::vector<std::string> Command;
   std::optional<int> ExitCode;
   std::optional<int> Signal;
+  /// It was ended because it took longer than it was given.
+  bool TimedOut = false;
   double Seconds = 0;
 
   /// "2.11.0"

@@ -72,6 +72,8 @@ void writeAddresses(const AddressesOf &What, const std::string &Path) {
 
 } // namespace
 
+void requireSymbolizer() { symbolizer(true); }
+
 std::map<uint64_t, Frames> parseSymbols(const std::string &Text) {
   std::map<uint64_t, Frames> Result;
   Frames *Here = nullptr;

@@ -21,6 +21,7 @@ struct AddressesOf {
 };
 
 /// Throws UserError where there is neither of the two programs.
+void requireSymbolizer();
 std::map<uint64_t, Frames> symbolize(const AddressesOf &What);
 
 /// The same for many addresses: each with its lines, without names of

@@ -28,6 +28,8 @@ ordered_json programJson(const Recording &Run) {
     Result["exitCode"] = *Run.ExitCode;
   if (Run.Signal)
     Result["signal"] = *Run.Signal;
+  if (Run.TimedOut)
+    Result["timedOut"] = true;
   Result["seconds"] = Run.Seconds;
   Result["libtorch"] = Run.LibTorch;
   Result["cudaDevice"] = Run.CudaDevice;

@@ -108,7 +108,9 @@ private:
     const Recording &Run = What.Run;
     std::string Text = "torch-confirm: ";
     Text += Run.Command.empty() ? "the program" : shortPath(Run.Command[0]);
-    if (Run.Signal)
+    if (Run.TimedOut)
+      Text += " did not end in time (--timeout) and was ended";
+    else if (Run.Signal)
       Text += " ended by signal " + std::to_string(*Run.Signal);
     else if (Run.ExitCode && *Run.ExitCode)
       Text += " ended with " + std::to_string(*Run.ExitCode);
@@ -117,8 +119,11 @@ private:
     Text += ", " + numberText(double(int64_t(Run.Seconds * 10)) / 10) + " s";
     if (!Run.LibTorch.empty())
       Text += ", LibTorch " + Run.LibTorch;
-    return Text + ", " +
-           (Run.CudaDevice.empty() ? "no CUDA device" : Run.CudaDevice) + "\n";
+    Text += ", ";
+    Text += Run.CudaDevice.empty() ? "no CUDA device" : Run.CudaDevice;
+    if (Run.TimedOut)
+      Text += "\nThe verdicts are about what it did until then.";
+    return Text + "\n";
   }
 
   std::string summary() const {

@@ -16,9 +16,13 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 struct Ended {
   std::optional<int> ExitCode, Signal;
   double Seconds = 0;
+  /// It was ended because its time was over.
+  bool TimedOut = false;
 
-  /// As a shell has it.
-  int code() const { return Signal ? 128 + *Signal : ExitCode.value_or(0); }
+  /// As a shell has it; 124 after a timeout, as of timeout(1).
+  int code() const {
+    return TimedOut ? 124 : Signal ? 128 + *Signal : ExitCode.value_or(0);
+  }
 };
 
 struct Watched {
@@ -35,12 +39,28 @@ struct Watched {
   bool SamplesHeap = true;
   /// Files in place of standard input and output; empty: as they are here.
   std::string Input, Output;
+  /// After which it is told to end; none: never.
+  std::optional<double> Timeout = {};
+  /// This process will write to its standard output itself. If not, it lets go
+  /// of it, so that who reads it sees its end when the program closes it.
+  bool KeepsOutput = false;
 };
 
-/// Ctrl-C goes to the program, as it would alone, and so does a SIGTERM or
-/// SIGHUP that comes here; this process waits for its end. Throws UserError
-/// where it cannot be started.
+/// How long a program has to end after SIGTERM before SIGKILL comes.
+constexpr unsigned SecondsToEnd = 10;
+
+/// What the terminal sends (Ctrl-C, Ctrl-\, Ctrl-Z), or another process to the
+/// whole group, reaches the program by itself; what is sent here only (SIGHUP,
+/// SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT) is passed on
+/// to it. While it is stopped
+/// as a job of a shell, so is this process. Waits for its end, and when its
+/// time is over ends it and all that it has started. Throws UserError where it
+/// cannot be started.
 Ended execute(const Watched &What);
+
+/// Ends this process by that signal, as the program was ended, without a core
+/// file of its own; returns where the signal does not end it.
+void endBySignal(int Signal);
 
 } // namespace torchtidy::confirm
 

@@ -73,22 +73,6 @@ std::vector<fs::path> librariesNear(const fs::path &Program) {
   return Result;
 }
 
-std::string findProgram(const std::string &Program) {
-  const fs::path Found = findOnPath(Program);
-  std::error_code Ignored;
-  if (Found.empty())
-    throw UserError(
-        "there is no program '" + Program + "'" +
-        (Program.find('/') == std::string::npos
-             ? " on PATH; for one in this folder write './" + Program + "'"
-             : ""));
-  if (fs::is_directory(Found, Ignored))
-    throw UserError("'" + Program + "' is a folder, not a program");
-  if (access(Found.c_str(), X_OK) != 0)
-    throw UserError("'" + Program + "' is not executable");
-  return Found.lexically_normal().string();
-}
-
 /// Checks the folder of LibTorch that is given against the library that the
 /// program loads.
 void compareVersions(const Target &Which, const std::string &Given) {
@@ -130,6 +114,22 @@ void requireSupported(const Target &Which) {
 
 } // namespace
 
+std::string findProgram(const std::string &Program) {
+  const fs::path Found = findOnPath(Program);
+  std::error_code Ignored;
+  if (Found.empty())
+    throw UserError(
+        "there is no program '" + Program + "'" +
+        (Program.find('/') == std::string::npos
+             ? " on PATH; for one in this folder write './" + Program + "'"
+             : ""));
+  if (fs::is_directory(Found, Ignored))
+    throw UserError("'" + Program + "' is a folder, not a program");
+  if (access(Found.c_str(), X_OK) != 0)
+    throw UserError("'" + Program + "' is not executable");
+  return Found.lexically_normal().string();
+}
+
 Libraries parseLoaderList(const std::string &Text) {
   static const std::regex Line("\\s*(\\S+) => (.*?)( \\(0x[0-9a-f]+\\))?");
   Libraries Result;
@@ -149,9 +149,10 @@ Target inspect(const std::string &Program, const std::string &LibTorch) {
   Result.Program = findProgram(Program);
   const auto Elf = readElf(Result.Program);
   if (!Elf)
-    throw UserError("'" + Program +
-                    "' is no ELF program of 64 bits; if it is a script, give "
-                    "the program that it starts");
+    throw UserError(
+        "'" + Program +
+        "' is no ELF program of 64 bits; if it is a script, give "
+        "the program that it starts (for 'run' with --program=FILE)");
   if (Elf->Interpreter.empty())
     throw UserError("'" + Program +
                     "' is statically linked: no probe can be loaded into it");
@@ -173,10 +174,12 @@ Target inspect(const std::string &Program, const std::string &LibTorch) {
                     "' holds LibTorch itself (it is linked statically), which "
                     "the probe cannot watch; link the shared libraries");
   if (Result.Library.empty() && LibTorch.empty())
-    throw UserError("'" + Program +
-                    "' is no LibTorch program: none of the libraries that it "
-                    "loads is LibTorch's; if it opens LibTorch itself, say "
-                    "where that is with --libtorch=FOLDER");
+    throw UserError(
+        "'" + Program +
+        "' is no LibTorch program: none of the libraries that it "
+        "loads is LibTorch's; if it opens LibTorch itself, say "
+        "where that is with --libtorch=FOLDER; if it starts a program "
+        "that uses it, say which with --program=FILE");
   for (const auto &[Name, Path] : All)
     if (!HasLines && mayBeOfUser(Path, Result.Library))
       if (const auto Other = readElf(Path))

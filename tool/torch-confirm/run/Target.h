@@ -22,6 +22,10 @@ struct Target {
   std::string Version;
 };
 
+/// The file that a shell would run. Throws UserError where there is none, or it
+/// cannot be executed.
+std::string findProgram(const std::string &Program);
+
 /// Throws UserError with what to do where there is no such program, it cannot
 /// be executed, is no ELF program, is statically linked, does not use LibTorch,
 /// has no line numbers, or where LibTorch's headers are not there or are those

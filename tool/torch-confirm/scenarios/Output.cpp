@@ -138,40 +138,63 @@ void printResult(std::ostream &Stream, const CheckResult &Result) {
   }
 }
 
-void printSummary(std::ostream &Stream, const std::vector<CheckResult> &All) {
-  const auto Held = std::count_if(All.begin(), All.end(),
-                                  [](const auto &R) { return R.holds(); });
-  Stream << Held << " of " << All.size() << " scenarios hold\n";
-  for (const CheckResult &R : All)
-    if (!R.holds())
-      Stream << "FAILED: " << R.Check << '\n';
+Json toJson(const CheckResult &R) {
+  Json Devices = Json::object();
+  for (const auto &[Device, O] : R.Outcomes)
+    Devices[Device] = toJson(O);
+  return {{"check", R.Check},
+          {"evidence", R.Evidence},
+          {"verdict", R.holds() ? "holds" : "FAILED"},
+          {"analysis", R.Analysis},
+          {"problems", R.Problems},
+          {"devices", std::move(Devices)}};
+}
+
+bool holds(const Json &Check) { return Check.value("verdict", "") == "holds"; }
+
+void printSummary(std::ostream &Stream, const std::vector<Json> &All,
+                  const std::vector<std::string> &LeftOut) {
+  const auto Held = std::count_if(All.begin(), All.end(), holds);
+  Stream << Held << " of " << All.size() << " scenarios hold";
+  if (!LeftOut.empty())
+    Stream << "; there was no time for " << LeftOut.size() << " more";
+  Stream << '\n';
+  for (const Json &Each : All)
+    if (!holds(Each))
+      Stream << "FAILED: " << Each.value("check", "") << '\n';
+  for (const std::string &Each : LeftOut)
+    Stream << "no time: " << Each << '\n';
 }
 
 void writeJson(const std::filesystem::path &File, const Setting &How,
-               const std::vector<CheckResult> &All) {
-  Json Checks = Json::array();
-  for (const CheckResult &R : All) {
-    Json Devices = Json::object();
-    for (const auto &[Device, O] : R.Outcomes)
-      Devices[Device] = toJson(O);
-    Checks.push_back({{"check", R.Check},
-                      {"evidence", R.Evidence},
-                      {"verdict", R.holds() ? "holds" : "FAILED"},
-                      {"analysis", R.Analysis},
-                      {"problems", R.Problems},
-                      {"devices", std::move(Devices)}});
-  }
-  const Json Result = {{"date", How.Date},
-                       {"torch-confirm", How.Version},
-                       {"libtorch", How.LibTorch},
-                       {"processor", How.Processor},
-                       {"cuda-device", How.CudaDevice},
-                       {"cuda-driver", How.CudaDriver},
-                       {"sizes", How.Sizes},
-                       {"repeat", How.Repeat},
-                       {"checks", std::move(Checks)}};
+               const std::vector<Json> &All,
+               const std::vector<std::string> &LeftOut) {
+  Json Result = {{"date", How.Date},
+                 {"torch-confirm", How.Version},
+                 {"libtorch", How.LibTorch},
+                 {"processor", How.Processor},
+                 {"cuda-device", How.CudaDevice},
+                 {"cuda-driver", How.CudaDriver},
+                 {"sizes", How.Sizes},
+                 {"repeat", How.Repeat},
+                 {"checks", All}};
+  if (!LeftOut.empty())
+    Result["no-time-for"] = LeftOut;
   // A loss may be NaN, which JSON does not know: it becomes null.
-  writeFile(File, Result.dump(1) + '\n');
+  writeFileToDisk(File.string(), Result.dump(1) + '\n');
+}
+
+std::string deviceName() {
+  std::error_code Error;
+  for (std::filesystem::directory_iterator
+           At("/proc/driver/nvidia/gpus", Error),
+       End;
+       !Error && At != End; At.increment(Error)) {
+    const std::string File = (At->path() / "information").string();
+    if (const std::string Name = lookUp(File.c_str(), "Model"); !Name.empty())
+      return Name.substr(Name.find_first_not_of(" \t"));
+  }
+  return "";
 }
 
 Setting describeMachine() {

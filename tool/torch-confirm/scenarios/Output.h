@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iosfwd>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -33,11 +34,22 @@ struct Setting {
 };
 
 void printResult(std::ostream &Stream, const CheckResult &Result);
-void printSummary(std::ostream &Stream, const std::vector<CheckResult> &All);
+/// One check in the JSON file.
+nlohmann::ordered_json toJson(const CheckResult &Result);
+bool holds(const nlohmann::ordered_json &Check);
+
+/// \param LeftOut checks for which there was no time.
+void printSummary(std::ostream &Stream,
+                  const std::vector<nlohmann::ordered_json> &All,
+                  const std::vector<std::string> &LeftOut);
 
 /// Throws UserError where the file cannot be written.
 void writeJson(const std::filesystem::path &File, const Setting &How,
-               const std::vector<CheckResult> &All);
+               const std::vector<nlohmann::ordered_json> &All,
+               const std::vector<std::string> &LeftOut);
+
+/// Of the first CUDA device, as its driver has it; empty without one.
+std::string deviceName();
 
 /// Of this machine; LibTorch and the device are the caller's.
 Setting describeMachine();

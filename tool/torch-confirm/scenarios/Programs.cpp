@@ -16,11 +16,6 @@ namespace {
 constexpr unsigned TimeoutSeconds = 300;
 constexpr unsigned BuildSeconds = 1800;
 
-unsigned jobs(const BuildOptions &Options) {
-  return Options.Jobs ? Options.Jobs
-                      : std::max(1u, std::thread::hardware_concurrency());
-}
-
 /// Of targets that are built with AddressSanitizer.
 constexpr const char *SanitizedSuffix = "-sanitized";
 
@@ -30,15 +25,15 @@ std::string lastLines(const std::string &Text, size_t Most = 4000) {
 
 /// "milliseconds <loop> <number>", as test/scenarios/support/measure.h prints
 /// it. The program's own clock is used, since the probe takes time.
-Numbers readTimes(const std::string &Output) {
-  Numbers Result;
+std::map<Quantity, std::vector<double>> readTimes(const std::string &Output) {
+  std::map<Quantity, std::vector<double>> Result;
   std::istringstream Lines(Output);
   for (std::string Line; std::getline(Lines, Line);) {
     std::istringstream Words(Line);
     std::string Kind, Loop;
     double Number = 0;
     if (Words >> Kind >> Loop >> Number && isTime(Kind))
-      Result.insert_or_assign({Loop, Kind}, Number);
+      Result[{Loop, Kind}].push_back(Number);
   }
   return Result;
 }
@@ -54,12 +49,30 @@ void expectSuccess(const Captured &Run, const std::vector<std::string> &Words) {
 
 } // namespace
 
+unsigned Programs::jobs() const {
+  return Options.Jobs ? Options.Jobs
+                      : std::max(1u, std::thread::hardware_concurrency());
+}
+
 Number summary(std::vector<double> Series) {
   std::sort(Series.begin(), Series.end());
   const size_t Half = Series.size() / 2;
   const double Median =
       Series.size() % 2 ? Series[Half] : (Series[Half - 1] + Series[Half]) / 2;
   return {Median, Series.front(), Series.back()};
+}
+
+Captured Programs::runLimited(const std::vector<std::string> &Command,
+                              unsigned Most, CaptureSettings How) const {
+  How.Seconds = Time.atMost(Most);
+  Captured Result = capture(Command, How);
+  requireTime(Result);
+  return Result;
+}
+
+void Programs::requireTime(const Captured &Run) const {
+  if (Run.TimedOut && Time.isOver())
+    throw OutOfTime();
 }
 
 void Programs::configure() const {
@@ -76,7 +89,7 @@ void Programs::configure() const {
     Command.insert(Command.end(), {"-G", "Ninja"});
   if (!Options.LibTorch.empty())
     Command.push_back("-DTorch_DIR=" + Options.LibTorch);
-  const Captured Run = capture(Command, limitedTo(BuildSeconds));
+  const Captured Run = runLimited(Command, BuildSeconds);
   if (!Run.succeeded())
     throw UserError("the scenarios cannot be configured: " + shown(Command) +
                     "\n" + lastLines(Run.All));
@@ -98,8 +111,7 @@ std::vector<std::string>
 Programs::buildCommand(const std::vector<std::string> &Checks,
                        const std::string &Suffix) const {
   std::vector<std::string> Result = {"cmake", "--build", Options.Build.string(),
-                                     "-j" + std::to_string(jobs(Options)),
-                                     "--target"};
+                                     "-j" + std::to_string(jobs()), "--target"};
   for (const std::string &Check : Checks) {
     Result.push_back(Check + "-wrong" + Suffix);
     Result.push_back(Check + "-fixed" + Suffix);
@@ -110,13 +122,13 @@ Programs::buildCommand(const std::vector<std::string> &Checks,
 }
 
 void Programs::buildTogether(const std::vector<std::string> &Checks) const {
-  capture(buildCommand(Checks), limitedTo(BuildSeconds));
+  runLimited(buildCommand(Checks), BuildSeconds);
 }
 
 void Programs::buildOne(const std::string &Check,
                         const std::string &Suffix) const {
   const std::vector<std::string> Command = buildCommand({Check}, Suffix);
-  const Captured Run = capture(Command, limitedTo(BuildSeconds));
+  const Captured Run = runLimited(Command, BuildSeconds);
   if (!Run.succeeded())
     throw Failure{"it does not build: " + shown(Command) + "\n" +
                   lastLines(Run.All)};
@@ -150,7 +162,15 @@ std::vector<std::string> Programs::command(const std::string &Check,
 Ran Programs::run(const std::string &Check, const std::string &Variant,
                   const std::string &Device, int Size) const {
   const std::vector<std::string> Words = command(Check, Variant, Device, Size);
-  const Recorded Probed = Probe->record(Words, TimeoutSeconds);
+  // Of the two settings that cuBLAS is deterministic with, that which takes
+  // little memory: its workspaces are tensors' neighbours, and stay.
+  std::vector<std::pair<std::string, std::string>> Environment;
+  if (Options.IsDeterministic || Device == "cuda")
+    Environment = {{"TORCH_CONFIRM_DETERMINISTIC", "1"},
+                   {"CUBLAS_WORKSPACE_CONFIG", ":16:8"}};
+  const Recorded Probed =
+      Probe->record(Words, Time.atMost(TimeoutSeconds), Environment);
+  requireTime(Probed.Run);
   expectSuccess(Probed.Run, Words);
   LibTorch = Probed.What.LibTorch;
   if (!Probed.What.CudaDevice.empty())
@@ -163,14 +183,14 @@ Ran Programs::runSanitized(const std::string &Check, const std::string &Variant,
                            int Size) const {
   const std::vector<std::string> Words =
       command(Check, Variant + SanitizedSuffix, "cpu", Size);
-  CaptureSettings How = limitedTo(TimeoutSeconds);
+  CaptureSettings How;
   // It goes on after a report, so that one run tells all of them. Stacks go
   // through LibTorch, which keeps no frame pointers.
   How.Environment = {
       {"ASAN_OPTIONS",
        "detect_leaks=0:halt_on_error=0:detect_stack_use_after_return=1:"
        "fast_unwind_on_malloc=0:fast_unwind_on_fatal=0:symbolize=1"}};
-  const Captured Run = capture(Words, How);
+  const Captured Run = runLimited(Words, TimeoutSeconds, How);
   Recording Reported;
   Reported.SanitizerReports = parseSanitizer(Run.Errors);
   // What reads memory that is gone may end in any way.
@@ -180,13 +200,15 @@ Ran Programs::runSanitized(const std::string &Check, const std::string &Variant,
 }
 
 void Programs::time(const std::string &Check, const std::string &Variant,
-                    const std::string &Device, int Size,
-                    std::map<Quantity, std::vector<double>> &Times) const {
-  const std::vector<std::string> Words = command(Check, Variant, Device, Size);
-  const Captured Run = capture(Words, limitedTo(TimeoutSeconds));
+                    const std::string &Device, int Size, int Times,
+                    std::map<Quantity, std::vector<double>> &Into) const {
+  std::vector<std::string> Words = command(Check, Variant, Device, Size);
+  if (Times > 1)
+    Words.insert(Words.end(), {"--repeat", std::to_string(Times)});
+  const Captured Run = runLimited(Words, TimeoutSeconds);
   expectSuccess(Run, Words);
-  for (const auto &[What, Number] : readTimes(Run.Output))
-    Times[What].push_back(Number.Value);
+  for (const auto &[What, Series] : readTimes(Run.Output))
+    Into[What].insert(Into[What].end(), Series.begin(), Series.end());
 }
 
 } // namespace torchtidy::confirm::scenarios

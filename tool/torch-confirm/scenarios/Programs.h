@@ -4,6 +4,7 @@
 
 #include "scenarios/Compare.h"
 #include "scenarios/Measures.h"
+#include "scenarios/Plan.h"
 #include "scenarios/Record.h"
 #include <filesystem>
 #include <optional>
@@ -30,12 +31,19 @@ struct BuildOptions {
   std::string LibTorch;
   bool ForCuda = false;
   unsigned Jobs = 0;
+  /// Asks LibTorch for deterministic algorithms where numbers are counted; on
+  /// CUDA that is done anyway.
+  bool IsDeterministic = false;
 };
 
+/// Whatever runs when the budget is over is ended, and OutOfTime thrown.
 class Programs {
 public:
-  explicit Programs(BuildOptions Options) : Options(std::move(Options)) {}
+  Programs(BuildOptions Options, const Budget &Time)
+      : Options(std::move(Options)), Time(Time) {}
 
+  /// Compilers at once.
+  unsigned jobs() const;
   /// Throws UserError where LibTorch or a compiler is missing.
   void configure() const;
   /// The LibTorch that CMake has found.
@@ -64,9 +72,10 @@ public:
   Ran runSanitized(const std::string &Check, const std::string &Variant,
                    int Size) const;
   /// Runs it without the probe, which takes time itself, and adds its times.
+  /// \param Times in one start of the program, which loads LibTorch once.
   void time(const std::string &Check, const std::string &Variant,
-            const std::string &Device, int Size,
-            std::map<Quantity, std::vector<double>> &Times) const;
+            const std::string &Device, int Size, int Times,
+            std::map<Quantity, std::vector<double>> &Into) const;
 
   /// What the sources need to be parsed, one word a line.
   std::filesystem::path analyzerFlags() const {
@@ -85,11 +94,16 @@ private:
   /// The source of a variant.
   std::filesystem::path sourceOf(const std::string &Check,
                                  const std::string &Variant) const;
+  /// Throws OutOfTime.
+  Captured runLimited(const std::vector<std::string> &Command, unsigned Most,
+                      CaptureSettings How = {}) const;
+  void requireTime(const Captured &Run) const;
   std::vector<std::string> command(const std::string &Check,
                                    const std::string &Variant,
                                    const std::string &Device, int Size) const;
 
   BuildOptions Options;
+  const Budget &Time;
   std::optional<Recorder> Probe;
   mutable std::string LibTorch, CudaDevice;
 };

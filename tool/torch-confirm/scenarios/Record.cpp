@@ -7,14 +7,17 @@ namespace fs = std::filesystem;
 
 namespace torchtidy::confirm::scenarios {
 
-Recorded Recorder::record(const std::vector<std::string> &Command,
-                          unsigned Seconds) const {
+Recorded Recorder::record(
+    const std::vector<std::string> &Command, unsigned Seconds,
+    const std::vector<std::pair<std::string, std::string>> &Environment) const {
   const fs::path Trace = Work / "run.trace";
   for (const std::string &Old : trace::tracesOf(Trace.string()))
     fs::remove(Old);
   CaptureSettings How = limitedTo(Seconds);
   How.Environment = {{"LD_PRELOAD", Probe},
                      {"TORCH_CONFIRM_TRACE", Trace.string()}};
+  How.Environment.insert(How.Environment.end(), Environment.begin(),
+                         Environment.end());
 
   Recorded Result;
   Result.Run = capture(Command, How);

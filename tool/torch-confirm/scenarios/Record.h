@@ -6,6 +6,7 @@
 #include "support/Capture.h"
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace torchtidy::confirm::scenarios {
@@ -23,8 +24,9 @@ public:
       : Probe(std::move(Probe)), Work(std::move(Work)) {}
 
   /// Throws UserError where the probe has left nothing that can be read.
-  Recorded record(const std::vector<std::string> &Command,
-                  unsigned Seconds) const;
+  Recorded record(const std::vector<std::string> &Command, unsigned Seconds,
+                  const std::vector<std::pair<std::string, std::string>>
+                      &Environment = {}) const;
 
 private:
   std::string Probe;

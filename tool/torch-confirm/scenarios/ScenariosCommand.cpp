@@ -1,16 +1,24 @@
 #include "scenarios/ScenariosCommand.h"
 #include "cli/ProbeOptions.h"
+#include "run/LibTorch.h"
 #include "scenarios/Analysis.h"
 #include "scenarios/Compare.h"
 #include "scenarios/Example.h"
 #include "scenarios/Output.h"
+#include "scenarios/Plan.h"
 #include "scenarios/Programs.h"
+#include "scenarios/Store.h"
 #include "support/Errors.h"
+#include "support/Files.h"
+#include "support/Fingerprint.h"
+#include "support/Numbers.h"
 #include "support/Paths.h"
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <sstream>
 
 namespace fs = std::filesystem;
@@ -75,6 +83,30 @@ std::vector<int> parseSizes(const std::string &Text) {
   return Result;
 }
 
+/// What the programs and the measures are made of.
+std::string fingerprintOf(const fs::path &Source, const fs::path &Scenarios) {
+  std::set<fs::path> Files = {Source / "checks" / "Checks.def"};
+  for (const fs::path &Folder : {Source / "tool" / "torch-confirm",
+                                 Source / "test" / "scenarios", Scenarios})
+    for (const fs::directory_entry &Each :
+         fs::recursive_directory_iterator(Folder))
+      if (const std::string End = Each.path().extension().string();
+          Each.is_regular_file() &&
+          (End == ".cpp" || End == ".h" || End == ".txt" || End == ".json"))
+        Files.insert(Each.path());
+  Fingerprint Result;
+  for (const fs::path &Each : Files)
+    Result.add(Each.lexically_proximate(Source).string())
+        .add(readFile(Each.string()));
+  return Result.text();
+}
+
+uintmax_t sizeOf(const fs::path &File) {
+  std::error_code Error;
+  const uintmax_t Result = fs::file_size(File, Error);
+  return Error ? 0 : Result;
+}
+
 /// Beside this program, on the PATH, or as it was given.
 fs::path findAnalyzer(const std::string &Given) {
   const fs::path Beside = ownExecutable().parent_path() / "torch-tidy";
@@ -99,18 +131,31 @@ private:
   Outcome measureOn(const std::string &Device, const Row &R, const Manifest &M);
   Sanitized sanitize(const Row &R);
   int make();
+  RunKey keyOf(const Setting &How) const;
+  double guess(const Row &R) const;
+  /// Measures one check and keeps what came of it.
+  void complete(const Row &R);
+  /// All of them, as far as there is time.
+  void completeAll(const std::vector<Row> &Rows);
+  int conclude(const std::vector<Row> &Rows, Setting How) const;
 
   std::vector<std::string> Checks;
   std::string Devices = "cpu", Build, Sizes = "small,large", Json;
   std::string Source, Scenarios, AnalyzerPath;
   ProbeOptions Probe;
+  std::string ResultsFolder, BudgetSeconds;
   bool NoAnalyzer = false, NoSanitizer = false, Make = false;
+  bool IsDeterministic = false;
   int Repeat = 3;
   unsigned Jobs = 0;
 
   fs::path SourceFolder, ScenariosFolder;
   std::vector<int> SizeList;
   std::vector<Row> Registry;
+  std::unique_ptr<Budget> Time;
+  std::unique_ptr<Store> Kept;
+  /// What came of each check, now or in a run before.
+  std::map<std::string, Store::Json> Done;
   std::unique_ptr<Programs> All;
   std::unique_ptr<Analyzer> Analyse;
   std::unique_ptr<Example> Sample;
@@ -135,6 +180,17 @@ CLI::App *ScenariosCommand::add(CLI::App &Program) {
       ->check(CLI::NonNegativeNumber);
   App->add_option("--json", Json, "Write the results to this file")
       ->type_name("FILE");
+  App->add_option("--results", ResultsFolder,
+                  "Write the result of each check into this folder as it ends, "
+                  "and go on with what is missing there")
+      ->type_name("DIR");
+  App->add_option("--budget", BudgetSeconds,
+                  "Begin nothing that does not fit into so many seconds; exit "
+                  "with 3 where something is left, and go on with --results")
+      ->type_name("SECONDS");
+  App->add_flag("--deterministic", IsDeterministic,
+                "Ask LibTorch for deterministic algorithms where numbers are "
+                "counted, on the CPU too (on CUDA it always is)");
   App->add_flag("--no-analyzer", NoAnalyzer,
                 "Use the committed findings and fixed copies");
   App->add_option("--analyzer", AnalyzerPath,
@@ -238,11 +294,14 @@ Outcome ScenariosCommand::measureOn(const std::string &Device, const Row &R,
       Each.WrongAgain = All->run(R.Check, "wrong", Device, Size).Values;
       Each.FixedAgain = All->run(R.Check, "fixed", Device, Size).Values;
     }
-    // In turn, so that both meet the same machine.
+    // In turn, so that both meet the same machine; where time counts, LibTorch
+    // (on CUDA seconds each time) is loaded once for all runs of one program.
+    const bool IsTogether = Device == "cuda" || Time->isLimited();
     std::map<Quantity, std::vector<double>> Wrong, Fixed;
-    for (int I = 0; I < Repeat; ++I) {
-      All->time(R.Check, "wrong", Device, Size, Wrong);
-      All->time(R.Check, "fixed", Device, Size, Fixed);
+    for (int I = 0; I < (IsTogether ? std::min(Repeat, 1) : Repeat); ++I) {
+      const int Times = IsTogether ? Repeat : 1;
+      All->time(R.Check, "wrong", Device, Size, Times, Wrong);
+      All->time(R.Check, "fixed", Device, Size, Times, Fixed);
     }
     for (const auto &[What, Series] : Wrong)
       Each.Wrong.Values.insert_or_assign(What, summary(Series));
@@ -293,6 +352,9 @@ int ScenariosCommand::make() {
 }
 
 int ScenariosCommand::run() {
+  std::optional<double> Seconds;
+  if (!BudgetSeconds.empty())
+    Seconds = parseSeconds("--budget", BudgetSeconds);
   SourceFolder = findSource(Source);
   ScenariosFolder = Scenarios.empty() ? SourceFolder / "test" / "scenarios"
                                       : fs::absolute(Scenarios);
@@ -315,8 +377,14 @@ int ScenariosCommand::run() {
   Options.LibTorch = Probe.libTorch();
   Options.ForCuda = Devices != "cpu";
   Options.Jobs = Jobs;
-  All = std::make_unique<Programs>(Options);
-  All->configure();
+  Options.IsDeterministic = IsDeterministic;
+  Time = std::make_unique<Budget>(Seconds);
+  All = std::make_unique<Programs>(Options, *Time);
+  try {
+    All->configure();
+  } catch (const OutOfTime &) {
+    throw UserError("--budget: the time was over before anything was built");
+  }
   if (!NoAnalyzer) {
     Analyse = std::make_unique<Analyzer>(AnalyzerFile, All->analyzerFlags(),
                                          Registry);
@@ -329,32 +397,156 @@ int ScenariosCommand::run() {
   if (Make)
     return make();
 
-  std::vector<std::string> Names;
-  for (const Row &R : Rows)
-    Names.push_back(R.Check);
-  All->buildTogether(Names);
-  std::vector<CheckResult> Results;
-  for (const Row &R : Rows) {
-    Results.push_back(confirm(R));
-    printResult(std::cout, Results.back());
-    std::cout << '\n' << std::flush;
+  const Setting How = describeMachine();
+  if (!ResultsFolder.empty()) {
+    Kept = std::make_unique<Store>(fs::absolute(ResultsFolder), keyOf(How));
+    if (!Kept->whyAnew().empty())
+      std::cout << "begins anew: " << Kept->whyAnew() << "\n\n";
   }
-  printSummary(std::cout, Results);
-  const bool IsStale = Sample && Sample->isStale(Sample->findings());
+  std::vector<Row> Sorted = Rows;
+  if (Devices != "cpu" || Time->isLimited())
+    sortByWeight(Sorted, Devices != "cpu", ScenariosFolder);
+  completeAll(Sorted);
+  return conclude(Rows, How);
+}
+
+RunKey ScenariosCommand::keyOf(const Setting &How) const {
+  const std::string LibTorch = All->libTorchFolder();
+  const fs::path Libraries = fs::path(LibTorch) / "lib";
+  std::string Numbers;
+  for (int Size : SizeList)
+    Numbers += (Numbers.empty() ? "" : ",") + std::to_string(Size);
+  return {
+      {"sources", fingerprintOf(SourceFolder, ScenariosFolder)},
+      {"LibTorch", versionOfHeaders(LibTorch) + " of " +
+                       std::to_string(sizeOf(Libraries / "libtorch_cpu.so") +
+                                      sizeOf(Libraries / "libtorch_cuda.so")) +
+                       " bytes"},
+      {"device", Devices == "cpu" ? How.Processor : deviceName()},
+      {"--device", Devices},
+      {"--size", Numbers},
+      {"--repeat", std::to_string(Repeat)},
+      {"--deterministic", IsDeterministic ? "on" : "off"}};
+}
+
+/// How long it will take: as the last time, else as others did.
+double ScenariosCommand::guess(const Row &R) const {
+  constexpr double OnCpu = 10, OnCuda = 60;
+  const double Unknown = Devices == "cpu" ? OnCpu : OnCuda;
+  if (!Kept)
+    return Unknown;
+  return Kept->secondsOf(R.Check).value_or(
+      Kept->usualSeconds().value_or(Unknown));
+}
+
+void ScenariosCommand::complete(const Row &R) {
+  const auto Start = Budget::Clock::now();
+  const auto Seconds = [&] {
+    return std::chrono::duration<double>(Budget::Clock::now() - Start).count();
+  };
+  try {
+    const CheckResult Result = confirm(R);
+    Done[R.Check] = toJson(Result);
+    Done[R.Check]["libtorch"] = All->libTorch();
+    Done[R.Check]["cuda-device"] = All->cudaDevice();
+    if (Kept)
+      Kept->keep(R.Check, Done[R.Check], Seconds());
+    printResult(std::cout, Result);
+  } catch (const OutOfTime &) {
+    if (Kept)
+      Kept->tookLonger(R.Check, Seconds());
+    std::cout << R.Check << "\n  was ended after " << int(Seconds())
+              << " s: there was no more time\n";
+  }
+  std::cout << '\n' << std::flush;
+}
+
+void ScenariosCommand::completeAll(const std::vector<Row> &Rows) {
+  std::vector<Row> Missing, Failed;
+  for (const Row &R : Rows) {
+    const auto Before = Kept ? Kept->find(R.Check) : std::nullopt;
+    if (Before)
+      Done[R.Check] = *Before;
+    if (!Before)
+      Missing.push_back(R);
+    else if (!holds(*Before))
+      Failed.push_back(R);
+  }
+  if (!Done.empty())
+    std::cout << Done.size() << " of " << Rows.size()
+              << " checks were measured before\n\n";
+  // What failed may do so again, and others were not yet tried.
+  Missing.insert(Missing.end(), Failed.begin(), Failed.end());
+  // So that how long the first check takes says something of the others.
+  if (!Missing.empty() && Time->isLimited() && !Time->isOver())
+    try {
+      All->setProbe(Probe.build(All->libTorchFolder()));
+    } catch (const UserError &) {
+      // Each check tells it.
+    }
+  // Without a limit, all processors build until all is built.
+  const size_t AtOnce =
+      Time->isLimited() ? std::max(1u, All->jobs() / 2) : Missing.size();
+  for (size_t I = 0; I < Missing.size() && !Time->isOver(); I += AtOnce) {
+    std::vector<Row> Now(Missing.begin() + I,
+                         Missing.begin() +
+                             std::min(I + AtOnce, Missing.size()));
+    Now.erase(
+        std::remove_if(Now.begin(), Now.end(),
+                       [&](const Row &R) { return !Time->fits(guess(R)); }),
+        Now.end());
+    std::vector<std::string> Names;
+    for (const Row &R : Now)
+      Names.push_back(R.Check);
+    try {
+      if (!Names.empty())
+        All->buildTogether(Names);
+    } catch (const OutOfTime &) {
+      return;
+    }
+    for (const Row &R : Now)
+      if (Time->fits(guess(R)))
+        complete(R);
+  }
+}
+
+int ScenariosCommand::conclude(const std::vector<Row> &Rows,
+                               Setting How) const {
+  std::vector<Store::Json> Results;
+  std::vector<std::string> LeftOut;
+  for (const Row &R : Rows) {
+    const auto It = Done.find(R.Check);
+    if (It == Done.end()) {
+      LeftOut.push_back(R.Check + " (about " +
+                        std::to_string(int(std::ceil(guess(R)))) + " s)");
+      continue;
+    }
+    Results.push_back(It->second);
+    for (const auto &[Name, Into] :
+         {std::pair("libtorch", &How.LibTorch),
+          std::pair("cuda-device", &How.CudaDevice)}) {
+      if (const std::string Value = Results.back().value(Name, "");
+          !Value.empty())
+        *Into = Value;
+      Results.back().erase(Name);
+    }
+  }
+  printSummary(std::cout, Results, LeftOut);
+  if (!LeftOut.empty() && Kept)
+    std::cout << "the same command goes on with them\n";
+  const bool IsStale =
+      Sample && LeftOut.empty() && Sample->isStale(Sample->findings());
   if (IsStale)
     std::cout << "FAILED: test/apps/made/example.sarif is stale: torch-confirm "
                  "scenarios --make writes it anew\n";
   if (!Json.empty()) {
-    Setting How = describeMachine();
-    How.LibTorch = All->libTorch();
-    How.CudaDevice = All->cudaDevice();
     How.Sizes = SizeList;
     How.Repeat = Repeat;
-    writeJson(Json, How, Results);
+    writeJson(Json, How, Results, LeftOut);
   }
-  const bool Held = std::all_of(Results.begin(), Results.end(),
-                                [](const auto &R) { return R.holds(); });
-  return Held && !IsStale ? ExitSuccess : ExitFailOn;
+  if (IsStale || !std::all_of(Results.begin(), Results.end(), holds))
+    return ExitFailOn;
+  return LeftOut.empty() ? ExitSuccess : ExitUnfinished;
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 [[noreturn]] void become(const std::vector<std::string> &Command,
                          const CaptureSettings &How, int Output, int Errors) {
+  // What nobody waits for any more is not to go on beside a new beginning.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Its own group, so that what it starts can be ended with it. Without a limit
   // it stays in ours, and Ctrl-C reaches it.
   if (How.Seconds)
@@ -124,16 +127,22 @@ std::string shown(const std::vector<std::string> &Command) {
 }
 
 TemporaryFolder::TemporaryFolder() {
-  Path = (fs::temp_directory_path() / "torch-confirm-XXXXXX").string();
+  std::error_code Error;
+  const fs::path In = fs::temp_directory_path(Error);
+  if (Error)
+    throw UserError("TMPDIR names no folder: " + Error.message());
+  Path = (In / "torch-confirm-XXXXXX").string();
   if (!mkdtemp(Path.data()))
-    throw UserError("cannot make a folder in " +
-                    fs::temp_directory_path().string() + ": " +
-                    std::strerror(errno));
+    throw UserError("cannot make a folder in " + In.string() + ": " +
+                    std::strerror(errno) +
+                    "; TMPDIR says where else to make it");
 }
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code Ignored;
-  fs::remove_all(Path, Ignored);
+  // A process that outlives the program may just be making a file in it.
+  for (int Tries = 0; Tries < 3 && fs::exists(Path, Ignored); ++Tries)
+    fs::remove_all(Path, Ignored);
 }
 
 } // namespace torchtidy::confirm

@@ -20,6 +20,8 @@ enum ExitCode {
   ExitFailOn = 1,
   /// Bad input, or something that is needed is missing.
   ExitError = 2,
+  /// The time was over before all was done; the same command goes on.
+  ExitUnfinished = 3,
 };
 
 } // namespace torchtidy::confirm

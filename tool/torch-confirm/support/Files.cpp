@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -26,7 +27,19 @@ std::string readFile(const std::string &Path) {
   return Text.str();
 }
 
-void writeFile(const std::string &Path, const std::string &Text) {
+namespace {
+
+bool reachesDisk(const std::string &Path, int Flags) {
+  const int File = open(Path.c_str(), Flags | O_CLOEXEC);
+  const bool Done = File >= 0 && fsync(File) == 0;
+  const int Why = errno;
+  if (File >= 0)
+    close(File);
+  errno = Why;
+  return Done;
+}
+
+void write(const std::string &Path, const std::string &Text, bool ToDisk) {
   std::error_code Error;
   // A device or a pipe cannot be replaced.
   const bool IsSpecial = fs::exists(Path, Error) && !fs::is_regular_file(Path);
@@ -35,7 +48,7 @@ void writeFile(const std::string &Path, const std::string &Text) {
   std::ofstream Stream(Beside, std::ios::binary);
   Stream << Text;
   Stream.close();
-  if (!Stream) {
+  if (!Stream || (ToDisk && !reachesDisk(Beside, O_RDONLY))) {
     const std::string Why = std::strerror(errno);
     if (!IsSpecial)
       fs::remove(Beside, Error);
@@ -46,6 +59,19 @@ void writeFile(const std::string &Path, const std::string &Text) {
   fs::rename(Beside, Path, Error);
   if (Error)
     throw UserError("cannot write '" + Path + "': " + Error.message());
+  if (ToDisk)
+    reachesDisk(fs::absolute(Path).parent_path().string(),
+                O_RDONLY | O_DIRECTORY);
+}
+
+} // namespace
+
+void writeFile(const std::string &Path, const std::string &Text) {
+  write(Path, Text, /*ToDisk=*/false);
+}
+
+void writeFileToDisk(const std::string &Path, const std::string &Text) {
+  write(Path, Text, /*ToDisk=*/true);
 }
 
 } // namespace torchtidy::confirm

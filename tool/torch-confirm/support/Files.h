@@ -6,10 +6,12 @@
 
 namespace torchtidy::confirm {
 
-/// Both throw UserError.
+/// All throw UserError.
 std::string readFile(const std::string &Path);
 /// Written beside it and renamed, so that a full disk leaves the old one.
 void writeFile(const std::string &Path, const std::string &Text);
+/// The same; when it returns, the file outlasts a machine that is switched off.
+void writeFileToDisk(const std::string &Path, const std::string &Text);
 
 } // namespace torchtidy::confirm
 

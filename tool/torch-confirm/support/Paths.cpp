@@ -39,7 +39,10 @@ fs::path cacheFolder() {
 fs::path findOnPath(const std::string &Name) {
   if (Name.find('/') != std::string::npos)
     return fs::exists(Name) ? fs::absolute(Name) : fs::path();
-  std::istringstream Folders(environment("PATH"));
+  // As shells have it where there is none.
+  std::istringstream Folders(std::getenv("PATH")
+                                 ? environment("PATH")
+                                 : "/usr/local/bin:/usr/bin:/bin");
   for (std::string Folder; std::getline(Folders, Folder, ':');) {
     const fs::path File = fs::path(Folder.empty() ? "." : Folder) / Name;
     std::error_code Error;

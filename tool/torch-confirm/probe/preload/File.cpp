@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,19 +22,58 @@ uint64_t Start;
 /// Series are reserved in groups; this many are.
 uint32_t ReservedSeries;
 constexpr uint32_t SeriesGroup = 64;
+/// When the last ones are.
+constexpr uint32_t SeriesInSandbox = 1024;
+std::atomic<bool> IsSealed;
+
+/// A program that looks at it after a call is to find its own.
+class KeepsErrno {
+public:
+  ~KeepsErrno() { errno = Before; }
+
+private:
+  int Before = errno;
+};
 
 /// Whether the file has these bytes on disk.
 bool allocate(int File, uint64_t From, uint64_t To) {
-  if (fallocate(File, 0, static_cast<off_t>(From),
-                static_cast<off_t>(To - From)) == 0)
-    return true;
+  int Failed;
+  do
+    Failed = fallocate(File, 0, static_cast<off_t>(From),
+                       static_cast<off_t>(To - From));
+  while (Failed && errno == EINTR);
   // Where it cannot be known, hope.
-  return errno == EOPNOTSUPP || errno == ENOSYS;
+  return !Failed || errno == EOPNOTSUPP || errno == ENOSYS;
+}
+
+/// To make a file longer than the program may would end it.
+bool maySize() {
+  rlimit Most;
+  return getrlimit(RLIMIT_FSIZE, &Most) == 0 &&
+         (Most.rlim_cur == RLIM_INFINITY || Most.rlim_cur >= trace::FileSize);
+}
+
+bool reserveUpTo(uint32_t Series) {
+  const KeepsErrno Guard;
+  const uint64_t From =
+      trace::SeriesAt + ReservedSeries * sizeof(trace::Series);
+  const uint64_t To = trace::SeriesAt + Series * sizeof(trace::Series);
+  const int File = open(FilePath, O_RDWR | O_CLOEXEC);
+  if (File < 0)
+    return false;
+  const bool Done =
+      allocate(File, From, To < trace::FileSize ? To : trace::FileSize);
+  close(File);
+  if (Done)
+    ReservedSeries = Series;
+  return Done;
 }
 
 /// Takes the file at FilePath. \returns its descriptor, or -1 when it is
 /// another's or cannot be used.
 int take() {
+  if (!maySize())
+    return -1;
   const int File = open(FilePath, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (File < 0)
     return -1;
@@ -83,9 +123,16 @@ bool openTrace(const char *Path) {
     return false;
 
   int File = take();
-  if (File < 0) {
-    snprintf(FilePath + Length, 16, ".%d", static_cast<int>(getpid()));
+  // A process may become another program again and again.
+  for (int Program = 0; File < 0 && Program < 100; ++Program) {
+    const int Process = static_cast<int>(getpid());
+    if (Program == 0)
+      snprintf(FilePath + Length, 16, ".%d", Process);
+    else
+      snprintf(FilePath + Length, 16, ".%d%07d", Program, Process);
     File = take();
+    if (File < 0 && access(FilePath, F_OK) != 0)
+      break;
   }
   if (File < 0)
     return false;
@@ -116,19 +163,17 @@ bool openTrace(const char *Path) {
 }
 
 bool reserveSeries(uint32_t Series) {
-  if (Series < ReservedSeries)
-    return true;
-  const uint64_t From = trace::SeriesAt + Series * sizeof(trace::Series);
-  const uint64_t To = From + SeriesGroup * sizeof(trace::Series);
-  const int File = open(FilePath, O_RDWR | O_CLOEXEC);
-  if (File < 0)
-    return false;
-  const bool Done =
-      allocate(File, From, To < trace::FileSize ? To : trace::FileSize);
-  close(File);
-  if (Done)
-    ReservedSeries = Series + SeriesGroup;
-  return Done;
+  return Series < ReservedSeries ||
+         (!IsSealed.load(std::memory_order_relaxed) &&
+          reserveUpTo(Series / SeriesGroup * SeriesGroup + SeriesGroup));
 }
+
+void sealTrace() {
+  if (!IsSealed.load(std::memory_order_relaxed))
+    reserveUpTo(ReservedSeries + SeriesInSandbox);
+  IsSealed.store(true, std::memory_order_relaxed);
+}
+
+bool isTraceSealed() { return IsSealed.load(std::memory_order_relaxed); }
 
 } // namespace torchtidy::confirm::probe

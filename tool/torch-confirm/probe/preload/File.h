@@ -21,6 +21,11 @@ void unmapTrace(void *Mapping);
 /// file on a full disk would kill the program.
 bool reserveSeries(uint32_t Series);
 
+/// From now on no file is opened, so that a program that forbids itself to open
+/// any is not killed for the probe's; some more series are reserved before.
+void sealTrace();
+bool isTraceSealed();
+
 /// Of nanoseconds(), when the probe started.
 uint64_t startNanoseconds();
 

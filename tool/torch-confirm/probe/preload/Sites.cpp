@@ -165,6 +165,11 @@ void resetSiteLocks() {
   IsAskingHeap.store(0);
 }
 
+void sealSites() {
+  Locked Lock(SeriesLock);
+  sealTrace();
+}
+
 TextOffset appendText(const char *Text) {
   Locked Lock(TextLock);
   return append(Text, std::strlen(Text));

@@ -33,6 +33,9 @@ void hit(uint32_t Site);
 
 void resetSiteLocks();
 
+/// See sealTrace().
+void sealSites();
+
 } // namespace torchtidy::confirm::probe
 
 #endif

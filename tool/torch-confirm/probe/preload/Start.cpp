@@ -11,6 +11,9 @@
 //   TORCH_CONFIRM_NO_GRAD=<file>
 //                               an experiment: operations of the stacks that it
 //                               lists run with grad mode off.
+//   TORCH_CONFIRM_DETERMINISTIC=1
+//                               ask LibTorch for deterministic algorithms
+//                               (torch/Observer.cpp).
 //   TORCH_CONFIRM_UNWIND=memo|libunwind|unwind
 //                               how stacks are captured; see Stacks.cpp.
 //   TORCH_CONFIRM_USER_LIBRARIES=<prefix>:<prefix>
@@ -320,7 +323,7 @@ void inherit(const trace::Header &Parent) {
 
 bool startForked() {
   // The parent's file stays readable at another place while it is copied.
-  void *Parent = mapTraceAgain();
+  void *Parent = isTraceSealed() ? nullptr : mapTraceAgain();
   if (!Parent || !openTrace(TracePath)) {
     Current.store(Phase::Off);
     return false;

@@ -13,11 +13,13 @@
 
 #include "Tensors.h"
 
+#include <ATen/Context.h>
 #include <ATen/record_function.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/version.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -77,8 +79,27 @@ void ends(const at::RecordFunction &Function, at::ObserverContext *) {
   Listener->operationEnds(Function.name());
 }
 
+// LibTorch 2.2 and later write to memory that nobody has initialized when their
+// algorithms are to be deterministic, which would be counted.
+template <typename Context>
+auto keepUninitialized(Context &Of, int)
+    -> decltype(Of.setDeterministicFillUninitializedMemory(false)) {
+  Of.setDeterministicFillUninitializedMemory(false);
+}
+template <typename Context> void keepUninitialized(Context &, long) {}
+
+/// Where there is no such algorithm, LibTorch warns.
+void beDeterministic() {
+  const char *Wish = std::getenv("TORCH_CONFIRM_DETERMINISTIC");
+  if (!Wish || !*Wish || std::strcmp(Wish, "0") == 0)
+    return;
+  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
+  keepUninitialized(at::globalContext(), 0);
+}
+
 const char *observe(const ProbeSide *Side) {
   Listener = Side;
+  beDeterministic();
   watchGradients(*Side);
   try {
     at::addGlobalCallback(at::RecordFunctionCallback(begins, ends)
