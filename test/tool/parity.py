@@ -41,9 +41,11 @@ def options(path: Path) -> tuple[list[str], list[str], bool]:
             parts[-1].append(word)
     parts += [[]] * (3 - len(parts))
     standard = [word for word in parts[0] if word.startswith("-std=")]
-    # -std= of another standard does not fit the precompiled header. One with
-    # -no-pch alone does: it is there to see that nothing changes.
-    return parts[1], standard + parts[2], not standard
+    parts[2] = [word.replace("%S", str(path.parent)) for word in parts[2]]
+    # Another standard or another language (-fopenmp) does not fit the precompiled header.
+    # What is tested with -no-pch alone does: that is there to see that nothing changes.
+    return (parts[1], standard + parts[2],
+            not standard and not any(word.startswith("-f") for word in parts[2]))
 
 
 def run(command: list[str], path: Path, site: dict[str, Any], fixes: Path,
