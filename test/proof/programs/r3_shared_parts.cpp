@@ -106,49 +106,68 @@ template <typename Net> double fit(Net &net) {
   return last;
 }
 
-torch::Tensor pass(torch::nn::Linear &net, const torch::Tensor &x) {
+torch::Tensor leaf() { return torch::randn({kWidth, 2}).requires_grad_(); }
+
+// A product under autocast, which keeps its copy of the leaf.
+torch::Tensor pass(const torch::Tensor &weight, const torch::Tensor &x) {
   at::autocast::set_autocast_enabled(at::kCPU, true);
-  const auto y = net(x);
+  const auto y = torch::mm(x, weight);
   at::autocast::set_autocast_enabled(at::kCPU, false);
   return y.to(torch::kFloat);
 }
 
 double halfStale() {
-  torch::nn::Linear net(kWidth, 2);
-  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  const auto weight = leaf();
+  torch::optim::SGD optimizer({weight}, 0.1);
   const auto x = torch::randn({8, kWidth}), y = torch::randn({8, 2});
   for (int step = 0; step < 20; ++step) {
     optimizer.zero_grad();
-    torch::mse_loss(pass(net, x), y).backward();
-    // PLANT true torch-autocast-cache/stale: the passes go on with the first copies of the weights
+    torch::mse_loss(pass(weight, x), y).backward();
+    // PLANT true torch-autocast-cache/stale: the passes go on with the first copy of the weight
     optimizer.step();
   }
-  return net->weight.sum().item<double>();
+  return weight.sum().item<double>();
 }
 
 double halfFresh() {
-  torch::nn::Linear net(kWidth, 2);
-  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  const auto weight = leaf();
+  torch::optim::SGD optimizer({weight}, 0.1);
   const auto x = torch::randn({8, kWidth}), y = torch::randn({8, 2});
   for (int step = 0; step < 20; ++step) {
     optimizer.zero_grad();
-    torch::mse_loss(pass(net, x), y).backward();
+    torch::mse_loss(pass(weight, x), y).backward();
     // PLANT innocent torch-autocast-cache/stale: the cache is emptied behind each step
     optimizer.step();
     at::autocast::clear_cache();
   }
-  return net->weight.sum().item<double>();
+  return weight.sum().item<double>();
 }
 
 double halfTeacher() {
-  torch::nn::Linear teacher(kWidth, 2), net(kWidth, 2);
-  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  const auto teacher = leaf(), weight = leaf();
+  torch::optim::SGD optimizer({weight}, 0.1);
   const auto x = torch::randn({8, kWidth});
   for (int step = 0; step < 20; ++step) {
     const auto wanted = pass(teacher, x).detach();
     optimizer.zero_grad();
-    torch::mse_loss(net(x), wanted).backward();
+    torch::mse_loss(x.mm(weight), wanted).backward();
     // PLANT innocent torch-autocast-cache/stale: the teacher alone runs under autocast, and it never changes
+    optimizer.step();
+  }
+  return weight.sum().item<double>();
+}
+
+double halfLinear() {
+  torch::nn::Linear net(kWidth, 2);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  const auto x = torch::randn({8, kWidth}), y = torch::randn({8, 2});
+  for (int step = 0; step < 20; ++step) {
+    optimizer.zero_grad();
+    at::autocast::set_autocast_enabled(at::kCPU, true);
+    const auto out = net(x);
+    at::autocast::set_autocast_enabled(at::kCPU, false);
+    torch::mse_loss(out.to(torch::kFloat), y).backward();
+    // PLANT innocent torch-autocast-cache/stale: a Linear multiplies by a view, of which no copy is kept
     optimizer.step();
   }
   return net->weight.sum().item<double>();
@@ -164,6 +183,7 @@ int main() {
   sum += fit(deep) + fit(proper);
   sum += halfFresh();
   sum += halfTeacher();
+  sum += halfLinear();
   at::autocast::clear_cache();
   sum += halfStale();
   at::autocast::clear_cache();
