@@ -56,6 +56,8 @@ struct WithoutGrad : at::ObserverContext {
 std::unique_ptr<at::ObserverContext>
 begins(const at::RecordFunction &Function) {
   const uint32_t Site = Listener->operationBegins(Function.name());
+  if (Listener->isWatchingStorages())
+    forStorages(Function.inputs(), Listener->usesStorage);
   if (!Site)
     return nullptr;
   if (const uint64_t Hash = shapeHash(Function.inputs()))
@@ -80,6 +82,7 @@ void ends(const at::RecordFunction &Function, at::ObserverContext *) {
 const char *observe(const ProbeSide *Side) {
   Listener = Side;
   watchGradients(*Side);
+  watchMembers(*Side);
   try {
     at::addGlobalCallback(at::RecordFunctionCallback(begins, ends)
                               .needsInputs(true)
@@ -122,6 +125,7 @@ bool nodeHasHooks(const void *Node) {
 void forked() {
   gradientsForked();
   sameForked();
+  membersForked();
 }
 
 const TorchSide Side = {TORCH_VERSION,
@@ -143,6 +147,14 @@ const TorchSide Side = {TORCH_VERSION,
                         makeEmptyCallbacks,
                         groupAdded,
                         parameterWritten,
+                        wrapped,
+                        isWrapAlive,
+                        storageOf,
+                        memoryOfTensor,
+                        castGiven,
+                        moduleAsked,
+                        moduleCalled,
+                        parametersGiven,
                         messageOf,
                         forked};
 
