@@ -167,7 +167,7 @@ double halfLinear() {
     const auto out = net(x);
     at::autocast::set_autocast_enabled(at::kCPU, false);
     torch::mse_loss(out.to(torch::kFloat), y).backward();
-    // PLANT innocent torch-autocast-cache/stale: a Linear multiplies by a view, of which no copy is kept
+    // PLANT true torch-autocast-cache/stale: a Linear keeps a copy of its bias, though none of its weight
     optimizer.step();
   }
   return net->weight.sum().item<double>();

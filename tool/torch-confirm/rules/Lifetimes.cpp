@@ -80,15 +80,23 @@ std::optional<Verdict> judgeLifetime(const Places &Where) {
                  " goes before they do, and nothing uses them since";
     return V;
   }
-  if (Of.Outlived + Of.OnStack >= Of.Made) {
+  if (Of.Outlived >= Of.Made) {
     V.Result = Outcome::Refuted;
-    V.Sentence = All + ": the memory is there as long as they are used";
+    V.Sentence = All + ": the memory is there until they are gone";
     return V;
   }
   V.Number.reset();
+  // Inlined, a function has no frame of its own, and its variables may have
+  // ended nevertheless.
+  if (Of.OnStack) {
+    V.Sentence = numberText(double(Of.OnStack)) + " of " + All +
+                 " are over memory on the stack, whose frame was there at each "
+                 "use; whether the variable was, the run does not tell";
+    return V;
+  }
   V.Sentence =
       "the memory of " +
-      numberText(double(Of.Made - Of.Outlived - Of.OnStack)) + " of " + All +
+      numberText(double(Of.Made - Of.Outlived)) + " of " + All +
       " was not seen to go: it is no block of malloc's, or was there to the end";
   return V;
 }
