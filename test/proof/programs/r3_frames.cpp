@@ -23,14 +23,14 @@ CALLED torch::Tensor wrap(float *values) {
   return torch::from_blob(values, {kSide});
 }
 
-CALLED double norm(const torch::Tensor &of) { return of.square().sum().item<double>(); }
+CALLED double energy(const torch::Tensor &of) { return of.square().sum().item<double>(); }
 
 CALLED double row(float weight) {
   float values[kSide];
   for (float &each : values)
     each = weight;
   const auto line = wrap(values);
-  return norm(line) + line.max().item<double>();
+  return energy(line) + line.max().item<double>();
 }
 
 CALLED torch::Tensor copied(float weight) {
