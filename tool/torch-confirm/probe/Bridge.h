@@ -58,8 +58,8 @@ struct ProbeSide {
   /// Where the module was made that is, or was, at that address; 0 where that
   /// is not known.
   uint32_t (*moduleMadeAt)(const void *Module);
-  /// A module that was made at that site was called, in the mode of the one that
-  /// it is a member of or not.
+  /// A module that was made at that site was called, in the mode of the one
+  /// that it is a member of or not.
   void (*memberCalled)(uint32_t MadeAt, bool IsInSameMode);
   /// A parameter with that memory is so many times among those of one module.
   void (*parameterListed)(const void *Memory, uint32_t Times);

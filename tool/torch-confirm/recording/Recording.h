@@ -159,16 +159,17 @@ struct Site {
   /// Of a place where tensors are laid over memory of the program's
   /// ("from_blob"): those that were gone before the memory; those over memory
   /// on the thread's stack; those whose memory was freed, or whose frame was
-  /// left, while they were there; operations that were given one of these since;
-  /// and those that have 2, 4 or 8 times as many bytes as their block has.
+  /// left, while they were there; operations that were given one of these
+  /// since; and those that have 2, 4 or 8 times as many bytes as their block
+  /// has.
   uint64_t WrapsOutlived = 0, WrapsOnStack = 0, WrapsGone = 0, UsesOfGone = 0,
            WrapsBeyond = 0;
-  /// Where the first memory was freed that went too early, and where and by what
-  /// its tensor was used first: stacks, empty where that is not known.
+  /// Where the first memory was freed that went too early, and where and by
+  /// what its tensor was used first: stacks, empty where that is not known.
   std::vector<SourceLine> GoneAt, UsedAt;
   std::string UsedBy;
-  /// Of a step: weights that it had changed, of which a pass under autocast took
-  /// a copy from before; and those of which it took a new one.
+  /// Of a step: weights that it had changed, of which a pass under autocast
+  /// took a copy from before; and those of which it took a new one.
   uint64_t StaleCasts = 0, FreshCasts = 0;
   /// Tensors whose memory was taken here that are a module's member in place of
   /// the one that is registered.
@@ -183,8 +184,8 @@ struct Site {
   /// In-place writes to tensors whose memory was taken here, through another
   /// handle nearby than the time before.
   uint64_t SharedWrites = 0;
-  /// Of a backward that keeps its graph: bytes that went with that when the next
-  /// one was there already; and nodes that another backward ran again.
+  /// Of a backward that keeps its graph: bytes that went with that when the
+  /// next one was there already; and nodes that another backward ran again.
   uint64_t BytesKept = 0, NodesRunAgain = 0;
   /// Tensor bytes alive when it was hit, the least and the most.
   int64_t LeastLive = 0, MostLive = 0;

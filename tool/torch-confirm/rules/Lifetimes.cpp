@@ -62,16 +62,15 @@ std::optional<Verdict> judgeLifetime(const Places &Where) {
   const std::string All = countText(double(Of.Made), "tensor");
   if (Of.Uses) {
     const std::string Freed = placeText(", freed at ", Of.Late->GoneAt, File);
-    const std::string First =
-        placeText(" at ", Of.Late->UsedAt, File);
-    return confirmed(
-        V, double(Of.Uses),
-        "the memory of " + numberText(double(Of.Gone)) + " of " + All +
-            " goes before they do" +
-            (Freed.empty() ? ", with the function that had it on its stack"
-                           : Freed) +
-            "; used since " + countText(double(Of.Uses), "time") +
-            ", first by " + Of.Late->UsedBy + First);
+    const std::string First = placeText(" at ", Of.Late->UsedAt, File);
+    return confirmed(V, double(Of.Uses),
+                     "the memory of " + numberText(double(Of.Gone)) + " of " +
+                         All + " goes before they do" +
+                         (Freed.empty()
+                              ? ", with the function that had it on its stack"
+                              : Freed) +
+                         "; used since " + countText(double(Of.Uses), "time") +
+                         ", first by " + Of.Late->UsedBy + First);
   }
   V.Number = 0;
   if (Of.Gone) {
@@ -94,10 +93,10 @@ std::optional<Verdict> judgeLifetime(const Places &Where) {
                  "use; whether the variable was, the run does not tell";
     return V;
   }
-  V.Sentence =
-      "the memory of " +
-      numberText(double(Of.Made - Of.Outlived)) + " of " + All +
-      " was not seen to go: it is no block of malloc's, or was there to the end";
+  V.Sentence = "the memory of " + numberText(double(Of.Made - Of.Outlived)) +
+               " of " + All +
+               " was not seen to go: it is no block of malloc's, or was there "
+               "to the end";
   return V;
 }
 

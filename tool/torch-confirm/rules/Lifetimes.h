@@ -1,5 +1,6 @@
-// Tensors over memory of the program's own (from_blob): whether that memory goes
-// before they do and they are used then, and whether it is as large as they are.
+// Tensors over memory of the program's own (from_blob): whether that memory
+// goes before they do and they are used then, and whether it is as large as
+// they are.
 #ifndef TORCHTIDY_CONFIRM_RULES_LIFETIMES_H
 #define TORCHTIDY_CONFIRM_RULES_LIFETIMES_H
 

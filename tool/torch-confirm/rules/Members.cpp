@@ -59,11 +59,12 @@ std::optional<Verdict> ofReplaced(const Places &Where) {
   const uint64_t Replaced = sum(Where, &Site::MembersReplaced);
   if (!Replaced)
     return std::nullopt;
-  return wrong(begin(Where, "members in place of registered tensors", "members"),
-               double(Replaced),
-               "a member that was the registered tensor is one that this line "
-               "has made, and the other one is still registered, in " +
-                   countText(double(Replaced), "module"));
+  return wrong(
+      begin(Where, "members in place of registered tensors", "members"),
+      double(Replaced),
+      "a member that was the registered tensor is one that this line "
+      "has made, and the other one is still registered, in " +
+          countText(double(Replaced), "module"));
 }
 
 /// A module that is a member, and to which train() and eval() do not come.
@@ -100,8 +101,7 @@ std::optional<Verdict> ofCasts(const Places &Where) {
   Verdict V = begin(Where, "copies of weights under autocast", "stale copies");
   if (Stale)
     return wrong(std::move(V), double(Stale),
-                 "passes under autocast took " +
-                     copies(Stale) +
+                 "passes under autocast took " + copies(Stale) +
                      " of weights from before this step had changed them");
   V.Number = 0;
   if (!Fresh)

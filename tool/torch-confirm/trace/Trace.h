@@ -272,11 +272,11 @@ struct Site {
   /// Sites: what freed the first memory that went too early, and the first
   /// operation that was given its tensor since.
   std::atomic<uint32_t> GoneAt, UsedAt;
-  /// Of a step: weights that it had changed, and that a pass under autocast took
-  /// a copy of from before; and those that it took a new copy of.
+  /// Of a step: weights that it had changed, and that a pass under autocast
+  /// took a copy of from before; and those that it took a new copy of.
   Count StaleCasts, FreshCasts;
-  /// Tensors whose memory was taken here, that are a module's member in place of
-  /// the one that is registered.
+  /// Tensors whose memory was taken here, that are a module's member in place
+  /// of the one that is registered.
   Count MembersReplaced;
   /// Of modules that were made here and are a member of another one, which has
   /// not registered them: calls in another mode than the other's, and in eval
@@ -288,8 +288,8 @@ struct Site {
   /// In-place writes to tensors whose memory was taken here, through another
   /// handle nearby than the time before.
   Count SharedWrites;
-  /// Of a backward that keeps its graph: bytes that went with that when the next
-  /// one was there already; and nodes that another backward ran again.
+  /// Of a backward that keeps its graph: bytes that went with that when the
+  /// next one was there already; and nodes that another backward ran again.
   Count BytesKept, NodesRunAgain;
   /// Tensor bytes of the process at hits: CPU and CUDA together.
   Gauge LeastLive, MostLive;

@@ -1,5 +1,6 @@
-// Modules are asked for their parameters, set to a mode and called; what is made
-// of it is in torch/Members.cpp. And the copies that autocast gives of weights.
+// Modules are asked for their parameters, set to a mode and called; what is
+// made of it is in torch/Members.cpp. And the copies that autocast gives of
+// weights.
 
 #include "Members.h"
 
@@ -103,8 +104,7 @@ void hookTrain(void *Module, uint64_t IsOn) {
 __attribute__((noinline)) static Returned parameters(const void *Module,
                                                      uint64_t Recurse) {
   using Parameters = Returned(const void *, uint64_t);
-  Returned All =
-      next<Parameters>(NextParameters, PARAMETERS)(Module, Recurse);
+  Returned All = next<Parameters>(NextParameters, PARAMETERS)(Module, Recurse);
   asked(Module);
   if (Torch && isRecording()) {
     Busy Own;

@@ -151,8 +151,8 @@ std::atomic<uint64_t> LastBackwards[BackwardCount];
 
 /// The site of a backward that has a number; 0 where it is too long ago.
 uint32_t siteOfBackward(uint32_t NumberOf) {
-  const uint64_t Known = LastBackwards[NumberOf % BackwardCount].load(
-      std::memory_order_relaxed);
+  const uint64_t Known =
+      LastBackwards[NumberOf % BackwardCount].load(std::memory_order_relaxed);
   return Known >> 32 == NumberOf ? static_cast<uint32_t>(Known) : 0;
 }
 
@@ -180,9 +180,8 @@ uint32_t dies(const void *Node) {
       Row.Extra;
   if (Further >= 2 * ThreadsWithBackwards.load(std::memory_order_relaxed))
     bump(Site.NodesStale);
-  const bool IsBesideNext =
-      Site.MadeSince.load(std::memory_order_relaxed) &&
-      !Site.RunSince.load(std::memory_order_relaxed);
+  const bool IsBesideNext = Site.MadeSince.load(std::memory_order_relaxed) &&
+                            !Site.RunSince.load(std::memory_order_relaxed);
   return IsBesideNext ? siteOfBackward(Row.Extra) : 0;
 }
 

@@ -320,7 +320,8 @@ __attribute__((noinline)) uint32_t siteHere(trace::SiteKind Kind,
       Known = Known->Next;
     if (Known && --Memo->UntilCheck) {
       ++Memo->Hits;
-      Self.UserPlace = Known->HasUser ? StackPointer + Known->Words[0].Place : 0;
+      Self.UserPlace =
+          Known->HasUser ? StackPointer + Known->Words[0].Place : 0;
       return Known->Site;
     }
   }

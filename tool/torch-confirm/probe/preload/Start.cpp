@@ -62,12 +62,12 @@ uint32_t ParentId;
 int64_t CpuAtFork, CudaAtFork, NodesAtFork;
 
 const ProbeSide Probe = {
-    operationBegins, operationEnds,      countShape,      keepShape,
-    isOfOneElement,  runsInMode,         isWatching,      wasGiven,
-    unclearedStep,   leafTrained,        leafStepped,     gradientEnds,
-    optimizerMadeAgain, runsWithoutGrad, isWatchingStorages,
-    usesStorage,     castTaken,          memberReplaced,  moduleMadeAt,
-    memberCalled,    parameterListed,    bytesOfBlock};
+    operationBegins,    operationEnds,   countShape,         keepShape,
+    isOfOneElement,     runsInMode,      isWatching,         wasGiven,
+    unclearedStep,      leafTrained,     leafStepped,        gradientEnds,
+    optimizerMadeAgain, runsWithoutGrad, isWatchingStorages, usesStorage,
+    castTaken,          memberReplaced,  moduleMadeAt,       memberCalled,
+    parameterListed,    bytesOfBlock};
 
 /// Where the environment and the way the probe came into the process say to
 /// write; false for nowhere.

@@ -118,15 +118,13 @@ uint32_t takeRow(uintptr_t Begin) {
 }
 
 void isWrapped(const void *Tensor) {
-  const uint32_t Site =
-      siteHere(trace::SiteKind::Wrap, keepText("from_blob"));
+  const uint32_t Site = siteHere(trace::SiteKind::Wrap, keepText("from_blob"));
   const uintptr_t UserPlace = Self.UserPlace;
   hit(Site);
   if (!Site)
     return;
   Busy Own;
-  const auto Begin =
-      reinterpret_cast<uintptr_t>(Torch->memoryOfTensor(Tensor));
+  const auto Begin = reinterpret_cast<uintptr_t>(Torch->memoryOfTensor(Tensor));
   Locked Lock(RowLock);
   const uint32_t Slot = takeRow(Begin);
   WrappedFacts Facts;
@@ -368,10 +366,8 @@ static void elementsAsked(const void *Tensor) {
                 "_ZNK2at10TensorBase16mutable_data_ptrI" Type "EEPT_v")        \
   HOOK_ELEMENTS(Const##Name,                                                   \
                 "_ZNK2at10TensorBase14const_data_ptrI" Type "Li0EEEPKT_v")     \
-  HOOK_ELEMENTS(                                                               \
-      OfConst##Name,                                                           \
-      "_ZNK2at10TensorBase14const_data_ptrIK" Type                             \
-      "Li0EEEPKNSt12remove_constIT_E4typeEv")
+  HOOK_ELEMENTS(OfConst##Name, "_ZNK2at10TensorBase14const_data_ptrIK" Type    \
+                               "Li0EEEPKNSt12remove_constIT_E4typeEv")
 
 HOOK_TYPE(Float, "f")
 HOOK_TYPE(Double, "d")

@@ -1,6 +1,6 @@
 // Copies in half precision that autocast keeps of weights: whether a weight was
-// changed since. That its contents are others says so, for optimizers write past
-// the version counter.
+// changed since. That its contents are others says so, for optimizers write
+// past the version counter.
 
 #include "Tensors.h"
 

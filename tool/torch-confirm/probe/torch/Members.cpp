@@ -6,8 +6,9 @@
 // registered is a shared pointer there, to a module that was seen to be made.
 //
 // Memory is read only of modules that make_shared or new has made and a shared
-// pointer owns, so that malloc knows the size of their block, while one of their
-// functions is being called. The layout of shared pointers is libstdc++'s.
+// pointer owns, so that malloc knows the size of their block, while one of
+// their functions is being called. The layout of shared pointers is
+// libstdc++'s.
 
 #include "Tensors.h"
 
@@ -91,8 +92,8 @@ bool isCountedBy(uintptr_t Counts, const char *Class) {
 }
 
 /// The bytes from the beginning of a module to the end of its block, where
-/// malloc has given that for make_shared or for new; 0 for others, which may lie
-/// anywhere.
+/// malloc has given that for make_shared or for new; 0 for others, which may
+/// lie anywhere.
 size_t sizeOf(const Module &Of) {
   const auto Address = reinterpret_cast<uintptr_t>(&Of);
   const std::weak_ptr<const Module> Weak = Of.weak_from_this();
@@ -191,8 +192,7 @@ void lookForParts(const Module &In, size_t Size, const Set &Registered) {
         Known->Pairs.size() >= MostPairs)
       continue;
     const uint32_t MadeAt = Tell->moduleMadeAt(Part);
-    if (!MadeAt ||
-        !isAliveModule(Address, wordAt(&In, At + sizeof(uintptr_t))))
+    if (!MadeAt || !isAliveModule(Address, wordAt(&In, At + sizeof(uintptr_t))))
       continue;
     const std::weak_ptr<const Module> Weak = Part->weak_from_this();
     bool IsKnown = false;
@@ -256,8 +256,7 @@ void moduleAsked(const void *Of) {
     Known->Asked.clear();
   if (!isDue(++Known->Asked[&Root]))
     return;
-  if (Known->Modules.size() >= MostModules ||
-      Known->Pairs.size() >= MostPairs)
+  if (Known->Modules.size() >= MostModules || Known->Pairs.size() >= MostPairs)
     dropDead();
   std::vector<std::shared_ptr<Module>> All;
   Set Addresses{&Root};
