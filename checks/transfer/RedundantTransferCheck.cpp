@@ -59,9 +59,8 @@ static Finding describe(const Program &Program,
   Result.Message = messageOf(Program, Found);
   const auto Around = Found.Entry->loopsAround(Found.Transfer->Point);
   // "In every iteration": not of what a condition in the loop decides about.
-  if (!Around.empty() &&
-      isUnconditional(*Found.Entry, Found.Call, Found.Transfer->In,
-                      *Around.back()))
+  if (!Around.empty() && isUnconditional(*Found.Entry, Found.Call,
+                                         Found.Transfer->In, *Around.back()))
     addLoop(Result, *Found.Entry, Found.Transfer->In, Around.back());
   Result.IterationSite = Found.Call->getBeginLoc();
   return Result;

@@ -20,7 +20,8 @@ from typing import Any
 PACKAGE = "libtorch-dev"
 # Whatever the version of LibTorch is, on the CPU all of it is measured.
 QUANTITIES = ["operations", "cpu-memory", "graph-nodes", "gradients", "copies",
-              "synchronisations", "exceptions", "call-stacks", "line-numbers"]
+              "synchronisations", "exceptions", "call-stacks", "line-numbers",
+              "wrapped-memory", "members", "casts"]
 PROGRAM = """#include <torch/torch.h>
 int main() {
   torch::nn::Linear net(8, 4);

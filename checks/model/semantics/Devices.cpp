@@ -108,8 +108,7 @@ void meetModule(Machine &M, const CallSite &Site, const PlaceSet &Modules,
     return;
   for (const Operand &Each : Tensors)
     if (Where.mayBeElsewhere() && Each.Is.isOnCpu())
-      emit(M, Site.Call, Each, Module, Modules,
-           meetsInLayer(M, Site, Each.Is));
+      emit(M, Site.Call, Each, Module, Modules, meetsInLayer(M, Site, Each.Is));
     else if (Where.isOnCpu() && Each.Is.mayBeElsewhere())
       emit(M, Site.Call, Module, Each, Modules);
 }

@@ -26,7 +26,8 @@ public:
   MadeRecording() {
     for (const char *Name :
          {"operations", "cpu-memory", "graph-nodes", "gradients", "copies",
-          "synchronisations", "exceptions", "call-stacks", "line-numbers"})
+          "synchronisations", "exceptions", "call-stacks", "line-numbers",
+          "wrapped-memory", "members", "casts"})
       Run.Capabilities[Name].IsAvailable = true;
     Run.Command = {"./train"};
     Run.ExitCode = 0;

@@ -160,14 +160,6 @@ TEST(PeakBytes, GraphThatABackwardRunsIsRefuted) {
             Outcome::Refuted);
 }
 
-TEST(PeakBytes, GraphThatIsRetainedNeedsARunWithoutThat) {
-  MadeRecording Run;
-  Run.graph("aten::conv2d", {at(5, "forward"), at(12)}, 16, 3, 3, true);
-  DiagnosedFinding Retained = finding("peak-bytes", 12);
-  Retained.Kind = FindingKind::RetainGraphInLoop;
-  EXPECT_EQ(judgeOne(Retained, Run.Run).Result, Outcome::NotMeasurable);
-}
-
 /// Line 12 goes on with what line 10 has made.
 static DiagnosedFinding undetached() {
   DiagnosedFinding Result = finding("needless-backward", 12);
@@ -195,6 +187,29 @@ TEST(NeedlessBackward, OfTheLineItselfWhereNoNoteSaysAnother) {
   EXPECT_EQ(V.Sentence,
             "line 12 makes 2 graph nodes, and a backward() runs one of them 2 "
             "times");
+}
+
+TEST(NeedlessBackward, OfTwoBackwardsThroughOneGraphOneMayBeInVain) {
+  MadeRecording Run;
+  Site &S =
+      Run.graph("aten::linear", {at(5, "forward"), at(10)}, 100, 3, 3, true);
+  Run.site("aten::linear", {at(8, "forward"), at(12)}, 100);
+  S.GradientsApplied = 600;
+  S.GradientsDropped = 588;
+  // One backward, whose gradients a step applies every other time.
+  EXPECT_EQ(judgeOne(undetached(), Run.Run).Result, Outcome::Refuted);
+  S.NodesRun *= 2;
+  const Verdict V = judgeOne(undetached(), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "line 10 makes 300 graph nodes, and a backward() runs "
+                        "one of them 600 times; 588 of 1,188 gradients that "
+                        "come through it are dropped");
+  // All are applied; by whom, the run does not tell.
+  S.GradientsDropped = 0;
+  EXPECT_EQ(judgeOne(undetached(), Run.Run).Result, Outcome::Refuted);
+  DiagnosedFinding Spoiled = undetached();
+  Spoiled.Kind = FindingKind::GeneratorIsSpoiled;
+  EXPECT_EQ(judgeOne(Spoiled, Run.Run).Result, Outcome::NotMeasurable);
 }
 
 TEST(NeedlessBackward, GraphThatNoneGoesThroughIsRefuted) {

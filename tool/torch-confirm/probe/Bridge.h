@@ -4,6 +4,7 @@
 #ifndef TORCHTIDY_CONFIRM_PROBE_BRIDGE_H
 #define TORCHTIDY_CONFIRM_PROBE_BRIDGE_H
 
+#include <cstddef>
 #include <cstdint>
 
 namespace torchtidy::confirm::probe {
@@ -44,6 +45,26 @@ struct ProbeSide {
   /// Whether the operation that begins at this site is to run with grad mode
   /// off: an experiment.
   bool (*runsWithoutGrad)(uint32_t Site);
+  /// Whether usesStorage() is to be told the storages of what operations are
+  /// given, also of those inside of others.
+  bool (*isWatchingStorages)();
+  void (*usesStorage)(const void *Storage);
+  /// A pass under autocast took a copy of a weight that the step of that site
+  /// had changed: one from before, or a new one.
+  void (*castTaken)(uint32_t Step, bool IsStale);
+  /// A tensor with that memory is a module's member in place of the one that is
+  /// registered.
+  void (*memberReplaced)(const void *Memory);
+  /// Where the module was made that is, or was, at that address; 0 where that
+  /// is not known.
+  uint32_t (*moduleMadeAt)(const void *Module);
+  /// A module that was made at that site was called, in the mode of the one
+  /// that it is a member of or not.
+  void (*memberCalled)(uint32_t MadeAt, bool IsInSameMode);
+  /// A parameter with that memory is so many times among those of one module.
+  void (*parameterListed)(const void *Memory, uint32_t Times);
+  /// The bytes of a block of malloc's that begins there.
+  size_t (*bytesOfBlock)(const void *Block);
 };
 
 /// A node of a graph that is alive, for sweep().
@@ -57,6 +78,13 @@ struct AliveNode {
 /// What a look at all graphs tells of the nodes of one site; see trace::Site.
 struct SweptSite {
   uint32_t Site, Nodes, Roots, Chain;
+};
+
+/// A tensor that was laid over memory of the program's.
+struct WrappedFacts {
+  const void *Storage;
+  uintptr_t Begin;
+  uint64_t Bytes, Elements, ElementSize;
 };
 
 /// A copy from one tensor to another.
@@ -126,6 +154,23 @@ struct TorchSide {
   /// Whether the tensor shares the memory of a parameter that has had
   /// gradients; it was then written to at that site, as a step by hand does.
   bool (*parameterWritten)(const void *Tensor, uint32_t Site);
+  /// Keeps a weak reference to the tensor's storage in that slot, in place of
+  /// another one. \returns false for a tensor without memory on the host.
+  bool (*wrapped)(const void *Tensor, uint32_t Slot, WrappedFacts *Facts);
+  /// Whether the storage of a slot is still there, with that memory.
+  bool (*isWrapAlive)(uint32_t Slot, uintptr_t Begin);
+  /// The storage and the memory of a tensor; null where it has none.
+  const void *(*storageOf)(const void *Tensor);
+  const void *(*memoryOfTensor)(const void *Tensor);
+  /// Autocast has given a copy of a tensor, new or kept.
+  void (*castGiven)(const void *Of, const void *Copy);
+  /// A module was asked for its parameters, or its mode was set: what its
+  /// members are.
+  void (*moduleAsked)(const void *Module);
+  /// It is called.
+  void (*moduleCalled)(const void *Module);
+  /// A std::vector of all parameters of a module.
+  void (*parametersGiven)(const void *Tensors);
   /// What an exception says: the first line, without a stack. Cut where there
   /// is no room, empty where it says nothing. TypeInfo: its std::type_info.
   void (*messageOf)(void *Exception, const void *TypeInfo, char *Into,
@@ -134,8 +179,11 @@ struct TorchSide {
   void (*forked)();
 };
 
+/// Slots of wrapped().
+constexpr uint32_t WrapSlots = 1024;
+
 /// Exported by libtorch-confirm-torch.so. Counts up when a table changes.
-constexpr uint32_t BridgeVersion = 5;
+constexpr uint32_t BridgeVersion = 6;
 extern "C" const TorchSide *torch_confirm_torch_side(uint32_t Version);
 using GetTorchSide = const TorchSide *(*)(uint32_t);
 

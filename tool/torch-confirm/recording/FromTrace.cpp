@@ -127,6 +127,20 @@ Site siteOf(const trace::SiteData &From) {
   Result.GradientsApplied = From.GradientsApplied;
   Result.GradientsDropped = From.GradientsDropped;
   Result.InTraining = From.InTraining;
+  Result.WrapsOutlived = From.WrapsOutlived;
+  Result.WrapsOnStack = From.WrapsOnStack;
+  Result.WrapsGone = From.WrapsGone;
+  Result.UsesOfGone = From.UsesOfGone;
+  Result.WrapsBeyond = From.WrapsBeyond;
+  Result.StaleCasts = From.StaleCasts;
+  Result.FreshCasts = From.FreshCasts;
+  Result.MembersReplaced = From.MembersReplaced;
+  Result.CallsInOtherMode = From.CallsInOtherMode;
+  Result.CallsInEvalMode = From.CallsInEvalMode;
+  Result.MostListed = From.MostListed;
+  Result.SharedWrites = From.SharedWrites;
+  Result.BytesKept = From.BytesKept;
+  Result.NodesRunAgain = From.NodesRunAgain;
   Result.InEvaluation = From.InEvaluation;
   Result.NodesMade = From.NodesMade;
   Result.NodesAlive = From.NodesAlive;
@@ -189,6 +203,16 @@ Recording recordingOf(const trace::TraceData &Trace) {
       continue;
     Result.Sites.push_back(siteOf(From));
     Result.Sites.back().Stack = Known.stack(From);
+  }
+  for (size_t I = 0; I < Trace.Sites.size(); ++I) {
+    const trace::SiteData &From = Trace.Sites[I];
+    Site &To = Result.Sites[I];
+    if (From.GoneAt < Result.Sites.size())
+      To.GoneAt = Result.Sites[From.GoneAt].Stack;
+    if (From.UsedAt < Result.Sites.size()) {
+      To.UsedAt = Result.Sites[From.UsedAt].Stack;
+      To.UsedBy = Result.Sites[From.UsedAt].Operation;
+    }
   }
   Capability &LineNumbers = Result.Capabilities["line-numbers"];
   LineNumbers.IsAvailable = Known.hasAny();

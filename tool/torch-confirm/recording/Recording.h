@@ -156,6 +156,37 @@ struct Site {
   /// Gradients of leaves that a backward reached through nodes of this site:
   /// those that a step has applied, and those that were dropped unused.
   uint64_t GradientsApplied = 0, GradientsDropped = 0;
+  /// Of a place where tensors are laid over memory of the program's
+  /// ("from_blob"): those that were gone before the memory; those over memory
+  /// on the thread's stack; those whose memory was freed, or whose frame was
+  /// left, while they were there; operations that were given one of these
+  /// since; and those that have 2, 4 or 8 times as many bytes as their block
+  /// has.
+  uint64_t WrapsOutlived = 0, WrapsOnStack = 0, WrapsGone = 0, UsesOfGone = 0,
+           WrapsBeyond = 0;
+  /// Where the first memory was freed that went too early, and where and by
+  /// what its tensor was used first: stacks, empty where that is not known.
+  std::vector<SourceLine> GoneAt, UsedAt;
+  std::string UsedBy;
+  /// Of a step: weights that it had changed, of which a pass under autocast
+  /// took a copy from before; and those of which it took a new one.
+  uint64_t StaleCasts = 0, FreshCasts = 0;
+  /// Tensors whose memory was taken here that are a module's member in place of
+  /// the one that is registered.
+  uint64_t MembersReplaced = 0;
+  /// Of modules that are made here ("module") and are a member of another one
+  /// that has not registered them: calls in another mode than the other's, and
+  /// in eval mode as the other.
+  uint64_t CallsInOtherMode = 0, CallsInEvalMode = 0;
+  /// How often one parameter whose memory was taken here is among those of a
+  /// module, at most.
+  int64_t MostListed = 0;
+  /// In-place writes to tensors whose memory was taken here, through another
+  /// handle nearby than the time before.
+  uint64_t SharedWrites = 0;
+  /// Of a backward that keeps its graph: bytes that went with that when the
+  /// next one was there already; and nodes that another backward ran again.
+  uint64_t BytesKept = 0, NodesRunAgain = 0;
   /// Tensor bytes alive when it was hit, the least and the most.
   int64_t LeastLive = 0, MostLive = 0;
   /// Of a mark: the most tensor bytes while the loop ran, above those at its
@@ -223,8 +254,9 @@ struct Recording {
   std::string CudaDevice;
   /// By quantity: "operations", "cpu-memory", "cuda-memory", "graph-nodes",
   /// "gradients", "copies", "synchronisations", "cuda-runtime", "exceptions",
-  /// "call-stacks", "line-numbers", "line-hits"; "sanitizer" where there are
-  /// reports of AddressSanitizer, or a run under it that ended without any.
+  /// "call-stacks", "line-numbers", "line-hits", "wrapped-memory", "members",
+  /// "casts"; "sanitizer" where there are reports of AddressSanitizer, or a run
+  /// under it that ended without any.
   std::map<std::string, Capability> Capabilities;
 
   // Of the whole process.

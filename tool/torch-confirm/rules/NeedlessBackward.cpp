@@ -11,6 +11,10 @@ namespace {
 /// The share of created nodes that a backward must run for the graph to count
 /// as gone through.
 constexpr double ShareRunOnPurpose = 0.1;
+/// Nodes that are run so often each are run by two backwards.
+constexpr double RunsOfTwo = 1.5;
+/// Of their gradients, so many are those of one of the two.
+constexpr double ShareOfOne = 0.4;
 
 class NeedlessBackward : public Rule {
 public:
@@ -51,8 +55,14 @@ public:
       Applied += S->GradientsApplied;
       Dropped += S->GradientsDropped;
     }
-    if (Applied > Dropped) {
-      V.Result = Outcome::Refuted;
+    // Of two backwards through one graph, each has its own use.
+    const bool IsTwice = double(Run) >= RunsOfTwo * double(Made);
+    const bool IsOneDropped =
+        IsTwice && double(Dropped) >= ShareOfOne * double(Applied + Dropped);
+    if (Applied > Dropped && !IsOneDropped) {
+      // That another step applies them is what the finding says.
+      if (!IsTwice || Where.Finding.Kind != FindingKind::GeneratorIsSpoiled)
+        V.Result = Outcome::Refuted;
       V.Rule = "gradients of the leaves behind the graph";
       V.Number = double(Applied);
       V.Sentence = "a step applies gradients that come through the graph of "
@@ -66,6 +76,10 @@ public:
     V.Sentence =
         "line " + Line + " makes " + countText(double(Made), "graph node") +
         ", and a backward() runs one of them " + countText(double(Run), "time");
+    if (Applied > Dropped)
+      V.Sentence += "; " + numberText(double(Dropped)) + " of " +
+                    numberText(double(Applied + Dropped)) +
+                    " gradients that come through it are dropped";
     V.Cost = CostKind::Calls;
     V.CostAmount = double(Run);
     V.CostText = countText(double(Run), "node") + " gone through in this run";

@@ -125,7 +125,7 @@ public:
     // A function may be called for training and for evaluation; one call
     // path on which it records graphs without a use is enough.
     if (Where.Finding.Kind == FindingKind::RetainGraphInLoop)
-      return needsAnother(std::move(V), Where);
+      return ofKept(std::move(V), Where);
     if (Where.Finding.Kind == FindingKind::ZeroGradInPlace)
       return ofZeros(std::move(V), Where);
     Unused Most;
@@ -185,15 +185,43 @@ public:
   }
 
 private:
-  /// A backward() that keeps its graph runs the same nodes as one that does
-  /// not.
-  static Verdict needsAnother(Verdict V, const Places &Where) {
+  /// What a backward() frees unless it is told not to is what goes with the
+  /// graph later.
+  static Verdict ofKept(Verdict V, const Places &Where) {
+    uint64_t Hits = 0, Bytes = 0, Again = 0;
+    for (const Site *S : sitesOf(Where.Statement))
+      if (S->Operation == "backward") {
+        Hits += S->Hits;
+        Bytes += S->BytesKept;
+        Again += S->NodesRunAgain;
+      }
     V.Iterations = Where.iterations();
-    V.Rule = "needs a run without the argument";
-    V.Sentence = "what the backward() would have freed shows only beside a run "
-                 "without 'retain_graph', as in 'torch-confirm scenarios "
-                 "--check " +
-                 Where.Finding.Check + "', " + passes(V.Iterations);
+    V.Rule = "bytes that go with a graph when the next one is there";
+    V.Unit = "bytes per pass";
+    if (Again) {
+      V.Result = Outcome::Refuted;
+      V.Number = 0;
+      V.Sentence = "another backward() goes through " +
+                   countText(double(Again), "graph node") + " again, " +
+                   passes(V.Iterations);
+      return V;
+    }
+    if (!Bytes || Hits < 2) {
+      V.Sentence = "nothing that a graph had kept went after the next one was "
+                   "made, " +
+                   passes(V.Iterations);
+      return V;
+    }
+    V.Result = Outcome::Confirmed;
+    // The last graph has no next one.
+    V.Number = std::round(double(Bytes) / double(Hits - 1));
+    V.Sentence = bytesText(*V.Number) +
+                 " per pass are kept with a graph that no other backward() "
+                 "goes through, until the next one is there, " +
+                 passes(V.Iterations);
+    V.Cost = CostKind::Peak;
+    V.CostAmount = *V.Number;
+    V.CostText = "up to " + bytesText(*V.Number) + " of peak memory";
     return V;
   }
 

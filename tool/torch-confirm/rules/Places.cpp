@@ -229,6 +229,21 @@ uint64_t iterationsOf(const std::vector<CallPath> &Paths) {
   return Result;
 }
 
+std::string placeText(const char *What, const std::vector<SourceLine> &Stack,
+                      const std::string &File) {
+  if (Stack.empty())
+    return "";
+  // A helper's own line says less than that of a file of the finding.
+  const auto Own =
+      std::find_if(Stack.begin(), Stack.end(),
+                   [&](const SourceLine &Line) { return Line.File == File; });
+  const SourceLine &Line = Own == Stack.end() ? Stack.front() : *Own;
+  const std::string Name =
+      Line.File == File ? "line "
+                        : Line.File.substr(Line.File.rfind('/') + 1) + ":";
+  return std::string(What) + Name + std::to_string(Line.Line);
+}
+
 std::optional<size_t> distanceToShared(const CallPath &Path,
                                        const Site &Other) {
   // From the outermost call on: the callers that both have, and then two lines

@@ -95,6 +95,12 @@ std::optional<size_t> distanceToShared(const CallPath &Path, const Site &Other);
 /// nearest function with it.
 uint64_t backwardsNear(const CallPath &Path, const Recording &Run);
 
+/// ", freed at line 12", or ", freed at store.h:12" for another file than that
+/// of the finding; a line of that file goes before those of others. Empty for
+/// an empty stack.
+std::string placeText(const char *What, const std::vector<SourceLine> &Stack,
+                      const std::string &File);
+
 bool isAt(const SourceLine &Line, const LineRange &Range);
 bool startsWith(const std::string &Text, const char *Prefix);
 

@@ -1,4 +1,6 @@
 #include "rules/Results.h"
+#include "rules/Lifetimes.h"
+#include "rules/Members.h"
 #include <algorithm>
 
 namespace torchtidy::confirm {
@@ -266,6 +268,10 @@ std::optional<Verdict> ofHooks(const Places &Where) {
 
 std::optional<Verdict> judgeResult(const Places &Where) {
   using K = FindingKind;
+  if (std::optional<Verdict> Seen = judgeMembers(Where))
+    return Seen;
+  if (isOneOf(Where, {K::BlobReadsBeyond}))
+    return judgeWidth(Where);
   if (isOneOf(Where, {K::DiscardedConversion, K::DiscardedComputation}))
     return ofUnusedResult(Where, /*IsCopy=*/false);
   if (isOneOf(Where,

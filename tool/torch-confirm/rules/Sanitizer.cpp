@@ -1,7 +1,10 @@
 // sanitizer: memory that is gone, or never was there, as AddressSanitizer
 // reports it. A report is about a finding where one of its stacks has a frame
 // at the flagged statement, or at a place that a note of the finding names: the
-// memory of a vector is freed at the end of its block, and read elsewhere.
+// memory of a vector is freed at the end of its block, and read elsewhere. Of
+// tensors over memory of the program's an ordinary run tells it, too
+// (Lifetimes.h).
+#include "rules/Lifetimes.h"
 #include "rules/Rule.h"
 #include <algorithm>
 
@@ -16,8 +19,14 @@ public:
   bool needsStacks() const override { return false; }
 
   Verdict judge(const Places &Where) const override {
-    if (auto V = ofReports(Where))
-      return *std::move(V);
+    auto Reported = ofReports(Where);
+    if (Reported && Reported->Result == Outcome::Confirmed)
+      return *std::move(Reported);
+    const std::optional<Verdict> Seen = judgeLifetime(Where);
+    if (Seen && (Seen->Result == Outcome::Confirmed || !Reported))
+      return *Seen;
+    if (Reported)
+      return *std::move(Reported);
     Verdict V;
     V.Iterations = Where.iterations();
     V.Sentence = "the line ran, " +
@@ -58,23 +67,6 @@ private:
       return hasFrameAt(Report.Use, R) || hasFrameAt(Report.Freed, R) ||
              hasFrameAt(Report.Allocated, R);
     });
-  }
-
-  /// ", freed at line 12"
-  static std::string placeText(const char *What,
-                               const std::vector<SourceLine> &Stack,
-                               const std::string &File) {
-    if (Stack.empty())
-      return "";
-    // A helper's own line says less than that of a file of the finding.
-    const auto Own =
-        std::find_if(Stack.begin(), Stack.end(),
-                     [&](const SourceLine &Line) { return Line.File == File; });
-    const SourceLine &Line = Own == Stack.end() ? Stack.front() : *Own;
-    const std::string Name =
-        Line.File == File ? "line "
-                          : Line.File.substr(Line.File.rfind('/') + 1) + ":";
-    return std::string(What) + Name + std::to_string(Line.Line);
   }
 
   static std::optional<Verdict> ofReports(const Places &Where) {

@@ -21,7 +21,7 @@
 namespace torchtidy::confirm::trace {
 
 constexpr char Magic[8] = {'T', 'O', 'R', 'C', 'H', 'C', 'N', 'F'};
-constexpr uint32_t Version = 3;
+constexpr uint32_t Version = 4;
 
 using Count = std::atomic<uint64_t>;
 using Gauge = std::atomic<int64_t>;
@@ -59,13 +59,17 @@ enum class Quantity : uint32_t {
   Exceptions,
   CallStacks,
   Heap,
+  WrappedMemory,
+  Members,
+  Casts,
 };
-constexpr uint32_t QuantityCount = 11;
+constexpr uint32_t QuantityCount = 14;
 constexpr const char *QuantityNames[QuantityCount] = {
     "operations",       "cpu-memory",   "cuda-memory",
     "graph-nodes",      "gradients",    "copies",
     "synchronisations", "cuda-runtime", "exceptions",
-    "call-stacks",      "heap"};
+    "call-stacks",      "heap",         "wrapped-memory",
+    "members",          "casts"};
 
 struct Capability {
   /// Counters of a quantity that is not available stay 0 and mean nothing.
@@ -149,6 +153,14 @@ enum class SiteKind : uint32_t {
   RuntimeCall,
   /// An optimizer is made.
   Optimizer,
+  /// A tensor is laid over memory of the program's: from_blob().
+  Wrap,
+  /// Memory that such a tensor lies over is freed.
+  Free,
+  /// The elements of a tensor are asked for by their address.
+  Elements,
+  /// A module is made.
+  Module,
 };
 
 struct CopyCounts {
@@ -251,6 +263,34 @@ struct Site {
   /// Results of an operation that joins tensors: those that another operation
   /// was given before the next one was made here.
   Count ResultsUsed;
+  /// Of tensors that were laid over memory of the program's: those that were
+  /// gone before the memory; those over memory on the thread's stack; those
+  /// whose memory was freed, or whose frame was left, while they were there;
+  /// operations that were given one of these; and those that have twice as many
+  /// bytes as the block (or 4 or 8 times as many), to the element.
+  Count WrapsOutlived, WrapsOnStack, WrapsGone, UsesOfGone, WrapsBeyond;
+  /// Sites: what freed the first memory that went too early, and the first
+  /// operation that was given its tensor since.
+  std::atomic<uint32_t> GoneAt, UsedAt;
+  /// Of a step: weights that it had changed, and that a pass under autocast
+  /// took a copy of from before; and those that it took a new copy of.
+  Count StaleCasts, FreshCasts;
+  /// Tensors whose memory was taken here, that are a module's member in place
+  /// of the one that is registered.
+  Count MembersReplaced;
+  /// Of modules that were made here and are a member of another one, which has
+  /// not registered them: calls in another mode than the other's, and in eval
+  /// mode as the other.
+  Count CallsInOtherMode, CallsInEvalMode;
+  /// How often one parameter whose memory was taken here is among those of a
+  /// module, at most.
+  Gauge MostListed;
+  /// In-place writes to tensors whose memory was taken here, through another
+  /// handle nearby than the time before.
+  Count SharedWrites;
+  /// Of a backward that keeps its graph: bytes that went with that when the
+  /// next one was there already; and nodes that another backward ran again.
+  Count BytesKept, NodesRunAgain;
   /// Tensor bytes of the process at hits: CPU and CUDA together.
   Gauge LeastLive, MostLive;
   /// Of a mark, above the bytes at its begin; each is the largest of all times

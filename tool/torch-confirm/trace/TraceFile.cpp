@@ -150,6 +150,20 @@ SiteData siteOf(const Mapping &File, const Site &From) {
   To.GradientsDropped = read(From.GradientsDropped);
   To.InTraining = read(From.InTraining);
   To.InEvaluation = read(From.InEvaluation);
+  To.WrapsOutlived = read(From.WrapsOutlived);
+  To.WrapsOnStack = read(From.WrapsOnStack);
+  To.WrapsGone = read(From.WrapsGone);
+  To.UsesOfGone = read(From.UsesOfGone);
+  To.WrapsBeyond = read(From.WrapsBeyond);
+  To.StaleCasts = read(From.StaleCasts);
+  To.FreshCasts = read(From.FreshCasts);
+  To.MembersReplaced = read(From.MembersReplaced);
+  To.CallsInOtherMode = read(From.CallsInOtherMode);
+  To.CallsInEvalMode = read(From.CallsInEvalMode);
+  To.MostListed = read(From.MostListed);
+  To.SharedWrites = read(From.SharedWrites);
+  To.BytesKept = read(From.BytesKept);
+  To.NodesRunAgain = read(From.NodesRunAgain);
   for (const StretchCounts &Each : From.Stretches)
     if (const uint64_t Number = read(Each.Number))
       To.Stretches.push_back(
@@ -297,6 +311,17 @@ std::optional<TraceData> readTrace(const std::string &Path,
     Places[I] = To.Sites.size();
     To.Sites.push_back(siteOf(File, Each));
   }
+  const auto Place = [&](uint32_t Site) {
+    return Site && Site < MaxSites && Places[Site] < To.Sites.size()
+               ? static_cast<uint32_t>(Places[Site])
+               : None;
+  };
+  for (uint32_t I = 0; I < MaxSites; ++I)
+    if (Places[I] < To.Sites.size()) {
+      const Site &Each = File.at<Site>(SitesAt, I);
+      To.Sites[Places[I]].GoneAt = Place(read(Each.GoneAt));
+      To.Sites[Places[I]].UsedAt = Place(read(Each.UsedAt));
+    }
   for (uint32_t I = 0; I < MaxValues; ++I) {
     const Value &Each = File.at<Value>(ValuesAt, I);
     if (read(Each.State) == 2 && Each.Site < MaxSites &&

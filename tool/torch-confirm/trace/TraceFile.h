@@ -76,6 +76,15 @@ struct SiteData {
   uint64_t OfOneElement = 0, ResultsUsed = 0, UsedLater = 0;
   uint64_t GradientsApplied = 0, GradientsDropped = 0;
   uint64_t InTraining = 0, InEvaluation = 0;
+  uint64_t WrapsOutlived = 0, WrapsOnStack = 0, WrapsGone = 0, UsesOfGone = 0,
+           WrapsBeyond = 0;
+  /// Indices of TraceData::Sites; None where there is none.
+  uint32_t GoneAt = None, UsedAt = None;
+  uint64_t StaleCasts = 0, FreshCasts = 0, MembersReplaced = 0;
+  uint64_t CallsInOtherMode = 0, CallsInEvalMode = 0;
+  int64_t MostListed = 0;
+  uint64_t SharedWrites = 0;
+  uint64_t BytesKept = 0, NodesRunAgain = 0;
   uint64_t Synchronisations = 0, Exceptions = 0, UnclearedSteps = 0;
   int64_t LeastLive = 0, MostLive = 0;
   int64_t PeakBytes = 0, PeakCpuBytes = 0, PeakCudaBytes = 0;

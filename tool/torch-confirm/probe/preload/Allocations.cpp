@@ -125,6 +125,8 @@ void gives(uintptr_t Block) {
     return;
   trace::Site &Site = siteAt(Row.Site);
   add(IsCuda ? Site.CudaLiveBytes : Site.LiveBytes, -Row.Size);
+  if (Self.Releasing)
+    bump(siteAt(Self.Releasing).BytesKept, static_cast<uint64_t>(Row.Size));
   if (!Self.Depth && Row.Site == Self.LastSite &&
       (Row.Extra | OnDevice) == (numberOfOperation() | OnDevice))
     bump(Site.DiedAtOnce);
@@ -211,6 +213,33 @@ uint32_t siteOfBlock(const void *Memory) {
   return Memory && Blocks.look(reinterpret_cast<uintptr_t>(Memory), Row)
              ? Row.Site
              : 0;
+}
+
+void isWrittenThrough(const void *Handle, const void *Memory) {
+  struct Written {
+    std::atomic<uintptr_t> Block, Handle;
+    std::atomic<uint32_t> Made;
+  };
+  constexpr uint32_t Count = 1024;
+  // A list's elements lie within that many bytes.
+  constexpr uintptr_t Nearby = 1 << 15;
+  static Written Last[Count];
+  const auto Block = reinterpret_cast<uintptr_t>(Memory);
+  const auto By = reinterpret_cast<uintptr_t>(Handle);
+  KeyTable::Row Row;
+  if (!Block || !Blocks.look(Block, Row) || !Row.Site)
+    return;
+  Written &Here = Last[(Block >> 4 ^ Block >> 14) % Count];
+  const uintptr_t Before = Here.Handle.exchange(By, std::memory_order_relaxed);
+  const bool IsSame =
+      Here.Block.exchange(Block, std::memory_order_relaxed) == Block &&
+      Here.Made.exchange(Row.Extra, std::memory_order_relaxed) == Row.Extra;
+  // When it was taken tells it from another one at that place before.
+  Here.Made.store(Row.Extra, std::memory_order_relaxed);
+  const uintptr_t Distance = Before < By ? By - Before : Before - By;
+  if (IsSame && Distance && Distance <= Nearby &&
+      Distance % sizeof(void *) == 0)
+    bump(siteAt(Row.Site).SharedWrites);
 }
 
 void lockAllocations() {

@@ -16,6 +16,10 @@ void wasGiven(uint32_t Site, const void *Memory);
 /// Where memory of a tensor was taken; 0 where that is not known.
 uint32_t siteOfBlock(const void *Memory);
 
+/// A tensor with that memory was written in place through the handle at that
+/// address.
+void isWrittenThrough(const void *Handle, const void *Memory);
+
 // Around a fork.
 void lockAllocations();
 void unlockAllocations();

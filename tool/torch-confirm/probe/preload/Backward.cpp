@@ -81,7 +81,7 @@ Returned hookExecute(void *Engine, const void *Roots, const void *Inputs,
     return Next(Engine, Roots, Inputs, Keep, Create, Accumulate, Outputs);
   const uint32_t Site =
       siteHere(trace::SiteKind::Backward, keepText("backward"));
-  bump(Trace->Backwards);
+  backwardBegins(Keep & 0xff ? Site : 0);
   if (!Self.HasBackward) {
     Self.HasBackward = true;
     threadRunsBackwards();

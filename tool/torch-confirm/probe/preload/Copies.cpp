@@ -3,6 +3,7 @@
 
 #include "Copies.h"
 
+#include "Allocations.h"
 #include "Operations.h"
 #include "Sites.h"
 
@@ -119,6 +120,7 @@ void *hookCopy(void *Into, const void *From, uint64_t IsAsynchronous) {
   if (IsOutermost) {
     Busy Own;
     Torch->parameterWritten(Into, Site);
+    isWrittenThrough(Into, Torch->memoryOfTensor(Into));
   }
   return Result;
 }

@@ -166,6 +166,15 @@ static void written(const void *Tensor, bool IsOutermost) {
     return;
   Busy Own;
   Torch->parameterWritten(Tensor, Self.LastSite);
+  isWrittenThrough(Tensor, Torch->memoryOfTensor(Tensor));
+}
+
+/// What is no step, but writes to a tensor through a handle.
+static void handled(const void *Tensor, bool IsOutermost) {
+  if (!IsOutermost || !Torch || !isRecording())
+    return;
+  Busy Own;
+  isWrittenThrough(Tensor, Torch->memoryOfTensor(Tensor));
 }
 
 #define WRITE(Name, Length, Arguments)                                         \
@@ -213,6 +222,24 @@ bool hookMaySetData(const void *To, const void *Data) {
     written(To, IsOutermost);                                                  \
     return Result;                                                             \
   }
+
+#define HOOK_HANDLE(Name, Length, Arguments)                                   \
+  static std::atomic<void *> Next##Name;                                       \
+  TORCH_CONFIRM_HOOK void *hook##Name(void *, const void *, const void *) asm( \
+      WRITE(Name, Length, Arguments));                                         \
+  void *hook##Name(void *To, const void *A, const void *B) {                   \
+    auto *Next = next<Ternary>(Next##Name, WRITE(Name, Length, Arguments));    \
+    const bool IsOutermost = !Self.Depth && !Self.Busy;                        \
+    void *Result = Next(To, A, B);                                             \
+    handled(To, IsOutermost);                                                  \
+    return Result;                                                             \
+  }
+
+HOOK_HANDLE(add__Scalar, 11, "RKN3c106ScalarES7_")
+HOOK_HANDLE(mul__Tensor, 11, "RKS2_")
+HOOK_HANDLE(mul__Scalar, 11, "RKN3c106ScalarE")
+HOOK_HANDLE(fill__Scalar, 12, "RKN3c106ScalarE")
+HOOK_HANDLE(zero_, 5, "")
 
 HOOK_TERNARY(add__Tensor, 11, "RKS2_RKN3c106ScalarE")
 HOOK_TERNARY(sub__Tensor, 11, "RKS2_RKN3c106ScalarE")

@@ -145,21 +145,34 @@ uint64_t keyOf(const void *Node) {
   return Sequence == UINT64_MAX ? 0 : keyOf(ThreadNumber, Sequence);
 }
 
-void dies(const void *Node) {
+/// The last backwards: their numbers, and their sites.
+constexpr uint32_t BackwardCount = 1024;
+std::atomic<uint64_t> LastBackwards[BackwardCount];
+
+/// The site of a backward that has a number; 0 where it is too long ago.
+uint32_t siteOfBackward(uint32_t NumberOf) {
+  const uint64_t Known =
+      LastBackwards[NumberOf % BackwardCount].load(std::memory_order_relaxed);
+  return Known >> 32 == NumberOf ? static_cast<uint32_t>(Known) : 0;
+}
+
+/// \returns the backward that has run the node last, where the site that made
+/// it has gone on to make others since: what goes now was kept beside these.
+uint32_t dies(const void *Node) {
   const uint64_t Key = keyOf(Node);
   KeyTable::Row Row;
   if (!Key || !Alive.take(Key, Row))
-    return;
+    return 0;
   if (Current.load(std::memory_order_acquire) != Phase::On)
-    return;
+    return 0;
   add(Trace->NodesAlive, -1);
   if (!Row.Site)
-    return;
+    return 0;
   trace::Site &Site = siteAt(Row.Site);
   if (add(Site.NodesAlive, -1) == 0)
     bump(Site.NodesAllGone);
   if (!Row.Extra)
-    return;
+    return 0;
   bump(Site.NodesRunGone);
   // With several threads each goes on with its own graphs.
   const uint32_t Further =
@@ -167,6 +180,9 @@ void dies(const void *Node) {
       Row.Extra;
   if (Further >= 2 * ThreadsWithBackwards.load(std::memory_order_relaxed))
     bump(Site.NodesStale);
+  const bool IsBesideNext = Site.MadeSince.load(std::memory_order_relaxed) &&
+                            !Site.RunSince.load(std::memory_order_relaxed);
+  return IsBesideNext ? siteOfBackward(Row.Extra) : 0;
 }
 
 /// A tensor is given the edge to its node: the address is known now.
@@ -241,8 +257,11 @@ uint64_t hookNumber() {
 
 TORCH_CONFIRM_HOOK void hookDeleteNode(void *Node) asm(DELETE);
 void hookDeleteNode(void *Node) {
-  dies(Node);
+  const uint32_t Before = Self.Releasing;
+  if (const uint32_t By = dies(Node))
+    Self.Releasing = By;
   next<Delete>(NextDelete, DELETE)(Node);
+  Self.Releasing = Before;
 }
 
 void nodeRuns(const void *Node) {
@@ -250,12 +269,14 @@ void nodeRuns(const void *Node) {
   const uint64_t Key = keyOf(Node);
   KeyTable::Row Row;
   bool IsFirst = false;
+  uint32_t Before = 0;
   const auto By =
       static_cast<uint32_t>(Trace->Backwards.load(std::memory_order_relaxed));
   if (!Key ||
       !Alive.update(Key,
                     [&](KeyTable::Row &Found) {
-                      IsFirst = !Found.Extra;
+                      Before = Found.Extra;
+                      IsFirst = !Before;
                       Found.Extra = By ? By : 1;
                       Row = Found;
                     }) ||
@@ -270,6 +291,15 @@ void nodeRuns(const void *Node) {
   bump(Site.RunSince);
   if (IsFirst)
     bump(Site.NodesRunOnce);
+  else if (const uint32_t First = Before == By ? 0 : siteOfBackward(Before))
+    bump(siteAt(First).NodesRunAgain);
+}
+
+void backwardBegins(uint32_t Site) {
+  const uint64_t NumberOf =
+      Trace->Backwards.fetch_add(1, std::memory_order_relaxed) + 1;
+  LastBackwards[NumberOf % BackwardCount].store(NumberOf << 32 | Site,
+                                                std::memory_order_relaxed);
 }
 
 void threadRunsBackwards() {

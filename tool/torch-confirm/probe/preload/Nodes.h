@@ -5,6 +5,10 @@
 
 namespace torchtidy::confirm::probe {
 
+/// A backward begins, and gets the next number. Site: 0 for one that frees its
+/// graph.
+void backwardBegins(uint32_t Site);
+
 /// A backward runs a torch::autograd::Node.
 void nodeRuns(const void *Node);
 /// A thread begins its first backward.

@@ -6,6 +6,7 @@
 #include "Hooks.h"
 #include "Sites.h"
 #include "Stacks.h"
+#include "Wrapped.h"
 
 #include <cstring>
 
@@ -25,6 +26,8 @@ enum Flags : uint8_t {
   IsFactory = 16,
   /// What it calls neither waits for a device nor runs the user's code.
   IsPlain = 32,
+  /// It reads and writes no elements itself.
+  IsView = 64,
 };
 
 struct Known {
@@ -86,6 +89,19 @@ constexpr char Plain[] =
     "smooth_l1_loss softmax sqrt squeeze std sub sub_ sum t tanh transpose "
     "unsqueeze var view zero_ zeros zeros_like ";
 
+/// What they do not copy themselves they copy by another operation.
+constexpr char Views[] =
+    " _has_compatible_shallow_copy_type _reshape_alias _unsafe_view alias "
+    "as_strided as_strided_ chunk contiguous detach detach_ diagonal "
+    "empty_like expand expand_as flatten full_like is_pinned "
+    "is_same_size lift_fresh mT movedim narrow new_empty "
+    "new_empty_strided new_full new_ones new_zeros numpy_T ones_like "
+    "permute rand_like randn_like ravel real requires_grad_ reshape "
+    "reshape_as resolve_conj resolve_neg select set_ set_data size slice "
+    "split split_with_sizes squeeze squeeze_ stride t t_ tensor_split to "
+    "transpose transpose_ type_as unbind unflatten unfold unsqueeze "
+    "unsqueeze_ view view_as zeros_like ";
+
 /// Whose kernels are LibTorch's own.
 constexpr const char *Namespaces[] = {"aten",           "prim",
                                       "prims",          "quantized",
@@ -100,9 +116,9 @@ constexpr const char *Namespaces[] = {"aten",           "prim",
                                       "inductor",       "nvprims",
                                       "higher_order",   "torch_attn"};
 
-bool isPlain(const char *Name) {
+bool isAmong(const char *Names, const char *Name) {
   const size_t Size = std::strlen(Name);
-  for (const char *At = std::strstr(Plain, Name); At;
+  for (const char *At = std::strstr(Names, Name); At;
        At = std::strstr(At + 1, Name))
     if (At[-1] == ' ' && At[Size] == ' ')
       return true;
@@ -124,7 +140,9 @@ uint8_t flagsOf(const char *Name, const char *Colons) {
     for (const char *Makes : Factories)
       if (std::strcmp(Colons + 2, Makes) == 0)
         Result |= IsFactory;
-    return isPlain(Colons + 2) ? Result | IsPlain : Result;
+    if (isAmong(Views, Colons + 2))
+      Result |= IsView;
+    return isAmong(Plain, Colons + 2) ? Result | IsPlain : Result;
   }
   return IsTransparent;
 }
@@ -277,6 +295,7 @@ __attribute__((noinline)) uint32_t operationBegins(const char *Name) {
   if (Operation.Flags & IsRange)
     return 0;
   uint32_t Own = 0;
+  Self.IsView = Operation.Flags & IsView;
   bump(Trace->Operations);
   const uintptr_t Here = stackPointer();
   if (Self.Depth && Here >= Self.Top) {
@@ -294,7 +313,8 @@ __attribute__((noinline)) uint32_t operationBegins(const char *Name) {
     Self.IsFactory = Operation.Flags & IsFactory;
     Own = Site;
     hit(Site);
-    Self.IsWhole = Operation.Flags & IsPlain;
+    // What reads memory that is gone may be an operation that it calls.
+    Self.IsWhole = Operation.Flags & IsPlain && !isWatchingWraps();
     if (Operation.Flags & IsTransparent) {
       Self.Depth = 0;
       return Own;

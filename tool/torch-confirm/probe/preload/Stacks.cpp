@@ -57,6 +57,8 @@ struct Entry {
   trace::SiteKind Kind;
   uint32_t Site;
   uint32_t Count;
+  /// The first word is the innermost frame of the user's.
+  bool HasUser;
   struct Word {
     uintptr_t Address;
     uint32_t Place;
@@ -192,6 +194,16 @@ void unwindQuickly(Stack &To) {
     takeUserFrame(To, reinterpret_cast<uintptr_t>(Addresses[I]));
 }
 
+/// Where the innermost frame of the user's is returned to from.
+uintptr_t placeOfUser(const Stack &Seen) {
+  if (!Seen.UserCount || !Seen.HasPlaces)
+    return 0;
+  for (uint32_t I = 0; I < Seen.Count; ++I)
+    if (Seen.Frames[I].Address == Seen.User[0])
+      return Seen.Frames[I].Place;
+  return 0;
+}
+
 bool isSame(const Entry &Known, uintptr_t StackPointer) {
   const Entry::Word *Words = Known.Words;
   for (uint32_t I = 0; I < Known.Count; ++I)
@@ -229,6 +241,7 @@ void remember(StackMemo &Memo, const Stack &Seen, uintptr_t StackPointer,
   New.Kind = Kind;
   New.Site = Site;
   New.Count = 0;
+  New.HasUser = Seen.UserCount != 0;
   for (int Pass = 0; Pass < 2; ++Pass) {
     uint32_t User = 0;
     for (uint32_t I = 0; I < Seen.Count; ++I) {
@@ -282,6 +295,11 @@ void dropMemo() {
   FreeMemos = Memo;
 }
 
+bool isOnStack(uintptr_t Address) {
+  const StackMemo *Memo = Self.Memo;
+  return Memo && Address >= Memo->StackLow && Address < Memo->StackHigh;
+}
+
 __attribute__((noinline)) uint32_t siteHere(trace::SiteKind Kind,
                                             TextOffset Operation) {
   Busy Guard;
@@ -302,6 +320,8 @@ __attribute__((noinline)) uint32_t siteHere(trace::SiteKind Kind,
       Known = Known->Next;
     if (Known && --Memo->UntilCheck) {
       ++Memo->Hits;
+      Self.UserPlace =
+          Known->HasUser ? StackPointer + Known->Words[0].Place : 0;
       return Known->Site;
     }
   }
@@ -311,6 +331,7 @@ __attribute__((noinline)) uint32_t siteHere(trace::SiteKind Kind,
     unwindQuickly(Seen);
   else
     unwind(Seen, StackPointer);
+  Self.UserPlace = placeOfUser(Seen);
   const uint32_t Site = siteOf(Kind, Operation, Seen.User, Seen.UserCount);
   if (Known) {
     Memo->UntilCheck = CheckEvery;

@@ -12,6 +12,10 @@ const char *prepareStacks();
 /// The site of what this thread is about to do, with the stack as it is now.
 uint32_t siteHere(trace::SiteKind Kind, TextOffset Operation);
 
+/// Whether the address is on this thread's stack; false where its bounds are
+/// not known.
+bool isOnStack(uintptr_t Address);
+
 /// Takes what a thread keeps about stacks; at its end and after a fork.
 void dropMemo();
 

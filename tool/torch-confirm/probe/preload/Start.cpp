@@ -30,6 +30,7 @@
 #include "File.h"
 #include "Gradients.h"
 #include "Lines.h"
+#include "Members.h"
 #include "Modules.h"
 #include "Nodes.h"
 #include "Operations.h"
@@ -37,6 +38,7 @@
 #include "Sites.h"
 #include "Stacks.h"
 #include "Traps.h"
+#include "Wrapped.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -62,11 +64,13 @@ bool IsForked;
 uint32_t ParentId;
 int64_t CpuAtFork, CudaAtFork, NodesAtFork;
 
-const ProbeSide Probe = {operationBegins,    operationEnds,  countShape,
-                         keepShape,          isOfOneElement, runsInMode,
-                         isWatching,         wasGiven,       unclearedStep,
-                         leafTrained,        leafStepped,    gradientEnds,
-                         optimizerMadeAgain, runsWithoutGrad};
+const ProbeSide Probe = {
+    operationBegins,    operationEnds,   countShape,         keepShape,
+    isOfOneElement,     runsInMode,      isWatching,         wasGiven,
+    unclearedStep,      leafTrained,     leafStepped,        gradientEnds,
+    optimizerMadeAgain, runsWithoutGrad, isWatchingStorages, usesStorage,
+    castTaken,          memberReplaced,  moduleMadeAt,       memberCalled,
+    parameterListed,    bytesOfBlock};
 
 /// Where the environment and the way the probe came into the process say to
 /// write; false for nowhere.
@@ -193,7 +197,8 @@ void findCapabilities(const char *Wrong) {
   if (Wrong) {
     for (Quantity Of :
          {Quantity::Operations, Quantity::GraphNodes, Quantity::Gradients,
-          Quantity::Copies, Quantity::Synchronisations})
+          Quantity::Copies, Quantity::Synchronisations, Quantity::WrappedMemory,
+          Quantity::Members, Quantity::Casts})
       say(Of, false, Wrong);
     return;
   }
@@ -205,6 +210,12 @@ void findCapabilities(const char *Wrong) {
       "torch::autograd::AccumulateGrad::apply and the optimizers' step");
   say(Quantity::Copies, copiesBinding(), "libtorch_cpu.so",
       "at::_ops::copy_::call");
+  const Binding Frees = freeBinding();
+  say(Quantity::WrappedMemory, Frees, "libstdc++.so", "free()");
+  say(Quantity::Members, membersBinding(), "libtorch_cpu.so",
+      "torch::nn::Module::train and parameters");
+  say(Quantity::Casts, castsBinding(), "libtorch_cpu.so",
+      "at::autocast::cached_cast");
 }
 
 void lockAll() {
@@ -212,9 +223,13 @@ void lockAll() {
   lockAllocations();
   lockNodes();
   lockBackwards();
+  lockMembers();
+  lockWrapped();
 }
 
 void unlockAll() {
+  unlockWrapped();
+  unlockMembers();
   unlockBackwards();
   unlockNodes();
   unlockAllocations();

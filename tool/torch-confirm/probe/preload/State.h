@@ -77,6 +77,16 @@ struct Thread {
   /// The stack pointer where the outermost one began: what begins at a higher
   /// address cannot be inside it, so that one was left without notice.
   uintptr_t Top;
+  /// Where on the stack the return address into the innermost frame of the
+  /// user's lies, as siteHere() found it last; 0 when that is not known.
+  uintptr_t UserPlace;
+  /// The operation that has begun last, at any depth, reads no elements.
+  bool IsView;
+  /// In the deletion of a graph: the backward that has run it last, where the
+  /// next graph is there already.
+  uint32_t Releasing;
+  /// Looking for free() itself.
+  bool IsFindingFree;
   /// The depth of a synchronising operation: what it calls is part of it.
   uint32_t SyncDepth;
   /// In a copy between devices: its runtime calls are part of it.

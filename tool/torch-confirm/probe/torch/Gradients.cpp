@@ -63,6 +63,8 @@ struct Parameter {
   /// Where its memory was taken, 0 where that is not known.
   uint32_t MadeAt = 0;
   bool WasStepped = false;
+  /// The site of the step that has changed it last; 0 for none.
+  uint32_t SteppedAt = 0;
   /// It was written to by hand since an optimizer has stepped it.
   bool IsWrittenSince = false;
   /// Where the nodes were made through which backwards reach it now, and those
@@ -194,6 +196,7 @@ void wasApplied(const at::Tensor &Of, Parameter &To, uint64_t Step,
   for (const uint32_t By : To.ReachedBy)
     Probe->gradientEnds(By, /*IsApplied=*/true);
   To.ReachedBy.clear();
+  To.SteppedAt = Site;
   if (!To.WasStepped) {
     To.WasStepped = true;
     Probe->leafStepped(To.MadeAt);
@@ -360,6 +363,14 @@ void groupAdded(void *Optimizer, uint32_t Site) {
     Probe->optimizerMadeAgain(Site);
   All->Optimizers[Optimizer] = {++All->OptimizersMade, Site};
 }
+
+uint32_t steppedAt(const at::Tensor &Of) {
+  std::lock_guard<std::mutex> Lock(All->Mutex);
+  const Parameter *Known = find(Of);
+  return Known ? Known->SteppedAt : 0;
+}
+
+void tellCast(uint32_t Step, bool IsStale) { Probe->castTaken(Step, IsStale); }
 
 bool parameterWritten(const void *Tensor, uint32_t Site) {
   const at::Tensor &Written = *static_cast<const at::Tensor *>(Tensor);

@@ -58,6 +58,8 @@ struct WithoutGrad : at::ObserverContext {
 std::unique_ptr<at::ObserverContext>
 begins(const at::RecordFunction &Function) {
   const uint32_t Site = Listener->operationBegins(Function.name());
+  if (Listener->isWatchingStorages())
+    forStorages(Function.inputs(), Listener->usesStorage);
   if (!Site)
     return nullptr;
   if (const uint64_t Hash = shapeHash(Function.inputs()))
@@ -101,6 +103,7 @@ const char *observe(const ProbeSide *Side) {
   Listener = Side;
   beDeterministic();
   watchGradients(*Side);
+  watchMembers(*Side);
   try {
     at::addGlobalCallback(at::RecordFunctionCallback(begins, ends)
                               .needsInputs(true)
@@ -143,6 +146,7 @@ bool nodeHasHooks(const void *Node) {
 void forked() {
   gradientsForked();
   sameForked();
+  membersForked();
 }
 
 const TorchSide Side = {TORCH_VERSION,
@@ -164,6 +168,14 @@ const TorchSide Side = {TORCH_VERSION,
                         makeEmptyCallbacks,
                         groupAdded,
                         parameterWritten,
+                        wrapped,
+                        isWrapAlive,
+                        storageOf,
+                        memoryOfTensor,
+                        castGiven,
+                        moduleAsked,
+                        moduleCalled,
+                        parametersGiven,
                         messageOf,
                         forked};
 

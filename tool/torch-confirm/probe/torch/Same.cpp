@@ -61,6 +61,8 @@ void mixSome(uint64_t &Hash, const at::Tensor &Of) {
     mixWord(Hash, static_cast<unsigned char>(At[I]));
 }
 
+} // namespace
+
 uint64_t contentsOf(const at::Tensor &Of) {
   uint64_t Hash = static_cast<uint64_t>(Of.storage_offset()) + 1;
   for (const int64_t Size : Of.sizes())
@@ -73,8 +75,6 @@ uint64_t contentsOf(const at::Tensor &Of) {
   mixSome(Hash, Of);
   return Hash;
 }
-
-} // namespace
 
 void sameForked() {
   // Another thread of the parent may have been in here.

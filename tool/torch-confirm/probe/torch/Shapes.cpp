@@ -103,6 +103,14 @@ void forMemory(c10::ArrayRef<const c10::IValue> Arguments,
   });
 }
 
+void forStorages(c10::ArrayRef<const c10::IValue> Arguments,
+                 void (*Do)(const void *)) {
+  forTensors(Arguments, [&](const at::Tensor &Each) {
+    if (Each.has_storage())
+      Do(Each.storage().unsafeGetStorageImpl());
+  });
+}
+
 std::string shapeText(c10::ArrayRef<const c10::IValue> Arguments) {
   std::string Result, Device;
   bool IsOnOne = true;

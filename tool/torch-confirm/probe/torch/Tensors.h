@@ -26,6 +26,29 @@ const void *memoryOfElement(c10::ArrayRef<const c10::IValue> Arguments);
 void forMemory(c10::ArrayRef<const c10::IValue> Arguments,
                const std::function<void(const void *)> &Do);
 
+/// The storages of the first tensors among the arguments.
+void forStorages(c10::ArrayRef<const c10::IValue> Arguments,
+                 void (*Do)(const void *Storage));
+
+/// A tensor's place, sizes, type, version and some of its elements.
+uint64_t contentsOf(const at::Tensor &Of);
+
+bool wrapped(const void *Tensor, uint32_t Slot, WrappedFacts *Facts);
+bool isWrapAlive(uint32_t Slot, uintptr_t Begin);
+const void *storageOf(const void *Tensor);
+const void *memoryOfTensor(const void *Tensor);
+
+/// The step that has changed a parameter last; 0 for none.
+uint32_t steppedAt(const at::Tensor &Of);
+void tellCast(uint32_t Step, bool IsStale);
+void castGiven(const void *Of, const void *Copy);
+
+void watchMembers(const ProbeSide &Probe);
+void moduleAsked(const void *Module);
+void moduleCalled(const void *Module);
+void parametersGiven(const void *Tensors);
+void membersForked();
+
 bool isSameAsBefore(uint64_t Key, const void *Tensor);
 
 const void *nodeOfEdge(const void *Edge, uint64_t *Thread, uint64_t *Sequence);

@@ -1,0 +1,139 @@
+#include "rules/Members.h"
+#include <algorithm>
+
+namespace torchtidy::confirm {
+namespace {
+
+Verdict wrong(Verdict V, double Amount, std::string Sentence) {
+  V.Result = Outcome::Confirmed;
+  V.Number = Amount;
+  V.Sentence = std::move(Sentence);
+  V.Cost = CostKind::WrongResult;
+  V.CostAmount = Amount;
+  V.CostText = "wrong results";
+  return V;
+}
+
+Verdict begin(const Places &Where, const char *Rule, const char *Unit) {
+  Verdict V;
+  V.Rule = Rule;
+  V.Unit = Unit;
+  V.Iterations = Where.iterations();
+  return V;
+}
+
+uint64_t sum(const Places &Where, uint64_t Site::*Of) {
+  uint64_t Result = 0;
+  for (const Site *S : sitesOf(Where.Statement))
+    Result += S->*Of;
+  return Result;
+}
+
+/// A list's elements are handles to one tensor: it is written now through one,
+/// now through another.
+std::optional<Verdict> ofSharedTensor(const Places &Where) {
+  const uint64_t Writes = sum(Where, &Site::SharedWrites);
+  if (!Writes)
+    return std::nullopt;
+  return wrong(begin(Where, "writes through several elements", "writes"),
+               double(Writes),
+               "the tensor that is made at this line is written in place "
+               "through one element and then through another, " +
+                   countText(double(Writes), "time"));
+}
+
+std::optional<Verdict> ofSharedModule(const Places &Where) {
+  int64_t Most = 0;
+  for (const Site *S : sitesOf(Where.Statement))
+    Most = std::max(Most, S->MostListed);
+  if (Most < 2)
+    return std::nullopt;
+  return wrong(
+      begin(Where, "parameters that a module has several times", "parameters"),
+      double(Most),
+      "one parameter that is made at this line is " +
+          countText(double(Most), "parameter") + " of a module");
+}
+
+std::optional<Verdict> ofReplaced(const Places &Where) {
+  const uint64_t Replaced = sum(Where, &Site::MembersReplaced);
+  if (!Replaced)
+    return std::nullopt;
+  return wrong(
+      begin(Where, "members in place of registered tensors", "members"),
+      double(Replaced),
+      "a member that was the registered tensor is one that this line "
+      "has made, and the other one is still registered, in " +
+          countText(double(Replaced), "module"));
+}
+
+/// A module that is a member, and to which train() and eval() do not come.
+std::optional<Verdict> ofMode(const Places &Where) {
+  const uint64_t Other = sum(Where, &Site::CallsInOtherMode);
+  const uint64_t Same = sum(Where, &Site::CallsInEvalMode);
+  if (!Other && !Same)
+    return std::nullopt;
+  Verdict V = begin(Where, "modes of a member and of the module that has it",
+                    "calls in the other mode");
+  if (Other)
+    return wrong(std::move(V), double(Other),
+                 "the module that is made at this line was called " +
+                     countText(double(Other), "time") +
+                     " in another mode than the module that it is a member of");
+  V.Result = Outcome::Refuted;
+  V.Number = 0;
+  V.Sentence = "the module that is made at this line was in eval mode when the "
+               "module was that it is a member of, in all " +
+               countText(double(Same), "call");
+  return V;
+}
+
+std::string copies(uint64_t Count) {
+  return numberText(double(Count)) + (Count == 1 ? " copy" : " copies");
+}
+
+/// Weights that the step at this line has changed, and passes under autocast.
+std::optional<Verdict> ofCasts(const Places &Where) {
+  if (!Where.Run.has("casts"))
+    return std::nullopt;
+  const uint64_t Stale = sum(Where, &Site::StaleCasts);
+  const uint64_t Fresh = sum(Where, &Site::FreshCasts);
+  Verdict V = begin(Where, "copies of weights under autocast", "stale copies");
+  if (Stale)
+    return wrong(std::move(V), double(Stale),
+                 "passes under autocast took " + copies(Stale) +
+                     " of weights from before this step had changed them");
+  V.Number = 0;
+  if (!Fresh)
+    return std::nullopt;
+  V.Result = Outcome::Refuted;
+  V.Sentence = "passes under autocast made new copies of what this step had "
+               "changed, " +
+               copies(Fresh);
+  return V;
+}
+
+} // namespace
+
+std::optional<Verdict> judgeMembers(const Places &Where) {
+  using K = FindingKind;
+  if (!Where.Finding.Kind)
+    return std::nullopt;
+  switch (*Where.Finding.Kind) {
+  case K::FillSharesTensor:
+    return ofSharedTensor(Where);
+  case K::FillSharesModule:
+    return ofSharedModule(Where);
+  case K::ReassignedParameter:
+  case K::ReassignedBuffer:
+    return ofReplaced(Where);
+  case K::UnregisteredModeOnly:
+    return ofMode(Where);
+  case K::AutocastCache:
+    return ofCasts(Where);
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace torchtidy::confirm
