@@ -50,11 +50,13 @@ constexpr const char *Footer =
     "--timeout; 1\nwhen --fail-on has met a verdict and the program ended with "
     "0; 2 when the program\ncannot be run or judged.";
 
-/// What rules may miss; without a device the CUDA quantities are no news.
+/// What rules may miss; without a device the CUDA quantities are no news, and
+/// what one check alone needs its findings tell.
 std::string unavailable(const Recording &Run) {
   std::string Result;
   for (const auto &[Name, Known] : Run.Capabilities)
-    if (!Known.IsAvailable && Name != "cuda-memory" && Name != "cuda-runtime")
+    if (!Known.IsAvailable && Name != "cuda-memory" && Name != "cuda-runtime" &&
+        Name != "wrapped-memory")
       Result += "  " + Name + ": " + Known.Reason + "\n";
   return Result;
 }
