@@ -38,8 +38,8 @@ SpinLock RowLock;
 Row Rows[WrapSlots];
 /// So many have ever been used; and the one that was taken from another last.
 uint32_t UsedRows, NextRow;
-/// Rows on the heap; and those whose storage an operation must not be given.
-std::atomic<uint32_t> OnHeapCount, WatchedCount;
+/// Rows whose storage an operation must not be given.
+std::atomic<uint32_t> WatchedCount;
 /// Rows in which that may be; more are not watched.
 constexpr uint32_t MostWatched = 64;
 uint32_t Watched[MostWatched];
@@ -69,7 +69,7 @@ void drop(uint32_t Slot) {
   const State Was = Of.Is.load(std::memory_order_relaxed);
   if (Was == State::OnHeap) {
     pageOf(Of.Begin).fetch_sub(1, std::memory_order_relaxed);
-    OnHeapCount.fetch_sub(1, std::memory_order_relaxed);
+    WrapsOnHeap.fetch_sub(1, std::memory_order_relaxed);
   } else if (Was != State::Free) {
     unwatch(Slot);
   }
@@ -117,42 +117,6 @@ uint32_t takeRow(uintptr_t Begin) {
   return Slot;
 }
 
-void isWrapped(const void *Tensor) {
-  const uint32_t Site = siteHere(trace::SiteKind::Wrap, keepText("from_blob"));
-  const uintptr_t UserPlace = Self.UserPlace;
-  hit(Site);
-  if (!Site)
-    return;
-  Busy Own;
-  const auto Begin = reinterpret_cast<uintptr_t>(Torch->memoryOfTensor(Tensor));
-  Locked Lock(RowLock);
-  const uint32_t Slot = takeRow(Begin);
-  WrappedFacts Facts;
-  if (!Torch->wrapped(Tensor, Slot, &Facts))
-    return;
-  Row &Of = Rows[Slot];
-  Of.Site = Site;
-  Of.Storage = Facts.Storage;
-  Of.Begin = Facts.Begin;
-  Of.Bytes = Facts.Bytes;
-  Of.Elements = Facts.Elements;
-  Of.ElementSize = Facts.ElementSize;
-  Of.On = &Self;
-  Of.LastUse = 0;
-  if (isOnStack(Facts.Begin)) {
-    // Below the user's frames it is memory of LibTorch's.
-    if (!UserPlace || Facts.Begin < UserPlace)
-      return;
-    bump(siteAt(Site).WrapsOnStack);
-    if (watch(Slot))
-      Of.Is.store(State::OnStack, std::memory_order_relaxed);
-    return;
-  }
-  Of.Is.store(State::OnHeap, std::memory_order_relaxed);
-  pageOf(Of.Begin).fetch_add(1, std::memory_order_relaxed);
-  OnHeapCount.fetch_add(1, std::memory_order_relaxed);
-}
-
 /// The block has room for as many elements of a half, a quarter or an eighth of
 /// the size, and for few bytes more (malloc rounds up): the elements are not
 /// what they are read as.
@@ -189,28 +153,6 @@ void isFreed(uint32_t Slot, uintptr_t End, uint32_t &FreedAt) {
     Of.Is.store(State::Gone, std::memory_order_relaxed);
 }
 
-__attribute__((noinline)) void frees(void *Block, size_t Size) {
-  if (Current.load(std::memory_order_acquire) != Phase::On || Self.Busy ||
-      !Torch)
-    return;
-  const auto Begin = reinterpret_cast<uintptr_t>(Block);
-  const uintptr_t First = Begin >> PageBits, Last = (Begin + Size) >> PageBits;
-  bool IsAny = Last - First >= PageCount;
-  for (uintptr_t Page = First; Page <= Last && !IsAny; ++Page)
-    IsAny = Pages[Page % PageCount].load(std::memory_order_relaxed) != 0;
-  if (!IsAny)
-    return;
-  const int Error = errno;
-  Busy Own;
-  Locked Lock(RowLock);
-  uint32_t FreedAt = 0;
-  for (uint32_t Slot = 0; Slot < UsedRows; ++Slot)
-    if (Rows[Slot].Is.load(std::memory_order_relaxed) == State::OnHeap &&
-        Rows[Slot].Begin - Begin < Size)
-      isFreed(Slot, Begin + Size, FreedAt);
-  errno = Error;
-}
-
 /// The thread has left the frame that the memory was in.
 bool isLeft(const Row &Of) {
   return Of.On == &Self && Self.UserPlace && Of.Begin < Self.UserPlace;
@@ -241,24 +183,83 @@ void uses(const void *Storage, uint32_t By) {
   }
 }
 
-std::atomic<void *> NextMake, NextFree, NextRealloc;
+} // namespace
 
-/// Looking for it may free what looking for others has left.
-template <typename Function>
-Function *real(std::atomic<void *> &Known, const char *Name) {
-  void *Next = Known.load(std::memory_order_acquire);
-  if (__builtin_expect(!Next, 0)) {
-    if (Self.IsFindingFree)
-      return nullptr;
-    Self.IsFindingFree = true;
-    Next = dlsym(RTLD_NEXT, Name);
-    Self.IsFindingFree = false;
-    Known.store(Next, std::memory_order_release);
+std::atomic<uint32_t> WrapsOnHeap;
+
+void isWrapped(const void *Tensor) {
+  const uint32_t Site = siteHere(trace::SiteKind::Wrap, keepText("from_blob"));
+  const uintptr_t UserPlace = Self.UserPlace;
+  hit(Site);
+  if (!Site)
+    return;
+  Busy Own;
+  const auto Begin = reinterpret_cast<uintptr_t>(Torch->memoryOfTensor(Tensor));
+  Locked Lock(RowLock);
+  const uint32_t Slot = takeRow(Begin);
+  WrappedFacts Facts;
+  if (!Torch->wrapped(Tensor, Slot, &Facts))
+    return;
+  Row &Of = Rows[Slot];
+  Of.Site = Site;
+  Of.Storage = Facts.Storage;
+  Of.Begin = Facts.Begin;
+  Of.Bytes = Facts.Bytes;
+  Of.Elements = Facts.Elements;
+  Of.ElementSize = Facts.ElementSize;
+  Of.On = &Self;
+  Of.LastUse = 0;
+  if (isOnStack(Facts.Begin)) {
+    // Below the user's frames it is memory of LibTorch's.
+    if (!UserPlace || Facts.Begin < UserPlace)
+      return;
+    bump(siteAt(Site).WrapsOnStack);
+    if (watch(Slot))
+      Of.Is.store(State::OnStack, std::memory_order_relaxed);
+    return;
   }
-  return reinterpret_cast<Function *>(Next);
+  Of.Is.store(State::OnHeap, std::memory_order_relaxed);
+  pageOf(Of.Begin).fetch_add(1, std::memory_order_relaxed);
+  WrapsOnHeap.fetch_add(1, std::memory_order_relaxed);
 }
 
-} // namespace
+__attribute__((noinline)) void blockFreed(void *Block, size_t Size) {
+  if (Current.load(std::memory_order_acquire) != Phase::On || Self.Busy ||
+      !Torch)
+    return;
+  const auto Begin = reinterpret_cast<uintptr_t>(Block);
+  const uintptr_t First = Begin >> PageBits, Last = (Begin + Size) >> PageBits;
+  bool IsAny = Last - First >= PageCount;
+  for (uintptr_t Page = First; Page <= Last && !IsAny; ++Page)
+    IsAny = Pages[Page % PageCount].load(std::memory_order_relaxed) != 0;
+  if (!IsAny)
+    return;
+  const int Error = errno;
+  Busy Own;
+  Locked Lock(RowLock);
+  uint32_t FreedAt = 0;
+  for (uint32_t Slot = 0; Slot < UsedRows; ++Slot)
+    if (Rows[Slot].Is.load(std::memory_order_relaxed) == State::OnHeap &&
+        Rows[Slot].Begin - Begin < Size)
+      isFreed(Slot, Begin + Size, FreedAt);
+  errno = Error;
+}
+
+void elementsAsked(const void *Tensor) {
+  if (!WatchedCount.load(std::memory_order_relaxed) || Self.Depth || !Torch ||
+      !isRecording())
+    return;
+  const void *Storage = Torch->storageOf(Tensor);
+  const uint32_t Count = WatchedCount.load(std::memory_order_relaxed);
+  for (uint32_t I = 0; I < Count; ++I)
+    if (Rows[Watched[I]].Storage == Storage) {
+      const uint32_t Site =
+          siteHere(trace::SiteKind::Elements, keepText("data_ptr"));
+      hit(Site);
+      uses(Storage, Site);
+      return;
+    }
+}
 
 bool isWatchingWraps() {
   return WatchedCount.load(std::memory_order_relaxed) != 0;
@@ -291,97 +292,5 @@ size_t bytesOfBlock(const void *Block) {
 
 void lockWrapped() { RowLock.lock(); }
 void unlockWrapped() { RowLock.unlock(); }
-
-#define MAKE "_ZN2at11TensorMaker11make_tensorEv"
-
-/// The result is made where the caller wants it, so Made is that very place.
-__attribute__((noinline)) static Returned make(void *Maker) {
-  using Make = Returned(void *);
-  Returned Made = next<Make>(NextMake, MAKE)(Maker);
-  if (Torch && !Self.Depth && isRecording())
-    isWrapped(&Made);
-  return Made;
-}
-
-TORCH_CONFIRM_HOOK Returned hookMakeTensor(void *Maker) asm(MAKE);
-Returned hookMakeTensor(void *Maker) { return make(Maker); }
-
-TORCH_CONFIRM_HOOK void hookFree(void *Block) asm("free");
-void hookFree(void *Block) {
-  using Free = void(void *);
-  auto *Next = real<Free>(NextFree, "free");
-  if (__builtin_expect(OnHeapCount.load(std::memory_order_relaxed) && Block, 0))
-    frees(Block, malloc_usable_size(Block));
-  if (__builtin_expect(Next != nullptr, 1))
-    Next(Block);
-}
-
-TORCH_CONFIRM_HOOK void *hookRealloc(void *Block, size_t Size) asm("realloc");
-void *hookRealloc(void *Block, size_t Size) {
-  using Realloc = void *(void *, size_t);
-  auto *Next = real<Realloc>(NextRealloc, "realloc");
-  if (__builtin_expect(!Next, 0)) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  if (__builtin_expect(!OnHeapCount.load(std::memory_order_relaxed), 1) ||
-      !Block)
-    return Next(Block, Size);
-  const size_t Before = malloc_usable_size(Block);
-  void *Result = Next(Block, Size);
-  if (Result && Result != Block)
-    frees(Block, Before);
-  return Result;
-}
-
-// The elements are asked for by accessor() and data_ptr<float>(), of which
-// nothing is an operation.
-static void elementsAsked(const void *Tensor) {
-  if (!WatchedCount.load(std::memory_order_relaxed) || Self.Depth || !Torch ||
-      !isRecording())
-    return;
-  const void *Storage = Torch->storageOf(Tensor);
-  const uint32_t Count = WatchedCount.load(std::memory_order_relaxed);
-  for (uint32_t I = 0; I < Count; ++I)
-    if (Rows[Watched[I]].Storage == Storage) {
-      const uint32_t Site =
-          siteHere(trace::SiteKind::Elements, keepText("data_ptr"));
-      hit(Site);
-      uses(Storage, Site);
-      return;
-    }
-}
-
-#define HOOK_ELEMENTS(Name, Symbol)                                            \
-  static std::atomic<void *> Next##Name;                                       \
-  TORCH_CONFIRM_HOOK void *hook##Name(const void *) asm(Symbol);               \
-  void *hook##Name(const void *Tensor) {                                       \
-    using Elements = void *(const void *);                                     \
-    elementsAsked(Tensor);                                                     \
-    return next<Elements>(Next##Name, Symbol)(Tensor);                         \
-  }
-#define HOOK_TYPE(Name, Type)                                                  \
-  HOOK_ELEMENTS(Data##Name, "_ZNK2at10TensorBase8data_ptrI" Type "EEPT_v")     \
-  HOOK_ELEMENTS(Mutable##Name,                                                 \
-                "_ZNK2at10TensorBase16mutable_data_ptrI" Type "EEPT_v")        \
-  HOOK_ELEMENTS(Const##Name,                                                   \
-                "_ZNK2at10TensorBase14const_data_ptrI" Type "Li0EEEPKT_v")     \
-  HOOK_ELEMENTS(OfConst##Name, "_ZNK2at10TensorBase14const_data_ptrIK" Type    \
-                               "Li0EEEPKNSt12remove_constIT_E4typeEv")
-
-HOOK_TYPE(Float, "f")
-HOOK_TYPE(Double, "d")
-HOOK_TYPE(Byte, "h")
-HOOK_TYPE(Char, "a")
-HOOK_TYPE(Short, "s")
-HOOK_TYPE(Int, "i")
-HOOK_TYPE(Long, "l")
-HOOK_TYPE(Bool, "b")
-
-Binding freeBinding() {
-  const Binding ByLibrary = bindingOf("libstdc++.so", "free");
-  return ByLibrary == Binding::NoLibrary ? bindingOf("libc10.so", "free")
-                                         : ByLibrary;
-}
 
 } // namespace torchtidy::confirm::probe

@@ -9,6 +9,17 @@ namespace torchtidy::confirm::probe {
 /// Whether the hooks see memory being freed.
 Binding freeBinding();
 
+/// How many tensors lie over memory that is not on a stack: while there are none,
+/// nobody asks what is freed.
+extern std::atomic<uint32_t> WrapsOnHeap;
+
+/// A tensor was laid over memory of the program's.
+void isWrapped(const void *Tensor);
+/// A block of malloc's is freed.
+void blockFreed(void *Block, size_t Size);
+/// The elements of a tensor are asked for by their address.
+void elementsAsked(const void *Tensor);
+
 /// Whether there are tensors whose memory is gone or may go with a frame.
 bool isWatchingWraps();
 
