@@ -9,8 +9,8 @@ namespace torchtidy::confirm::probe {
 /// Whether the hooks see memory being freed.
 Binding freeBinding();
 
-/// How many tensors lie over memory that is not on a stack: while there are none,
-/// nobody asks what is freed.
+/// How many tensors lie over memory that is not on a stack: while there are
+/// none, nobody asks what is freed.
 extern std::atomic<uint32_t> WrapsOnHeap;
 
 /// A tensor was laid over memory of the program's.
