@@ -40,10 +40,6 @@ OTHERS = ["numbers", "timer"]
 WITH_ALLOCATOR = ["return", "throw", "threads", "fork"]
 
 CONFIRMED = "1 confirmed, 0 refuted, 1 not reached"
-# The busiest process is the child, and only the other one has run the line: of that there is
-# the hit of the line, and nothing that it did.
-IN_CHILD = ["fork", "fork-segv"]
-BY_OTHER = "0 confirmed, 0 refuted, 1 not reached, 1 not measurable"
 
 
 def findings() -> str:
@@ -117,12 +113,14 @@ def modes(test: Test) -> None:
     for mode in [*ENDS, *THREADS, *PROCESSES, *WITHOUT, *OTHERS]:
         argument = test.scratch / ("root" if mode == "root" else "file")
         (test.scratch / "root").mkdir(exist_ok=True)
-        test.same(mode, test.harm, mode, argument,
-                  expected=BY_OTHER if mode in IN_CHILD else CONFIRMED)
+        test.same(mode, test.harm, mode, argument)
+        # The busiest process is the child, and that has not run the line.
+        if mode in ["fork", "fork-segv"]:
+            test.check(f"{mode}: whose verdict it is", re.search(
+                r"40 iterations.*; in process \d+ ", test.report.read_text()) is not None,
+                test.report.read_text())
     for mode in WITH_ALLOCATOR:
-        expected = BY_OTHER if mode in IN_CHILD else CONFIRMED
-        test.same(f"{mode}, an allocator of its own", test.build / "harm-malloc", mode,
-                  expected=expected)
+        test.same(f"{mode}, an allocator of its own", test.build / "harm-malloc", mode)
     for mode in ["return", "threads"]:
         test.same(f"{mode}, a preloaded allocator", test.harm, mode,
                   env={**os.environ, "LD_PRELOAD": str(test.build / "liballocator.so")})

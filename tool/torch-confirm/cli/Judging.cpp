@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <tuple>
 #include <unistd.h>
 
 namespace torchtidy::confirm {
@@ -121,11 +122,53 @@ bool Judging::usesColor() const {
          Terminal && *Terminal && std::string(Terminal) != "dumb";
 }
 
+namespace {
+
+/// What one process has shown is so, whatever others did not show.
+int weightOf(const JudgedFinding &Judged) {
+  switch (Judged.Result.Result) {
+  case Outcome::NotReached:
+    return 0;
+  case Outcome::NotMeasurable:
+    return 1;
+  case Outcome::Refuted:
+    return 2;
+  case Outcome::Confirmed:
+    return 3;
+  }
+  return 0;
+}
+
+bool isSame(const DiagnosedFinding &A, const DiagnosedFinding &B) {
+  const auto Key = [](const DiagnosedFinding &F) {
+    return std::tie(F.SarifRun, F.SarifResult, F.Check, F.Statement.File,
+                    F.Line, F.Column, F.Message);
+  };
+  return Key(A) == Key(B);
+}
+
+void takeWhatSaysMore(std::vector<JudgedFinding> &Into,
+                      std::vector<JudgedFinding> &&From, uint32_t Process) {
+  for (JudgedFinding &Other : From)
+    for (JudgedFinding &Each : Into)
+      if (isSame(Each.Finding, Other.Finding) &&
+          weightOf(Each) < weightOf(Other)) {
+        Each = Other;
+        Each.Result.Sentence += "; in process " + std::to_string(Process);
+      }
+}
+
+} // namespace
+
 bool Judging::report(
-    Recording Run,
+    Recording Run, const std::vector<Recording> &Others,
     const std::function<void(std::vector<JudgedFinding> &)> &Amend) const {
   addSanitizer(Run);
   Report What{Run, Input, judge(Input.Findings, Run)};
+  for (const Recording &Each : Others)
+    takeWhatSaysMore(What.Judged, judge(Input.Findings, Each), Each.Process);
+  if (!Others.empty())
+    sort(What.Judged);
   if (Amend) {
     Amend(What.Judged);
     sort(What.Judged);

@@ -23,9 +23,10 @@ public:
   bool writesToDevice() const;
 
   /// Adds what --sanitizer-report holds, judges, and writes all reports;
-  /// whether --fail-on has met a verdict. Amend: what else is to be seen to
-  /// before they are written.
-  bool report(Recording Run,
+  /// whether --fail-on has met a verdict. Others: of other processes of the
+  /// same run, each finding has the verdict that says most. Amend: what else is
+  /// to be seen to before they are written.
+  bool report(Recording Run, const std::vector<Recording> &Others = {},
               const std::function<void(std::vector<JudgedFinding> &)> &Amend =
                   {}) const;
 

@@ -50,6 +50,9 @@ constexpr const char *Footer =
     "--timeout; 1\nwhen --fail-on has met a verdict and the program ended with "
     "0; 2 when the program\ncannot be run or judged.";
 
+/// Of so many the verdicts are compared: each takes a moment.
+constexpr size_t MostProcesses = 8;
+
 /// What rules may miss; without a device the CUDA quantities are no news, and
 /// what one check alone needs its findings tell.
 std::string unavailable(const Recording &Run) {
@@ -118,6 +121,8 @@ private:
   Judging Both;
   ProbeOptions Probe;
   Ended End;
+  /// Of further processes of the program.
+  std::vector<Recording> Others;
 };
 
 Watched RunCommand::watched() const {
@@ -153,19 +158,26 @@ Recording RunCommand::record(const Target &Which) {
     if (Lines)
       What.Environment = Lines->environment();
     End = execute(What);
-    const auto Trace = busiest(What.Trace);
-    if (!Trace)
+    const auto Traces = tracesByWork(What.Trace, MostProcesses);
+    if (Traces.empty())
       throw UserError(
           "the probe recorded nothing of '" + Words[0] +
           "', which ended with " + std::to_string(End.code()) +
           (Meant.empty() ? "" : "; does it start '" + Meant + "'?"));
-    Result = recordingOf(*Trace);
+    Result = recordingOf(Traces.front());
+    for (size_t I = 1; I < Traces.size(); ++I)
+      Others.push_back(recordingOf(Traces[I]));
   }
-  if (Lines)
-    Lines->addTo(Result);
-  else
-    Result.Capabilities["line-hits"].Reason = "--no-line-hits was given";
-  complete(Result);
+  const auto Finish = [&](Recording &Run) {
+    if (Lines)
+      Lines->addTo(Run);
+    else
+      Run.Capabilities["line-hits"].Reason = "--no-line-hits was given";
+    complete(Run);
+  };
+  Finish(Result);
+  for (Recording &Each : Others)
+    Finish(Each);
   return Result;
 }
 
@@ -235,10 +247,11 @@ int RunCommand::run() {
   if (const std::string Missing = unavailable(Run);
       !Missing.empty() && !Which.IsSanitized)
     std::cerr << "torch-confirm: not measured in this run:\n" << Missing;
-  const bool Fails = Both.report(Run, [&](std::vector<JudgedFinding> &All) {
-    if (Tries)
-      Tries->amend(All);
-  });
+  const bool Fails =
+      Both.report(Run, Others, [&](std::vector<JudgedFinding> &All) {
+        if (Tries)
+          Tries->amend(All);
+      });
   if (End.Signal && !End.TimedOut)
     endBySignal(*End.Signal);
   return End.code() ? End.code() : Fails ? ExitFailOn : ExitSuccess;

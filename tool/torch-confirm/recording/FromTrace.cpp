@@ -180,6 +180,7 @@ Site siteOf(const trace::SiteData &From) {
 Recording recordingOf(const trace::TraceData &Trace) {
   Recording Result;
   Result.Command = Trace.Command;
+  Result.Process = Trace.ProcessId;
   Result.Seconds = Trace.Seconds;
   Result.LibTorch = Trace.LibTorch;
   Result.CudaDevice = Trace.CudaDevice;

@@ -216,6 +216,7 @@ template <typename V> void visit(V &Fields, LineHits &Line) {
 
 template <typename V> void visit(V &Fields, Recording &Run) {
   Fields.field("command", Run.Command);
+  Fields.field("process", Run.Process);
   Fields.field("exitCode", Run.ExitCode);
   Fields.field("signal", Run.Signal);
   Fields.field("timedOut", Run.TimedOut);

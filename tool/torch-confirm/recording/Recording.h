@@ -242,6 +242,8 @@ struct Capability {
 struct Recording {
   // How the program ended.
   std::vector<std::string> Command;
+  /// Its number, of the process that was recorded.
+  uint32_t Process = 0;
   std::optional<int> ExitCode;
   std::optional<int> Signal;
   /// It was ended because it took longer than it was given.
