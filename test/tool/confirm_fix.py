@@ -154,6 +154,9 @@ class Test:
         planted.write_text(f"{self.project}/model/evaluate.h:{number}:10: warning: planted "
                            "[torch-missing-no-grad]\n")
         alike = "exit code and output (4 lines) are the same"
+        # Each run reads it from its beginning.
+        text = self.work / "read.txt"
+        text.write_text("1234567")
         for mode, findings, verdict, sentence in [
                 ("", self.findings, "CONFIRMED", alike),
                 ("timed ignored", self.findings, "CONFIRMED", alike),
@@ -167,8 +170,9 @@ class Test:
             words = [self.arguments.torch_confirm, "run", "--experiment", *ignored,
                      "--cache-dir", self.arguments.cache_dir, "--findings", findings, "--json",
                      told, "--", self.program, mode.split(" ")[0]]
-            run = subprocess.run([str(word) for word in words], capture_output=True, text=True,
-                                 check=False)
+            with open(text if mode == "" else os.devnull, "rb") as stream:
+                run = subprocess.run([str(word) for word in words], capture_output=True,
+                                     text=True, stdin=stream, check=False)
             found = [each for each in json.loads(told.read_text())["findings"]
                      if each["check"] == "torch-missing-no-grad"]
             one = found[0] if found else {"experiment": {}}
@@ -178,6 +182,7 @@ class Test:
                        sentence in one["experiment"]["sentence"]
                        and one["experiment"]["isProof"] == (sentence == alike), one)
             if mode == "":
+                self.check("experiment: its input", "7 bytes of input" in run.stdout, run.stdout)
                 self.check("experiment: both numbers", "20 passes" in one["experiment"]["without"]
                            and "no graph is recorded in 20 passes" in one["experiment"]["with"]
                            and "so: no graph is recorded in 20 passes" in run.stderr, run.stderr)

@@ -23,11 +23,6 @@ bool isOfGradMode(const DiagnosedFinding &Finding) {
          Finding.Check == "torch-thread-local-guard";
 }
 
-std::string endText(const Ended &End) {
-  return End.Signal ? "signal " + std::to_string(*End.Signal)
-                    : "exit code " + std::to_string(End.ExitCode.value_or(0));
-}
-
 std::string linesText(const OutputDifference &What) {
   return (What.Count == 1 ? "line " : "lines ") + lineNumbers(What);
 }
@@ -134,9 +129,9 @@ const std::string &Experiments::unsteady() {
                "two runs are alike\n";
   const Done Second = run("second", "");
   Unsteady = "";
-  if (endText(First.End) != endText(Second.End))
-    Unsteady = "two runs of the program as it is end with " +
-               endText(First.End) + " and with " + endText(Second.End);
+  if (First.End.text() != Second.End.text())
+    Unsteady = "two runs of the program as it is end with " + First.End.text() +
+               " and with " + Second.End.text();
   else if (const auto Beside =
                compareOutputs(First.Output, Second.Output, Ignored);
            !Beside.isSame())
@@ -171,10 +166,9 @@ void Experiments::tryWithoutGrad(JudgedFinding &Each) {
     V.Sentence = "with " + Told.Action + " " + Told.Sentence;
     V.CostText.clear();
   };
-  if (endText(First.End) != endText(Now.End)) {
-    Told.Sentence = "the program ends with " + endText(Now.End) +
-                    " in place of " + endText(First.End) +
-                    ": it needs the graph";
+  if (First.End.text() != Now.End.text()) {
+    Told.Sentence = "the program ends with " + Now.End.text() +
+                    " in place of " + First.End.text() + ": it needs the graph";
     Instead(Outcome::Refuted);
   } else if (!Beside.isSame()) {
     Told.Sentence = "the program prints something else in " + linesText(Beside);

@@ -150,8 +150,6 @@ Recording RunCommand::record(const Target &Which) {
                   Folder.path() + "/lines");
   Recording Result;
   if (IsExperiment) {
-    // What the program prints, this process does, when it has ended.
-    What.KeepsOutput = true;
     Tries.emplace(What, IgnoredLines("--ignore-lines", Ignored));
     Result = Tries->first(End, Lines ? Lines->environment() : Variables());
   } else {

@@ -1,14 +1,14 @@
 #include "fix/Trial.h"
 #include "rules/Judge.h"
 #include "rules/Places.h"
+#include "run/Execute.h"
 #include <algorithm>
 
 namespace torchtidy::confirm::fix {
 namespace {
 
 std::string endOf(const Recording &Run) {
-  return Run.Signal ? "signal " + std::to_string(*Run.Signal)
-                    : "exit code " + std::to_string(Run.ExitCode.value_or(0));
+  return Ended{Run.ExitCode, Run.Signal}.text();
 }
 
 /// Whether any operation of the statement ran in the loop that the finding

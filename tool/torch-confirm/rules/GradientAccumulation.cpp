@@ -47,14 +47,11 @@ public:
     }
     V.Number = double(Repeats);
     if (Repeats >= FewestRepeats || (Repeats && Repeats + 1 >= Steps)) {
-      V.Result = Outcome::Confirmed;
-      V.Sentence = numberText(double(Repeats)) + " of " +
-                   countText(double(Steps), "step") +
-                   " left gradients behind that the next step applied again";
-      V.Cost = CostKind::WrongResult;
-      V.CostAmount = double(Repeats);
-      V.CostText = "wrong results";
-      return V;
+      return wrongResult(
+          V, double(Repeats),
+          numberText(double(Repeats)) + " of " +
+              countText(double(Steps), "step") +
+              " left gradients behind that the next step applied again");
     }
     if (Steps < FewestSteps || Repeats) {
       V.Result = Outcome::NotMeasurable;

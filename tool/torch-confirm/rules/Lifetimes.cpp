@@ -4,6 +4,7 @@ namespace torchtidy::confirm {
 namespace {
 
 constexpr const char *Wraps = "from_blob";
+constexpr const char *Cost = "wrong results or a crash";
 
 /// What became of the tensors that a line lays over memory.
 struct Wrapped {
@@ -36,16 +37,6 @@ bool isOfBlob(const Places &Where) {
          Kind == K::BlobOwnerIsDeleted || Kind == K::BlobOwnerReallocates;
 }
 
-Verdict confirmed(Verdict V, double Number, std::string Sentence) {
-  V.Result = Outcome::Confirmed;
-  V.Number = Number;
-  V.Sentence = std::move(Sentence);
-  V.Cost = CostKind::WrongResult;
-  V.CostAmount = Number;
-  V.CostText = "wrong results or a crash";
-  return V;
-}
-
 } // namespace
 
 std::optional<Verdict> judgeLifetime(const Places &Where) {
@@ -63,14 +54,16 @@ std::optional<Verdict> judgeLifetime(const Places &Where) {
   if (Of.Uses) {
     const std::string Freed = placeText(", freed at ", Of.Late->GoneAt, File);
     const std::string First = placeText(" at ", Of.Late->UsedAt, File);
-    return confirmed(V, double(Of.Uses),
-                     "the memory of " + numberText(double(Of.Gone)) + " of " +
-                         All + " goes before they do" +
-                         (Freed.empty()
-                              ? ", with the function that had it on its stack"
-                              : Freed) +
-                         "; used since " + countText(double(Of.Uses), "time") +
-                         ", first by " + Of.Late->UsedBy + First);
+    V.Number = double(Of.Uses);
+    return wrongResult(
+        V, double(Of.Uses),
+        "the memory of " + numberText(double(Of.Gone)) + " of " + All +
+            " goes before they do" +
+            (Freed.empty() ? ", with the function that had it on its stack"
+                           : Freed) +
+            "; used since " + countText(double(Of.Uses), "time") +
+            ", first by " + Of.Late->UsedBy + First,
+        Cost);
   }
   V.Number = 0;
   if (Of.Gone) {
@@ -110,11 +103,13 @@ std::optional<Verdict> judgeWidth(const Places &Where) {
   V.Rule = "tensors over blocks of as many smaller elements";
   V.Unit = "tensors";
   V.Iterations = Of.Made;
-  return confirmed(V, double(Of.Beyond),
-                   numberText(double(Of.Beyond)) + " of " +
-                       countText(double(Of.Made), "tensor") +
-                       " lie over a block that has room for as many elements "
-                       "of half their size, or less, and reach beyond it");
+  V.Number = double(Of.Beyond);
+  return wrongResult(V, double(Of.Beyond),
+                     numberText(double(Of.Beyond)) + " of " +
+                         countText(double(Of.Made), "tensor") +
+                         " lie over a block that has room for as many elements "
+                         "of half their size, or less, and reach beyond it",
+                     Cost);
 }
 
 } // namespace torchtidy::confirm

@@ -4,20 +4,12 @@
 namespace torchtidy::confirm {
 namespace {
 
-Verdict wrong(Verdict V, double Amount, std::string Sentence) {
-  V.Result = Outcome::Confirmed;
-  V.Number = Amount;
-  V.Sentence = std::move(Sentence);
-  V.Cost = CostKind::WrongResult;
-  V.CostAmount = Amount;
-  V.CostText = "wrong results";
-  return V;
-}
-
-Verdict begin(const Places &Where, const char *Rule, const char *Unit) {
+Verdict begin(const Places &Where, const char *Rule, const char *Unit,
+              double Number) {
   Verdict V;
   V.Rule = Rule;
   V.Unit = Unit;
+  V.Number = Number;
   V.Iterations = Where.iterations();
   return V;
 }
@@ -35,11 +27,12 @@ std::optional<Verdict> ofSharedTensor(const Places &Where) {
   const uint64_t Writes = sum(Where, &Site::SharedWrites);
   if (!Writes)
     return std::nullopt;
-  return wrong(begin(Where, "writes through several elements", "writes"),
-               double(Writes),
-               "the tensor that is made at this line is written in place "
-               "through one element and then through another, " +
-                   countText(double(Writes), "time"));
+  return wrongResult(
+      begin(Where, "writes through several elements", "writes", double(Writes)),
+      double(Writes),
+      "the tensor that is made at this line is written in place "
+      "through one element and then through another, " +
+          countText(double(Writes), "time"));
 }
 
 std::optional<Verdict> ofSharedModule(const Places &Where) {
@@ -48,19 +41,20 @@ std::optional<Verdict> ofSharedModule(const Places &Where) {
     Most = std::max(Most, S->MostListed);
   if (Most < 2)
     return std::nullopt;
-  return wrong(
-      begin(Where, "parameters that a module has several times", "parameters"),
-      double(Most),
-      "one parameter that is made at this line is " +
-          countText(double(Most), "parameter") + " of a module");
+  return wrongResult(begin(Where, "parameters that a module has several times",
+                           "parameters", double(Most)),
+                     double(Most),
+                     "one parameter that is made at this line is " +
+                         countText(double(Most), "parameter") + " of a module");
 }
 
 std::optional<Verdict> ofReplaced(const Places &Where) {
   const uint64_t Replaced = sum(Where, &Site::MembersReplaced);
   if (!Replaced)
     return std::nullopt;
-  return wrong(
-      begin(Where, "members in place of registered tensors", "members"),
+  return wrongResult(
+      begin(Where, "members in place of registered tensors", "members",
+            double(Replaced)),
       double(Replaced),
       "a member that was the registered tensor is one that this line "
       "has made, and the other one is still registered, in " +
@@ -74,14 +68,14 @@ std::optional<Verdict> ofMode(const Places &Where) {
   if (!Other && !Same)
     return std::nullopt;
   Verdict V = begin(Where, "modes of a member and of the module that has it",
-                    "calls in the other mode");
+                    "calls in the other mode", double(Other));
   if (Other)
-    return wrong(std::move(V), double(Other),
-                 "the module that is made at this line was called " +
-                     countText(double(Other), "time") +
-                     " in another mode than the module that it is a member of");
+    return wrongResult(
+        std::move(V), double(Other),
+        "the module that is made at this line was called " +
+            countText(double(Other), "time") +
+            " in another mode than the module that it is a member of");
   V.Result = Outcome::Refuted;
-  V.Number = 0;
   V.Sentence = "the module that is made at this line was in eval mode when the "
                "module was that it is a member of, in all " +
                countText(double(Same), "call");
@@ -98,12 +92,13 @@ std::optional<Verdict> ofCasts(const Places &Where) {
     return std::nullopt;
   const uint64_t Stale = sum(Where, &Site::StaleCasts);
   const uint64_t Fresh = sum(Where, &Site::FreshCasts);
-  Verdict V = begin(Where, "copies of weights under autocast", "stale copies");
+  Verdict V = begin(Where, "copies of weights under autocast", "stale copies",
+                    double(Stale));
   if (Stale)
-    return wrong(std::move(V), double(Stale),
-                 "passes under autocast took " + copies(Stale) +
-                     " of weights from before this step had changed them");
-  V.Number = 0;
+    return wrongResult(
+        std::move(V), double(Stale),
+        "passes under autocast took " + copies(Stale) +
+            " of weights from before this step had changed them");
   if (!Fresh)
     return std::nullopt;
   V.Result = Outcome::Refuted;

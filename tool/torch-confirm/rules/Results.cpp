@@ -33,15 +33,6 @@ bool isOneOf(const Places &Where, std::initializer_list<FindingKind> Kinds) {
                                          *Where.Finding.Kind) != Kinds.end();
 }
 
-Verdict wrongResult(Verdict V, double Amount, std::string Sentence) {
-  V.Result = Outcome::Confirmed;
-  V.Sentence = std::move(Sentence);
-  V.Cost = CostKind::WrongResult;
-  V.CostAmount = Amount;
-  V.CostText = "wrong results";
-  return V;
-}
-
 /// The operation whose result a statement leaves: of the nearest ones that take
 /// memory, the one that ran last for the first time.
 const Site *resultOf(const CallPath &Path) {

@@ -53,6 +53,17 @@ inline Verdict verdict(Outcome Result, std::string Sentence) {
   return V;
 }
 
+/// CONFIRMED: so often something is wrong.
+inline Verdict wrongResult(Verdict V, double Amount, std::string Sentence,
+                           std::string CostText = "wrong results") {
+  V.Result = Outcome::Confirmed;
+  V.Sentence = std::move(Sentence);
+  V.Cost = CostKind::WrongResult;
+  V.CostAmount = Amount;
+  V.CostText = std::move(CostText);
+  return V;
+}
+
 // How numbers are written.
 /// "8.2 KiB"
 std::string bytesText(double Bytes);

@@ -244,8 +244,10 @@ Ended execute(const Watched &What) {
     become(What, Report[1]);
   }
   close(Report[1]);
-  letGo(STDIN_FILENO);
-  if (!What.KeepsOutput)
+  // A program with files of its own in their place has none of these.
+  if (What.Input.empty())
+    letGo(STDIN_FILENO);
+  if (What.Output.empty() && !What.KeepsOutput)
     letGo(STDOUT_FILENO);
   int Why = 0;
   const bool HasFailed = read(Report[0], &Why, sizeof(Why)) == sizeof(Why);

@@ -23,6 +23,11 @@ struct Ended {
   int code() const {
     return TimedOut ? 124 : Signal ? 128 + *Signal : ExitCode.value_or(0);
   }
+  /// "signal 11", "exit code 3"
+  std::string text() const {
+    return Signal ? "signal " + std::to_string(*Signal)
+                  : "exit code " + std::to_string(ExitCode.value_or(0));
+  }
 };
 
 struct Watched {

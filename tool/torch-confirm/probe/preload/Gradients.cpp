@@ -199,7 +199,7 @@ bool hookMaySetData(const void *To, const void *Data) {
   return Result;
 }
 
-#define HOOK_TERNARY(Name, Length, Arguments)                                  \
+#define HOOK_TERNARY(Tells, Name, Length, Arguments)                           \
   static std::atomic<void *> Next##Name;                                       \
   TORCH_CONFIRM_HOOK void *hook##Name(void *, const void *, const void *) asm( \
       WRITE(Name, Length, Arguments));                                         \
@@ -207,7 +207,7 @@ bool hookMaySetData(const void *To, const void *Data) {
     auto *Next = next<Ternary>(Next##Name, WRITE(Name, Length, Arguments));    \
     const bool IsOutermost = !Self.Depth && !Self.Busy;                        \
     void *Result = Next(To, A, B);                                             \
-    written(To, IsOutermost);                                                  \
+    Tells(To, IsOutermost);                                                    \
     return Result;                                                             \
   }
 #define HOOK_QUATERNARY(Name, Length, Arguments)                               \
@@ -223,26 +223,14 @@ bool hookMaySetData(const void *To, const void *Data) {
     return Result;                                                             \
   }
 
-#define HOOK_HANDLE(Name, Length, Arguments)                                   \
-  static std::atomic<void *> Next##Name;                                       \
-  TORCH_CONFIRM_HOOK void *hook##Name(void *, const void *, const void *) asm( \
-      WRITE(Name, Length, Arguments));                                         \
-  void *hook##Name(void *To, const void *A, const void *B) {                   \
-    auto *Next = next<Ternary>(Next##Name, WRITE(Name, Length, Arguments));    \
-    const bool IsOutermost = !Self.Depth && !Self.Busy;                        \
-    void *Result = Next(To, A, B);                                             \
-    handled(To, IsOutermost);                                                  \
-    return Result;                                                             \
-  }
+HOOK_TERNARY(handled, add__Scalar, 11, "RKN3c106ScalarES7_")
+HOOK_TERNARY(handled, mul__Tensor, 11, "RKS2_")
+HOOK_TERNARY(handled, mul__Scalar, 11, "RKN3c106ScalarE")
+HOOK_TERNARY(handled, fill__Scalar, 12, "RKN3c106ScalarE")
+HOOK_TERNARY(handled, zero_, 5, "")
 
-HOOK_HANDLE(add__Scalar, 11, "RKN3c106ScalarES7_")
-HOOK_HANDLE(mul__Tensor, 11, "RKS2_")
-HOOK_HANDLE(mul__Scalar, 11, "RKN3c106ScalarE")
-HOOK_HANDLE(fill__Scalar, 12, "RKN3c106ScalarE")
-HOOK_HANDLE(zero_, 5, "")
-
-HOOK_TERNARY(add__Tensor, 11, "RKS2_RKN3c106ScalarE")
-HOOK_TERNARY(sub__Tensor, 11, "RKS2_RKN3c106ScalarE")
+HOOK_TERNARY(written, add__Tensor, 11, "RKS2_RKN3c106ScalarE")
+HOOK_TERNARY(written, sub__Tensor, 11, "RKS2_RKN3c106ScalarE")
 HOOK_QUATERNARY(addcmul_, 8, "RKS2_S5_RKN3c106ScalarE")
 HOOK_QUATERNARY(addcdiv_, 8, "RKS2_S5_RKN3c106ScalarE")
 
