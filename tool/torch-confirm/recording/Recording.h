@@ -197,6 +197,83 @@ struct Site {
 
   /// In order of hits; of long runs every n-th, with the first and the last.
   std::vector<Sample> Series;
+
+  // Only of a run with a timeline.
+  /// Between its begins and ends, on whatever threads; what it calls itself is
+  /// in it. 0 where an exception left it.
+  double Seconds = 0;
+  /// Hits while grad mode was off (NoGradGuard, InferenceMode).
+  uint64_t HitsWithoutGrad = 0;
+};
+
+/// What was alive at a moment of what one site had made.
+struct Held {
+  /// Index of Recording::Sites.
+  size_t Site = 0;
+  int64_t CpuBytes = 0, CudaBytes = 0;
+  /// Nodes of autograd graphs.
+  int64_t Nodes = 0;
+};
+
+/// Why somebody looked at what is alive.
+enum class MomentKind {
+  /// Now and then, when little was alive.
+  Regular,
+  /// A step had just ended.
+  AfterStep,
+  /// More was alive than ever before; at most a 64th more was later.
+  CpuPeak,
+  CudaPeak,
+  /// Memory was asked for that there was not.
+  Failure,
+};
+
+/// What was alive at a moment, by the sites that had made it.
+struct Moment {
+  MomentKind Kind = MomentKind::Regular;
+  double Seconds = 0;
+  /// How many iterations (Iteration) had ended.
+  uint64_t Iterations = 0;
+  /// Of the whole process.
+  int64_t CpuBytes = 0, CudaBytes = 0, CudaReserved = 0, Nodes = 0;
+  /// Resident bytes of the process, tensors and all else; -1 where not known.
+  int64_t ResidentBytes = -1;
+  /// Sites that held something.
+  std::vector<Held> By;
+};
+
+/// From the end of an optimizer's step to the end of the next one of the same
+/// place. Bytes are those of all tensors, CPU and CUDA together.
+struct Iteration {
+  /// From 1.
+  uint64_t Number = 0;
+  double Begin = 0, End = 0;
+  /// When the last backward() of it began and ended, and its step began; 0
+  /// where there was none.
+  double BackwardBegin = 0, BackwardEnd = 0, StepBegin = 0;
+  int64_t BytesBefore = 0, BytesAtBackward = 0, BytesAfterBackward = 0,
+          BytesAfter = 0, Peak = 0;
+  int64_t NodesAfter = 0;
+};
+
+/// An operation, a backward or a step while it ran.
+struct Event {
+  /// Index of Recording::Sites.
+  size_t Site = 0;
+  /// The kernel's number of the thread.
+  uint32_t Thread = 0;
+  double Begin = 0, End = 0;
+};
+
+/// A parameter or a buffer of a network, as its module was last asked for them.
+struct NetworkTensor {
+  /// "encoder.0.weight"
+  std::string Name;
+  /// "Float", "cuda:0"
+  std::string Type, Device;
+  std::string Shape;
+  int64_t Bytes = 0;
+  bool IsBuffer = false, NeedsGradient = false, HasGradient = false;
 };
 
 /// What AddressSanitizer reported of a program that is built with it.
@@ -274,6 +351,23 @@ struct Recording {
   uint64_t UnattributedEvents = 0;
 
   std::vector<Site> Sites;
+  // Of a run with a timeline ("torch-confirm report"); empty without.
+  /// In order of time.
+  std::vector<Moment> Moments;
+  /// Every n-th, in order, with the first, the last and the one with the most
+  /// bytes at once.
+  std::vector<Iteration> Iterations;
+  /// Where the step is that ends them; none where there are none.
+  std::optional<size_t> IterationSite;
+  uint64_t IterationCount = 0;
+  /// The first thousands and the last ones, by begin.
+  std::vector<Event> Events;
+  /// Of the network with the most parameters.
+  std::vector<NetworkTensor> Network;
+  /// The most that was resident of the process, as the kernel has it; -1 where
+  /// not known.
+  int64_t PeakResidentBytes = -1;
+
   std::vector<SanitizerReport> SanitizerReports;
   /// Of flagged lines, of all processes of the run together.
   std::vector<LineHits> Lines;

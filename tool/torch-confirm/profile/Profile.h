@@ -1,0 +1,187 @@
+// What a run did with memory and time, and why: what `torch-confirm report`
+// says, before it is put into words, a page or a file.
+//
+// Made of a Recording with a timeline by profileOf(). Nothing in here needs a
+// finding of torch-tidy's.
+#ifndef TORCHTIDY_CONFIRM_PROFILE_PROFILE_H
+#define TORCHTIDY_CONFIRM_PROFILE_PROFILE_H
+
+#include "recording/Recording.h"
+
+namespace torchtidy::confirm {
+
+/// What part of a program's work a site belongs to.
+enum class WorkPhase { Data, Forward, Backward, Step, Evaluation, Other };
+constexpr size_t WorkPhaseCount = 6;
+/// "data", "forward", "backward", "step", "evaluation", "other"
+const char *nameOf(WorkPhase Of);
+
+/// What the memory is that a site takes.
+enum class MemoryKind {
+  Parameters,
+  Gradients,
+  OptimizerState,
+  /// What a graph has saved, and results that are part of one.
+  Activations,
+  /// Made without a graph: batches, datasets, metrics.
+  Other,
+};
+constexpr size_t MemoryKindCount = 5;
+/// "parameters", "gradients", "optimizer state", "activations", "other"
+const char *nameOf(MemoryKind Of);
+
+/// What is known of a site besides what was recorded; Profile::Sites has one
+/// for each of Recording::Sites, in their order.
+struct SiteProfile {
+  WorkPhase Phase = WorkPhase::Other;
+  MemoryKind Memory = MemoryKind::Other;
+};
+
+/// Sites at one line of the user's, together.
+struct LineMemory {
+  SourceLine Line;
+  /// Those of them that hold most, with their call chains.
+  std::vector<size_t> Sites;
+  int64_t Bytes = 0, Nodes = 0;
+};
+
+enum class CauseKind {
+  /// Graphs are kept from one iteration to the next.
+  KeptGraphs,
+  /// Tensors without a graph are kept.
+  KeptTensors,
+  /// No growth: most of the peak is there at once.
+  Peak,
+  /// A graph is recorded in an evaluation.
+  RecordedEvaluation,
+};
+
+/// One reason why memory grows or is as high as it is.
+struct Cause {
+  CauseKind Kind = CauseKind::KeptTensors;
+  /// The line that holds it, as far as that can be told: where the newest node
+  /// of a kept graph is made, or where the kept tensors come from.
+  SourceLine Line;
+  /// The call chain, innermost first; Line is one of it.
+  std::vector<SourceLine> Stack;
+  /// Sites whose memory it is, the largest first.
+  std::vector<size_t> Sites;
+  /// What it held when most was alive, with what lives because of it.
+  int64_t Bytes = 0, Nodes = 0;
+  /// Per iteration of Profile::Unit; 0 for a peak.
+  double BytesPerUnit = 0, NodesPerUnit = 0;
+  /// Of what has grown, or of the peak: 0 to 1.
+  double Share = 0;
+  /// What the run would have needed at most without it, in tensor bytes.
+  int64_t PeakWithout = 0;
+  /// A check of torch-tidy's that knows it; empty for none.
+  std::string Check;
+  /// What to do, in one sentence.
+  std::string Cure;
+};
+
+/// How memory went over the run.
+enum class Trend {
+  /// It grew until the end.
+  Grows,
+  /// It does not grow.
+  Level,
+  /// The run is too short to tell.
+  Unknown,
+};
+
+struct IterationRow {
+  /// "first", "typical", "last", "worst"
+  std::string Which;
+  Iteration Of;
+};
+
+/// A share of the time of operations.
+struct TimeRow {
+  std::string Operation;
+  SourceLine Line;
+  std::vector<size_t> Sites;
+  double Seconds = 0;
+  /// Of the run.
+  double Share = 0;
+  uint64_t Hits = 0;
+  /// The host waits for what it reads, or would on a device.
+  uint64_t Waits = 0;
+};
+
+struct CopyRow {
+  SourceLine Line;
+  size_t Site = 0;
+  CopyCount Copies;
+  /// Copies of the tensor of the time before, with the same contents.
+  uint64_t Again = 0;
+};
+
+/// Parameters and buffers of one module of the network, its children's not
+/// among them.
+struct ModuleRow {
+  /// "encoder.0"; empty: the network itself.
+  std::string Path;
+  int64_t ParameterBytes = 0, BufferBytes = 0;
+  uint64_t Parameters = 0, Buffers = 0, WithGradient = 0;
+  /// "Float on cuda:0", each once.
+  std::vector<std::string> Kinds;
+};
+
+/// Something of the census that is worth a look: "buffer 'mean' is on cpu, 211
+/// others on cuda:0".
+struct Oddity {
+  std::string Text;
+  std::string Name;
+};
+
+/// Where all was alive that was alive at once.
+struct PeakProfile {
+  double Seconds = 0;
+  /// What was seen by site; the highest ever was at most a 64th more.
+  int64_t Bytes = 0, Highest = 0;
+  int64_t ByKind[MemoryKindCount] = {};
+  int64_t ByPhase[WorkPhaseCount] = {};
+  /// Those that hold most first.
+  std::vector<LineMemory> Lines;
+  /// Index of Recording::Moments.
+  size_t Moment = 0;
+};
+
+struct Profile {
+  Trend Memory = Trend::Unknown;
+  /// What iterations are counted by: "iteration" (steps of an optimizer, or a
+  /// mark of the program's), or "second" where there are none.
+  std::string Unit = "iteration";
+  /// Of the whole run; the smallest that was alive at the same phase.
+  double BytesPerUnit = 0, NodesPerUnit = 0;
+  /// Of the part that grows, in bytes.
+  int64_t Grown = 0;
+  /// One line: what the report begins with.
+  std::string Headline;
+  /// The gravest first.
+  std::vector<Cause> Causes;
+
+  std::vector<SiteProfile> Sites;
+  std::vector<IterationRow> Iterations;
+  /// Most bytes at once while evaluating (grad mode off, or modules in eval
+  /// mode), and of how many operations that was; 0 where nothing evaluated.
+  int64_t EvaluationPeak = 0;
+  uint64_t EvaluationHits = 0;
+  /// Absent where no moment was recorded.
+  std::optional<PeakProfile> CpuPeak, CudaPeak;
+  /// By line and operation, the longest first.
+  std::vector<TimeRow> Times;
+  /// Seconds in operations, backwards and steps, by phase; of all threads.
+  double SecondsByPhase[WorkPhaseCount] = {};
+  std::vector<CopyRow> Copies;
+  std::vector<ModuleRow> Modules;
+  std::vector<Oddity> Oddities;
+};
+
+/// \param Run a recording with a timeline.
+Profile profileOf(const Recording &Run);
+
+} // namespace torchtidy::confirm
+
+#endif
