@@ -301,10 +301,25 @@ Cause causeOfPeak(const Recording &Run, const PeakProfile &Peak) {
   return Result;
 }
 
-} // namespace
+/// The statement of the loop that leads to it.
+std::optional<SourceLine> callerInLoop(const Recording &Run, const Cause &Of) {
+  if (!Run.IterationSite || *Run.IterationSite >= Run.Sites.size())
+    return std::nullopt;
+  for (const SourceLine &Frame : Of.Stack) {
+    const auto &Loop = Run.Sites[*Run.IterationSite].Stack;
+    const bool IsInLoop = std::any_of(
+        Loop.begin(), Loop.end(), [&](const SourceLine &Each) {
+          return Each.File == Frame.File && Each.Function == Frame.Function;
+        });
+    if (IsInLoop)
+      return isSameLine(Frame, Of.Line) ? std::nullopt
+                                        : std::make_optional(Frame);
+  }
+  return std::nullopt;
+}
 
-std::vector<Cause> causesOf(const Recording &Run, const Profile &Of,
-                            const Growth &Grown) {
+std::vector<Cause> allCauses(const Recording &Run, const Profile &Of,
+                             const Growth &Grown) {
   std::vector<Cause> Result;
   if (Of.Memory == Trend::Grows)
     Result = CausesOfGrowth(Run, Of, Grown).find();
@@ -316,6 +331,16 @@ std::vector<Cause> causesOf(const Recording &Run, const Profile &Of,
     Result.push_back(std::move(*Recorded));
   if (Of.Memory != Trend::Grows && !Peak->Lines.empty())
     Result.push_back(causeOfPeak(Run, *Peak));
+  return Result;
+}
+
+} // namespace
+
+std::vector<Cause> causesOf(const Recording &Run, const Profile &Of,
+                            const Growth &Grown) {
+  std::vector<Cause> Result = allCauses(Run, Of, Grown);
+  for (Cause &Each : Result)
+    Each.Caller = callerInLoop(Run, Each);
   return Result;
 }
 

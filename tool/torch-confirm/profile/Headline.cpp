@@ -20,6 +20,10 @@ std::string nodesText(double Nodes) {
   return std::string(Text) + (Nodes == 1 ? " graph node" : " graph nodes");
 }
 
+std::string callerText(const Cause &Of) {
+  return Of.Caller ? " (called from " + textOf(*Of.Caller) + ")" : "";
+}
+
 std::string growing(const Profile &Of) {
   std::string Text = "memory grows by " + memoryText(Of.BytesPerUnit);
   if (Of.NodesPerUnit > 0)
@@ -32,7 +36,7 @@ std::string growing(const Profile &Of) {
   Text += First.Kind == CauseKind::KeptGraphs
               ? "is held by the graph that is kept at "
               : "stays that is made at ";
-  return Text + textOf(First.Line);
+  return Text + textOf(First.Line) + callerText(First);
 }
 
 } // namespace
@@ -60,7 +64,7 @@ std::string headlineOf(const Recording &Run, const Profile &Of,
                 ? ", " + percent(First.Share) +
                       " of it a graph that no backward() runs, recorded at "
                 : ", " + percent(First.Share) + " of it made at ";
-    Text += textOf(First.Line);
+    Text += textOf(First.Line) + callerText(First);
   }
   if (Grown.BytesBeside > 0 && Grown.Nodes <= 0)
     Text += "; beside tensors the process grew by " +
