@@ -26,16 +26,6 @@ double lastSeen(const Site &S) {
   return S.Series.empty() ? 0 : S.Series.back().Seconds;
 }
 
-/// How many frames two stacks have in common, from the outermost one.
-size_t commonFrames(const std::vector<SourceLine> &A,
-                    const std::vector<SourceLine> &B) {
-  size_t N = 0;
-  while (N < A.size() && N < B.size() &&
-         isSameLine(A[A.size() - 1 - N], B[B.size() - 1 - N]))
-    ++N;
-  return N;
-}
-
 class CausesOfGrowth {
 public:
   CausesOfGrowth(const Recording &Run, const Profile &Of, const Growth &Grown)
@@ -203,9 +193,7 @@ private:
       Each.BytesPerUnit = double(Each.Bytes) / Units;
       Each.NodesPerUnit = double(Each.Nodes) / Units;
       Each.Share = Of.Grown > 0 ? double(Each.Bytes) / double(Of.Grown) : 1;
-      // The first quarter grew as well.
-      const auto InAll = int64_t(double(Each.Bytes) * 4 / 3);
-      Each.PeakWithout = std::max<int64_t>(0, Peak - InAll);
+      Each.PeakWithout = std::max<int64_t>(0, Peak - keptAtPeak(Each));
       addAdvice(Each);
     }
     std::stable_sort(Result.begin(), Result.end(),
@@ -227,6 +215,22 @@ private:
                             double(Grown.Nodes));
   }
 
+  /// What its sites held when most was alive, but for what one unit leaves.
+  int64_t keptAtPeak(const Cause &Kept) const {
+    const auto Highest =
+        std::max_element(Run.Moments.begin(), Run.Moments.end(),
+                         [](const Moment &A, const Moment &B) {
+                           return bytesOf(A) < bytesOf(B);
+                         });
+    int64_t Bytes = 0;
+    if (Highest != Run.Moments.end())
+      for (const Held &Each : Highest->By)
+        if (std::find(Kept.Sites.begin(), Kept.Sites.end(), Each.Site) !=
+            Kept.Sites.end())
+          Bytes += bytesOf(Each);
+    return std::max<int64_t>(0, Bytes - int64_t(Kept.BytesPerUnit));
+  }
+
   static void addAdvice(Cause &To) {
     if (To.Kind == CauseKind::KeptGraphs) {
       To.Check = "torch-retained-graph";
@@ -238,54 +242,6 @@ private:
     }
   }
 };
-
-/// Forward sites whose nodes no backward has ever run, by what they share.
-std::optional<Cause> recordedEvaluation(const Recording &Run, const Profile &Of,
-                                        const PeakProfile &Peak) {
-  const auto IsForNothing = [&](size_t I) {
-    const Site &S = Run.Sites[I];
-    return S.NodesMade > 0 && S.NodesRun == 0 && S.NodesRunOnce == 0;
-  };
-  bool RunsBackward = false;
-  for (const Site &S : Run.Sites)
-    RunsBackward |= S.Operation == "backward";
-  if (!RunsBackward)
-    return std::nullopt;
-  Cause Result;
-  Result.Kind = CauseKind::RecordedEvaluation;
-  const Moment &At = Run.Moments[Peak.Moment];
-  std::vector<SourceLine> Common;
-  for (const Held &Each : At.By) {
-    if (!IsForNothing(Each.Site) || bytesOf(Each) <= 0)
-      continue;
-    const std::vector<SourceLine> &Stack = Run.Sites[Each.Site].Stack;
-    if (Result.Sites.empty())
-      Common = Stack;
-    else
-      Common.erase(Common.begin(),
-                   Common.end() - std::ptrdiff_t(commonFrames(Common, Stack)));
-    Result.Sites.push_back(Each.Site);
-    Result.Bytes += bytesOf(Each);
-    Result.Nodes += Each.Nodes;
-  }
-  constexpr double LeastShare = 0.2;
-  if (Result.Sites.empty() ||
-      double(Result.Bytes) < LeastShare * double(Peak.Bytes))
-    return std::nullopt;
-  std::stable_sort(Result.Sites.begin(), Result.Sites.end(),
-                   [&](size_t A, size_t B) {
-                     return Run.Sites[A].NodesMade > Run.Sites[B].NodesMade;
-                   });
-  Result.Stack = Common.empty() ? Run.Sites[Result.Sites.front()].Stack : Common;
-  if (!Result.Stack.empty())
-    Result.Line = Result.Stack.front();
-  Result.Share = double(Result.Bytes) / double(Peak.Bytes);
-  Result.PeakWithout = Peak.Highest - Result.Bytes;
-  Result.Check = "torch-missing-no-grad";
-  Result.Cure = "no backward() runs what is recorded there: put "
-                "torch::NoGradGuard (or c10::InferenceMode) before it";
-  return Result;
-}
 
 Cause causeOfPeak(const Recording &Run, const PeakProfile &Peak) {
   Cause Result;
@@ -326,7 +282,7 @@ std::vector<Cause> allCauses(const Recording &Run, const Profile &Of,
   const auto &Peak = Of.CudaPeak ? Of.CudaPeak : Of.CpuPeak;
   if (!Peak)
     return Result;
-  if (auto Recorded = recordedEvaluation(Run, Of, *Peak);
+  if (auto Recorded = recordedEvaluation(Run, *Peak);
       Recorded && Of.Memory != Trend::Grows)
     Result.push_back(std::move(*Recorded));
   if (Of.Memory != Trend::Grows && !Peak->Lines.empty())

@@ -35,6 +35,10 @@ std::optional<PeakProfile> peakOf(const Recording &Run,
 /// Why it grows, or, where it does not, what the peak is for.
 std::vector<Cause> causesOf(const Recording &Run, const Profile &Of,
                             const Growth &Grown);
+/// Where an evaluation records a graph for nothing, and a good part of the peak
+/// is because of it.
+std::optional<Cause> recordedEvaluation(const Recording &Run,
+                                        const PeakProfile &Peak);
 std::string headlineOf(const Recording &Run, const Profile &Of,
                        const Growth &Grown);
 /// Fills what is told in tables: times, copies, iterations, modules.
@@ -49,6 +53,9 @@ std::string textOf(const SourceLine &Line);
 /// "5.6 MiB"
 std::string memoryText(double Bytes);
 bool isSameLine(const SourceLine &A, const SourceLine &B);
+/// How many frames two stacks have in common, from the outermost one.
+size_t commonFrames(const std::vector<SourceLine> &A,
+                    const std::vector<SourceLine> &B);
 
 } // namespace torchtidy::confirm
 

@@ -12,6 +12,15 @@ bool isSameLine(const SourceLine &A, const SourceLine &B) {
   return A.Line == B.Line && A.File == B.File;
 }
 
+size_t commonFrames(const std::vector<SourceLine> &A,
+                    const std::vector<SourceLine> &B) {
+  size_t N = 0;
+  while (N < A.size() && N < B.size() &&
+         isSameLine(A[A.size() - 1 - N], B[B.size() - 1 - N]))
+    ++N;
+  return N;
+}
+
 std::string textOf(const SourceLine &Line) {
   if (Line.File.empty())
     return "(no line of the program's)";

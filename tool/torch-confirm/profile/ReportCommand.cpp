@@ -1,6 +1,7 @@
 #include "profile/ReportCommand.h"
 #include "cli/Busiest.h"
 #include "cli/ProbeOptions.h"
+#include "profile/Braces.h"
 #include "profile/Text.h"
 #include "recording/FromTrace.h"
 #include "recording/Json.h"
@@ -143,13 +144,14 @@ int ReportCommand::run() {
     throw UserError("--from reports on a recording, and runs no program");
   Options.Color =
       Color == "always" || (Color == "auto" && isatty(STDERR_FILENO));
-  const Recording Run = From.empty() ? record() : readRecording(From);
+  Recording Run = From.empty() ? record() : readRecording(From);
   if (Run.Moments.empty() && !From.empty())
     throw UserError("'" + From +
                     "' has no timeline: 'torch-confirm report --recording "
                     "FILE' writes those that have one");
   if (!Kept.empty())
     writeRecording(Run, Kept);
+  moveOffBraces(Run);
   const Profile Of = profileOf(Run);
   std::cerr << profileText(Run, Of, Options);
   if (End.Signal && !End.TimedOut)
