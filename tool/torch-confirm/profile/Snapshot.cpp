@@ -194,7 +194,7 @@ private:
   }
 
   void entries(const std::vector<BlockAction> &Actions, double Seconds,
-               const Device &Of, FrameNumbers &Numbers) {
+               const std::string &Where, FrameNumbers &Numbers) {
     for (const BlockAction &Each : Actions) {
       const auto Owned = [&] {
         Pickle.pair("category", Known.category(Each.Owner));
