@@ -313,8 +313,8 @@ TEST(ReportFiles, LargeRunIsQuick) {
   const std::chrono::duration<double> Took =
       std::chrono::steady_clock::now() - Begin;
   EXPECT_EQ(eventsOf(Trace, "X").size(), 32768 + MadeReport::Iterations * 4);
-  EXPECT_GT(Snapshot.size(), 1000000u);
-  EXPECT_LT(Snapshot.size(), 40000000u);
+  EXPECT_GT(Snapshot.size(), 500000u);
+  EXPECT_LT(Snapshot.size(), 5000000u);
   RecordProperty("seconds", std::to_string(Took.count()));
   // Far above what it takes, for machines that do much else.
   EXPECT_LT(Took.count(), 10);

@@ -11,8 +11,9 @@
 namespace torchtidy::confirm {
 namespace {
 
-/// More are neither told apart in a picture nor drawn quickly.
-constexpr size_t MostOwners = 1000;
+/// More are not told apart in a picture, and the viewer takes minutes to draw
+/// them.
+constexpr size_t MostOwners = 200;
 constexpr int64_t CpuAddress = int64_t(1) << 44, CudaAddress = int64_t(0x7f)
                                                                << 40;
 
