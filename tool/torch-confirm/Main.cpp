@@ -10,6 +10,7 @@ int main(int Count, char **Words) {
   Commands.push_back(makeRunCommand());
   Commands.push_back(makeJudgeCommand());
   Commands.push_back(makeFixCommand());
+  Commands.push_back(makeDiffCommand());
   Commands.push_back(makeProbeCommand());
   Commands.push_back(makeScenariosCommand());
   return runProgram(Commands, Count, Words);
