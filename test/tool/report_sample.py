@@ -83,7 +83,7 @@ class Run:
 
     def add_layer(self, layer: int, layers: int) -> None:
         stage = f"encoder.{layer % 12}"
-        block = frame(self.folder, "src/model/block.cpp", 20 + layer % 37,
+        block = frame(self.folder, "src/model/block.cpp", 20 + layer,
                       f"app::BlockImpl<{layer % 5}, float>::forward(at::Tensor const&)")
         encoder = frame(self.folder, "src/model/encoder.cpp", 14 + layer % 12,
                         "app::EncoderImpl::forward(at::Tensor)")

@@ -4,6 +4,11 @@ const PHASE_BANDS = ["forward", "backward", "step"];
 /** An iteration has its phases drawn where it is at least so wide, in pixels. */
 const PHASES_FROM = 9, BANDS_FROM = 3;
 
+/** 1, 2, 4 ... KiB: whole numbers in the unit that is shown. */
+const BYTE_STEPS = Array.from({length: 46}, (_, power) => 2 ** power);
+const COUNT_STEPS = Array.from({length: 12}, (_, power) => 10 ** power)
+  .flatMap(power => [power, 2 * power, 5 * power]);
+
 class Curves {
   /** @param onPick is told a time that was clicked at. */
   constructor(onPick) {
@@ -29,8 +34,9 @@ class Curves {
     const [from, to] = this.shown();
     const middle = this.at !== null && this.at >= from && this.at <= to
       ? this.at : (from + to) / 2;
-    const half = (to - from) * factor / 2;
-    this.show([middle - half, middle + half]);
+    const [least, most] = this.whole(), width = Math.min(most - least, (to - from) * factor);
+    const begin = Math.max(least, Math.min(most - width, middle - width / 2));
+    this.show([begin, begin + width]);
   }
 
   /** The end of the axis, even where nothing was recorded so late. */
@@ -52,9 +58,22 @@ class Curves {
       plot.setScale("x", {min, max});
   }
 
+  /** Of a curve, the last that was measured until the slider's time. */
+  valueAt(column) {
+    const times = report.curves.seconds;
+    let result;
+    for (let index = 0; index < times.length && times[index] <= this.at; ++index)
+      if (column[index] !== null)
+        result = column[index];
+    return result;
+  }
+
   series(name, label, stroke, dash, text) {
     return {name, label, stroke: styleOf(stroke), width: 1.5, dash, spanGaps: true,
-      points: {show: report.curves.seconds.length < 40}, value: (_, value) => text(value)};
+      points: {show: report.curves.seconds.length < 40},
+      // Where the mouse is, or else where the slider stands.
+      value: (plot, value, place, index) => text(index === null || index === undefined
+        ? this.valueAt(plot.data[place]) : value)};
   }
 
   draw() {
@@ -70,9 +89,9 @@ class Curves {
     ].filter(each => curves[each.name] && (each.name === "cpu" ||
       curves[each.name].some(value => value)));
     if (memory.length)
-      this.add(memory, 250, bytes, "Memory over time");
+      this.add(memory, 260, bytes, "Memory over time");
     if (hasNodes && curves.nodes.some(value => value))
-      this.add([this.series("nodes", "graph nodes", "curve-nodes", undefined, count)], 140,
+      this.add([this.series("nodes", "graph nodes", "curve-nodes", undefined, count)], 150,
         count, "Nodes of autograd graphs over time");
     this.tellBands();
   }
@@ -87,11 +106,15 @@ class Curves {
     const [min, max] = this.shown();
     const plot = new uPlot({
       width: this.width(), height,
+      // Above the curves is room for the names of the marks.
+      padding: [16, 12, 0, 0],
       cursor: {sync: {key: "run"}, drag: {x: true, y: false}, points: {size: 6}},
       scales: {x: {time: false, min, max}, y: {range: (_, __, most) => [0, (most || 1) * 1.06]}},
-      axes: [{...axis, values: (_, ticks) => ticks.map(tick => +tick.toFixed(6) + " s")},
-        {...axis, size: 64, values: (_, ticks) => ticks.map(text)}],
-      series: [{label: "time", value: (_, value) => seconds(value)}, ...series],
+      axes: [{...axis, size: 30, values: (_, ticks) => ticks.map(tick => +tick.toFixed(6) + " s")},
+        {...axis, size: 64, values: (_, ticks) => ticks.map(text),
+          ...(text === bytes ? {incrs: BYTE_STEPS} : {incrs: COUNT_STEPS})}],
+      series: [{label: "at", value: (_, value) =>
+        seconds(value === null || value === undefined ? this.at : value)}, ...series],
       hooks: {
         drawClear: [each => this.drawBands(each)],
         draw: [each => this.drawMarks(each)],
@@ -161,7 +184,7 @@ class Curves {
       const key = make("i", {"aria-hidden": "true"});
       key.style.background = styleOf("phase-" + phase);
       this.bands.append(make("span", {class: "key"}, key,
-        phase === "forward" ? "data and forward" : phase));
+        phase === "forward" ? "data and forward" : phase), " ");
     }
   }
 
@@ -194,7 +217,7 @@ class Curves {
 
   drawMarks(plot) {
     const {ctx} = plot, {left, top, width, height} = plot.bbox, dots = devicePixelRatio || 1;
-    const line = (at, paint, dash, text) => {
+    const line = (at, paint, dash) => {
       const x = plot.valToPos(at, "x", true);
       if (x < left - 1 || x > left + width + 1)
         return;
@@ -205,17 +228,13 @@ class Curves {
       ctx.moveTo(x, top);
       ctx.lineTo(x, top + height);
       ctx.stroke();
-      if (!text)
-        return;
-      const onLeft = x > left + width * 0.7;
-      ctx.textAlign = onLeft ? "right" : "left";
-      ctx.fillText(text, x + (onLeft ? -5 : 5) * dots, top + 3 * dots);
     };
     ctx.save();
     ctx.font = 11 * dots + "px " + styleOf("sans");
-    ctx.textBaseline = "top";
+    ctx.textBaseline = "bottom";
     for (const mark of marks)
-      line(mark.seconds, styleOf(mark.isFailure ? "bad" : "text"), [3, 3], mark.text);
+      line(mark.seconds, styleOf(mark.isFailure ? "bad" : "text"), [3, 3]);
+    this.drawNames(plot, dots);
     if (this.at !== null) {
       line(this.at, styleOf("accent"), []);
       const x = plot.valToPos(this.at, "x", true), size = 6 * dots;
@@ -229,10 +248,35 @@ class Curves {
     ctx.restore();
   }
 
+  /** Names of the marks, above the curves; those that are near to each other together. */
+  drawNames(plot, dots) {
+    const {ctx} = plot, {left, top, width} = plot.bbox;
+    const names = [];
+    for (const mark of [...marks].sort((a, b) => a.seconds - b.seconds)) {
+      const x = plot.valToPos(mark.seconds, "x", true), last = names[names.length - 1];
+      if (x < left - 1 || x > left + width + 1)
+        continue;
+      if (last && x - last.x < 110 * dots) {
+        last.texts.add(mark.text);
+        last.isFailure = last.isFailure || mark.isFailure;
+      } else {
+        names.push({x, texts: new Set([mark.text]), isFailure: mark.isFailure});
+      }
+    }
+    for (const {x, texts, isFailure} of names) {
+      const isRight = x > left + width * 0.6;
+      ctx.fillStyle = styleOf(isFailure ? "bad" : "text");
+      ctx.textAlign = isRight ? "right" : "left";
+      ctx.fillText([...texts].join(", "), x + (isRight ? 4 : -4) * dots, top - 2 * dots);
+    }
+  }
+
   /** Where the slider stands. */
   mark(at) {
     this.at = at;
-    for (const plot of this.plots)
+    for (const plot of this.plots) {
       plot.redraw(false);
+      plot.setLegend({idx: null});
+    }
   }
 }

@@ -157,9 +157,9 @@ class Flame {
       node.setAttribute("tabindex", index ? "-1" : "0");
       node.setAttribute("role", "button");
       node.setAttribute("aria-label", words);
-      const label = node.querySelector("div");
-      if (label)
-        label.classList.add("on-" + KINDS.indexOf(kindOf(d3.select(node).datum().data)));
+      // The library does this a moment later, which is too late for a printer.
+      node.querySelector("rect").setAttribute("width", node.getAttribute("width"));
+      node.querySelector("div").textContent = d3.select(node).datum().data.name;
     });
   }
 

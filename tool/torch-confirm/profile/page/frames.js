@@ -151,12 +151,13 @@ class MomentView {
       row.kinds.add(site.memory || "other");
       all += value;
     }
+    const most = Math.max(...[...lines.values()].map(row => row.value));
     this.lines.replaceChildren(make("h3", {}, "Lines at this moment"),
       lines.size ? sortedTable([
         {name: "Line", of: row => row.key, show: row => placeElement(row.line), isPlace: true},
         {name: this.measure === "nodes" ? "Nodes" : name, of: row => row.value, isNumber: true,
-          show: row => barCell(text(row.value), row.value / all)},
-        {name: "Share", of: row => row.value / all, isNumber: true,
+          show: row => barCell(text(row.value), row.value / most)},
+        {name: "Share", of: row => row.value / all, isNumber: true, isMinor: true,
           show: row => percent(row.value / all)},
         {name: "What", of: row => [...row.kinds].join(", ")},
         {name: "Operations", of: row => [...row.operations].sort().join(", "), isMinor: true},

@@ -1,5 +1,9 @@
 // Puts the page together.
 
+function most(rows, key) {
+  return Math.max(...rows.map(row => row[key])) || 1;
+}
+
 /** Tables of the whole run. */
 function drawTables() {
   const host = document.getElementById("tables");
@@ -26,7 +30,7 @@ function drawTables() {
       {name: "Line", of: row => placeOf(row.line), show: row => placeElement(row.line),
         isPlace: true},
       {name: "Time", of: row => row.seconds, isNumber: true,
-        show: row => barCell(seconds(row.seconds), row.share)},
+        show: row => barCell(seconds(row.seconds), row.seconds / most(rows, "seconds"))},
       {name: "Share", of: row => row.share, isNumber: true, show: row => percent(row.share)},
       {name: "Calls", of: row => row.hits, isNumber: true, show: row => count(row.hits)},
       {name: "Waits", of: row => row.waits, isNumber: true, show: row => count(row.waits),
@@ -47,8 +51,8 @@ function drawTables() {
   add(report.modules, rows => section("modules", "Modules", null, sortedTable([
     {name: "Module", of: row => row.path, show: row => make("code", {}, row.path || "(the network)")},
     {name: "Parameters", of: row => row.parameterBytes, isNumber: true,
-      show: row => barCell(bytes(row.parameterBytes), row.parameterBytes /
-        (rows.reduce((sum, each) => sum + each.parameterBytes, 0) || 1))},
+      show: row => barCell(bytes(row.parameterBytes),
+        row.parameterBytes / most(rows, "parameterBytes"))},
     {name: "Tensors", of: row => row.parameters, isNumber: true},
     {name: "With gradient", of: row => row.withGradient, isNumber: true,
       show: row => row.withGradient + " of " + row.parameters},

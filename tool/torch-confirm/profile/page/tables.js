@@ -17,13 +17,14 @@ function barCell(text, share) {
 /**
  * @param columns {name, of: what is sorted by, show: a cell's content, isNumber,
  *   isMinor: left out on a narrow screen, title}
- * @param options {caption, sortBy: index of a column, from large to small}
+ * @param options {caption, sortBy: name of a column, from large to small}
  */
 function sortedTable(columns, rows, options) {
   // The same column for all rows says nothing.
   columns = columns.filter(column => !column.onlyIf || rows.some(column.onlyIf));
-  let column = Math.max(0, columns.findIndex(each => each.name === options.sortBy));
-  let isDown = columns[column].isNumber, isWhole = rows.length <= FIRST_ROWS + 3;
+  // -1: as they come.
+  let column = columns.findIndex(each => each.name === options.sortBy);
+  let isDown = true, isWhole = rows.length <= FIRST_ROWS + 3;
   const body = make("tbody"), more = make("button", {type: "button", class: "more",
     click: () => { isWhole = !isWhole; draw(); }});
   const heads = columns.map((each, index) => make("th", {
@@ -57,7 +58,7 @@ function sortedTable(columns, rows, options) {
       else
         head.removeAttribute("aria-sort");
     });
-    const sorted = options.sortBy === null ? rows : [...rows].sort(compare);
+    const sorted = column < 0 ? rows : [...rows].sort(compare);
     body.replaceChildren(...sorted.slice(0, isWhole ? sorted.length : FIRST_ROWS).map(row =>
       make("tr", {}, ...columns.map(each =>
         make("td", {class: classOf(each)}, each.show ? each.show(row) : each.of(row))))));
