@@ -65,6 +65,24 @@ struct ProbeSide {
   void (*parameterListed)(const void *Memory, uint32_t Times);
   /// The bytes of a block of malloc's that begins there.
   size_t (*bytesOfBlock)(const void *Block);
+  /// Grad mode is off at a hit of the site.
+  void (*runsUnrecorded)(uint32_t Site);
+  /// Whether somebody wants to know what the tensors of a network are, and no
+  /// other thread is telling. Then networkEnds() has to follow, and where there
+  /// is something to tell, before it networkStarts() and the tensors.
+  bool (*networkBegins)();
+  void (*networkStarts)();
+  /// Type: of its elements; Flags: NetworkFlag.
+  void (*networkTensor)(const char *Name, const char *Type, const char *Device,
+                        const char *Shape, int64_t Bytes, const void *Memory,
+                        uint32_t Flags);
+  void (*networkEnds)();
+};
+
+enum NetworkFlag : uint32_t {
+  IsBuffer = 1,
+  NeedsGradient = 2,
+  HasGradient = 4,
 };
 
 /// A node of a graph that is alive, for sweep().
@@ -183,7 +201,7 @@ struct TorchSide {
 constexpr uint32_t WrapSlots = 1024;
 
 /// Exported by libtorch-confirm-torch.so. Counts up when a table changes.
-constexpr uint32_t BridgeVersion = 6;
+constexpr uint32_t BridgeVersion = 7;
 extern "C" const TorchSide *torch_confirm_torch_side(uint32_t Version);
 using GetTorchSide = const TorchSide *(*)(uint32_t);
 

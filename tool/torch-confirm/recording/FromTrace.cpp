@@ -1,4 +1,5 @@
 #include "recording/FromTrace.h"
+#include "recording/FromTimeline.h"
 #include "recording/Symbolizer.h"
 #include <algorithm>
 #include <cstdlib>
@@ -149,6 +150,8 @@ Site siteOf(const trace::SiteData &From) {
   Result.Synchronisations = From.Synchronisations;
   Result.Exceptions = From.Exceptions;
   Result.UnclearedSteps = From.UnclearedSteps;
+  Result.Seconds = double(From.Nanoseconds) / 1e9;
+  Result.HitsWithoutGrad = From.HitsWithoutGrad;
   Result.LeastLive = From.LeastLive;
   Result.MostLive = From.MostLive;
   Result.PeakBytes = From.PeakBytes;
@@ -175,6 +178,11 @@ Site siteOf(const trace::SiteData &From) {
   return Result;
 }
 
+/// What a parent made and its child still has is told where there is a timeline.
+bool isHolding(const trace::TraceData &Trace, const trace::SiteData &Of) {
+  return Trace.Timeline && (Of.LiveBytes || Of.CudaLiveBytes || Of.NodesAlive);
+}
+
 } // namespace
 
 Recording recordingOf(const trace::TraceData &Trace) {
@@ -198,23 +206,30 @@ Recording recordingOf(const trace::TraceData &Trace) {
     Result.Capabilities[Name] = {Known.IsAvailable, Known.Reason};
 
   Lines Known(Trace);
-  for (const trace::SiteData &From : Trace.Sites) {
+  PlacesOfSites Places(Trace.Sites.size());
+  for (size_t I = 0; I < Trace.Sites.size(); ++I) {
+    const trace::SiteData &From = Trace.Sites[I];
     // Of its parent: what ran there did not run here.
-    if (Trace.ForkedFrom && !From.Hits)
+    if (Trace.ForkedFrom && !From.Hits && !isHolding(Trace, From))
       continue;
+    Places[I] = Result.Sites.size();
     Result.Sites.push_back(siteOf(From));
     Result.Sites.back().Stack = Known.stack(From);
   }
   for (size_t I = 0; I < Trace.Sites.size(); ++I) {
+    if (!Places[I])
+      continue;
     const trace::SiteData &From = Trace.Sites[I];
-    Site &To = Result.Sites[I];
-    if (From.GoneAt < Result.Sites.size())
-      To.GoneAt = Result.Sites[From.GoneAt].Stack;
-    if (From.UsedAt < Result.Sites.size()) {
-      To.UsedAt = Result.Sites[From.UsedAt].Stack;
-      To.UsedBy = Result.Sites[From.UsedAt].Operation;
+    Site &To = Result.Sites[*Places[I]];
+    if (const auto GoneAt = placeOf(Places, From.GoneAt))
+      To.GoneAt = Result.Sites[*GoneAt].Stack;
+    if (const auto UsedAt = placeOf(Places, From.UsedAt)) {
+      To.UsedAt = Result.Sites[*UsedAt].Stack;
+      To.UsedBy = Result.Sites[*UsedAt].Operation;
     }
   }
+  if (Trace.Timeline)
+    addTimeline(Result, *Trace.Timeline, Places);
   Capability &LineNumbers = Result.Capabilities["line-numbers"];
   LineNumbers.IsAvailable = Known.hasAny();
   if (!Known.hasAny())

@@ -13,6 +13,13 @@ NLOHMANN_JSON_SERIALIZE_ENUM(LineState,
                               {LineState::MayHaveRun, "may have run"},
                               {LineState::Ran, "ran"}})
 
+NLOHMANN_JSON_SERIALIZE_ENUM(MomentKind,
+                             {{MomentKind::Regular, "regular"},
+                              {MomentKind::AfterStep, "after step"},
+                              {MomentKind::CpuPeak, "cpu peak"},
+                              {MomentKind::CudaPeak, "cuda peak"},
+                              {MomentKind::Failure, "failure"}})
+
 namespace {
 
 constexpr const char *Format = "torch-confirm recording";
@@ -130,6 +137,59 @@ template <typename V> void visit(V &Fields, Sample &S) {
   Fields.field("synchronisations", S.Synchronisations);
 }
 
+template <typename V> void visit(V &Fields, Held &H) {
+  Fields.field("site", H.Site);
+  Fields.field("cpuBytes", H.CpuBytes);
+  Fields.field("cudaBytes", H.CudaBytes);
+  Fields.field("nodes", H.Nodes);
+}
+
+template <typename V> void visit(V &Fields, Moment &M) {
+  Fields.field("kind", M.Kind, MomentKind::Regular);
+  Fields.field("seconds", M.Seconds);
+  Fields.field("iterations", M.Iterations);
+  Fields.field("cpuBytes", M.CpuBytes);
+  Fields.field("cudaBytes", M.CudaBytes);
+  Fields.field("cudaReserved", M.CudaReserved);
+  Fields.field("nodes", M.Nodes);
+  Fields.field("residentBytes", M.ResidentBytes, int64_t(-1));
+  Fields.list("by", M.By);
+}
+
+template <typename V> void visit(V &Fields, Iteration &I) {
+  Fields.field("number", I.Number);
+  Fields.field("begin", I.Begin);
+  Fields.field("end", I.End);
+  Fields.field("backwardBegin", I.BackwardBegin);
+  Fields.field("backwardEnd", I.BackwardEnd);
+  Fields.field("stepBegin", I.StepBegin);
+  Fields.field("bytesBefore", I.BytesBefore);
+  Fields.field("bytesAtBackward", I.BytesAtBackward);
+  Fields.field("bytesAfterBackward", I.BytesAfterBackward);
+  Fields.field("bytesAfter", I.BytesAfter);
+  Fields.field("peak", I.Peak);
+  Fields.field("nodesAfter", I.NodesAfter);
+}
+
+template <typename V> void visit(V &Fields, Event &E) {
+  Fields.field("site", E.Site);
+  Fields.field("thread", E.Thread);
+  Fields.field("begin", E.Begin);
+  Fields.field("end", E.End);
+}
+
+template <typename V> void visit(V &Fields, NetworkTensor &T) {
+  Fields.field("name", T.Name);
+  Fields.field("type", T.Type);
+  Fields.field("device", T.Device);
+  Fields.field("shape", T.Shape);
+  Fields.field("bytes", T.Bytes);
+  Fields.field("site", T.Site);
+  Fields.field("buffer", T.IsBuffer);
+  Fields.field("needsGradient", T.NeedsGradient);
+  Fields.field("hasGradient", T.HasGradient);
+}
+
 template <typename V> void visit(V &Fields, Site &S) {
   Fields.field("operation", S.Operation);
   Fields.list("stack", S.Stack);
@@ -196,6 +256,8 @@ template <typename V> void visit(V &Fields, Site &S) {
   Fields.field("peakBytes", S.PeakBytes);
   Fields.field("values", S.Values);
   Fields.list("series", S.Series);
+  Fields.field("seconds", S.Seconds);
+  Fields.field("hitsWithoutGrad", S.HitsWithoutGrad);
 }
 
 template <typename V> void visit(V &Fields, SanitizerReport &Report) {
@@ -234,6 +296,14 @@ template <typename V> void visit(V &Fields, Recording &Run) {
   Fields.field("runtimeCalls", Run.RuntimeCalls);
   Fields.field("unattributedEvents", Run.UnattributedEvents);
   Fields.list("sites", Run.Sites);
+  Fields.list("moments", Run.Moments);
+  Fields.list("iterations", Run.Iterations);
+  Fields.field("iterationSite", Run.IterationSite);
+  Fields.field("iterationCount", Run.IterationCount);
+  Fields.list("events", Run.Events);
+  Fields.field("eventCount", Run.EventCount);
+  Fields.list("network", Run.Network);
+  Fields.field("peakResidentBytes", Run.PeakResidentBytes, int64_t(-1));
   Fields.list("sanitizerReports", Run.SanitizerReports);
   Fields.list("lines", Run.Lines);
 }

@@ -273,6 +273,8 @@ struct NetworkTensor {
   std::string Type, Device;
   std::string Shape;
   int64_t Bytes = 0;
+  /// Where its memory was taken: index of Recording::Sites.
+  std::optional<size_t> Site;
   bool IsBuffer = false, NeedsGradient = false, HasGradient = false;
 };
 
@@ -360,8 +362,9 @@ struct Recording {
   /// Where the step is that ends them; none where there are none.
   std::optional<size_t> IterationSite;
   uint64_t IterationCount = 0;
-  /// The first thousands and the last ones, by begin.
+  /// The first thousands and the last ones, by begin; of so many.
   std::vector<Event> Events;
+  uint64_t EventCount = 0;
   /// Of the network with the most parameters.
   std::vector<NetworkTensor> Network;
   /// The most that was resident of the process, as the kernel has it; -1 where

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -159,10 +160,12 @@ public:
   }
 
   bool hasTimedOut() const { return TimedOut; }
+  const rusage &usage() const { return Usage; }
 
 private:
   bool hasEnded() {
-    while (!Ended && waitpid(Child, &Status, WNOHANG | WUNTRACED) == Child) {
+    while (!Ended &&
+           wait4(Child, &Status, WNOHANG | WUNTRACED, &Usage) == Child) {
       if (!WIFSTOPPED(Status))
         Ended = true;
       // Of a shell's job all processes are stopped, and the shell waits for
@@ -219,6 +222,7 @@ private:
   const pid_t Child;
   std::optional<Clock::time_point> EndAt;
   int Status = 0;
+  rusage Usage = {};
   bool Ended = false, TimedOut = false;
 };
 
@@ -261,6 +265,8 @@ Ended execute(const Watched &What) {
   Ended Result;
   Result.TimedOut = Program.hasTimedOut();
   Result.Seconds = std::chrono::duration<double>(Clock::now() - Start).count();
+  // In kilobytes.
+  Result.PeakResidentBytes = Program.usage().ru_maxrss * int64_t(1024);
   if (WIFSIGNALED(Status))
     Result.Signal = WTERMSIG(Status);
   else

@@ -16,6 +16,8 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 struct Ended {
   std::optional<int> ExitCode, Signal;
   double Seconds = 0;
+  /// The most that was resident of it or of one of its children, in bytes.
+  int64_t PeakResidentBytes = 0;
   /// It was ended because its time was over.
   bool TimedOut = false;
 

@@ -21,7 +21,7 @@
 namespace torchtidy::confirm::trace {
 
 constexpr char Magic[8] = {'T', 'O', 'R', 'C', 'H', 'C', 'N', 'F'};
-constexpr uint32_t Version = 4;
+constexpr uint32_t Version = 5;
 
 using Count = std::atomic<uint64_t>;
 using Gauge = std::atomic<int64_t>;
@@ -39,6 +39,14 @@ constexpr uint32_t MaxShapes = 4;
 constexpr uint32_t MaxRuntimeCalls = 32;
 constexpr uint32_t MaxStretches = 20;
 constexpr uint32_t TextSize = 1 << 20;
+// Of a timeline.
+constexpr uint32_t MaxMoments = 64;
+/// Rows behind those: two for each kind of peak, and one for a failure.
+constexpr uint32_t OtherMoments = 5;
+constexpr uint32_t MaxIterations = 256;
+/// Events: the first ones are kept, and of the others the last ones.
+constexpr uint32_t FirstEvents = 8192, LastEvents = 24576;
+constexpr uint32_t MaxNetwork = 2048;
 constexpr uint32_t None = 0xffffffff;
 
 /// An offset into the text section, where a string ends with a zero byte.
@@ -293,6 +301,9 @@ struct Site {
   Count BytesKept, NodesRunAgain;
   /// Tensor bytes of the process at hits: CPU and CUDA together.
   Gauge LeastLive, MostLive;
+  /// Only with a timeline: between begins and ends, and hits while grad mode was
+  /// off.
+  Count Nanoseconds, HitsWithoutGrad;
   /// Of a mark, above the bytes at its begin; each is the largest of all times
   /// that the loop ran.
   Gauge PeakBytes, PeakCpuBytes, PeakCudaBytes;
@@ -339,6 +350,73 @@ struct Thrown {
   Count Number;
 };
 
+/// Why somebody looked at what is alive; see Recording's MomentKind.
+enum class MomentKind : uint32_t {
+  Regular,
+  AfterStep,
+  CpuPeak,
+  CudaPeak,
+  Failure,
+};
+
+/// What was alive at a moment; what each site held of it is in the row of the
+/// same number of the held section.
+struct Moment {
+  /// 0 free, 1 being made, 2 complete.
+  std::atomic<uint32_t> State;
+  MomentKind Kind;
+  /// Sites 1 to this one have a place in the row.
+  uint32_t SiteCount;
+  uint32_t Unused;
+  /// Since the probe started.
+  uint64_t Nanoseconds;
+  uint64_t Iterations;
+  int64_t CpuBytes, CudaBytes, CudaReserved, Nodes;
+  /// -1 where not known.
+  int64_t ResidentBytes;
+};
+
+struct HeldBySite {
+  int64_t CpuBytes, CudaBytes, Nodes;
+};
+
+/// From the end of a step to the end of the next one at the same site; see
+/// Recording's Iteration. Times in nanoseconds.
+struct Iteration {
+  /// 0 while it is written.
+  std::atomic<uint64_t> Number;
+  uint64_t Begin, End, BackwardBegin, BackwardEnd, StepBegin;
+  int64_t BytesBefore, BytesAtBackward, BytesAfterBackward, BytesAfter, Peak,
+      NodesAfter;
+};
+
+/// Every Stride-th, as in Series; and the one with the highest peak.
+struct Iterations {
+  /// The step that ends them; 0 where there are none yet.
+  std::atomic<uint32_t> Site;
+  std::atomic<uint32_t> Size;
+  uint64_t Stride;
+  Count Number;
+  Iteration Rows[MaxIterations];
+  Iteration Last, Worst;
+};
+
+struct Event {
+  /// 0 where the row is free, or being written.
+  std::atomic<uint32_t> Site;
+  uint32_t Thread;
+  uint64_t Begin, End;
+};
+
+/// A parameter or buffer; see Recording's NetworkTensor.
+struct NetworkTensor {
+  TextOffset Name, Type, Device, Shape;
+  int64_t Bytes;
+  /// Where its memory was taken; 0 where that is not known.
+  uint32_t Site;
+  uint8_t IsBuffer, NeedsGradient, HasGradient, Unused;
+};
+
 struct RuntimeCall {
   /// Set once; a row is complete when this is not 0.
   std::atomic<TextOffset> Name;
@@ -352,7 +430,8 @@ struct Header {
   uint32_t HeaderSize;
   uint64_t FileSize;
   // Where the sections begin.
-  uint64_t ModulesAt, SitesAt, SeriesAt, ValuesAt, ThrownAt, TextAt;
+  uint64_t ModulesAt, SitesAt, SeriesAt, ValuesAt, ThrownAt, TextAt,
+      IterationsAt, MomentsAt, NetworkAt, EventsAt, HeldAt;
 
   /// 0 while the probe starts; 1 once all of the fields up to Totals hold.
   std::atomic<uint32_t> IsComplete;
@@ -370,6 +449,12 @@ struct Header {
   /// How stacks are captured: "memo", "libunwind", "unwind".
   TextOffset Unwinder;
   uint32_t SamplesHeap;
+  /// Whether moments, iterations, events and times of sites are recorded
+  /// (TORCH_CONFIRM_TIMELINE=1).
+  uint32_t HasTimeline;
+  /// Tensors of the network that are there; 0 while they are written.
+  std::atomic<uint32_t> NetworkSize;
+  Count EventCount;
   /// Seconds since the epoch when the probe started.
   int64_t StartedAt;
 
@@ -412,7 +497,17 @@ constexpr uint64_t ValuesAt = aligned(TextAt + TextSize);
 constexpr uint64_t ThrownAt = aligned(ValuesAt + sizeof(Value) * MaxValues);
 constexpr uint64_t SitesAt = aligned(ThrownAt + sizeof(Thrown) * MaxThrown);
 constexpr uint64_t SeriesAt = aligned(SitesAt + sizeof(Site) * MaxSites);
-constexpr uint64_t FileSize = aligned(SeriesAt + sizeof(Series) * MaxSeries);
+constexpr uint64_t IterationsAt =
+    aligned(SeriesAt + sizeof(Series) * MaxSeries);
+constexpr uint64_t MomentsAt = aligned(IterationsAt + sizeof(Iterations));
+constexpr uint32_t AllMoments = MaxMoments + OtherMoments;
+constexpr uint64_t NetworkAt = aligned(MomentsAt + sizeof(Moment) * AllMoments);
+constexpr uint64_t EventsAt =
+    aligned(NetworkAt + sizeof(NetworkTensor) * MaxNetwork);
+constexpr uint64_t HeldAt =
+    aligned(EventsAt + sizeof(Event) * (FirstEvents + LastEvents));
+constexpr uint64_t HeldRow = aligned(sizeof(HeldBySite) * MaxSites);
+constexpr uint64_t FileSize = HeldAt + HeldRow * AllMoments;
 
 } // namespace torchtidy::confirm::trace
 

@@ -1,89 +1,13 @@
 #include "TraceFile.h"
 
+#include "Mapped.h"
+
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 namespace torchtidy::confirm::trace {
 namespace {
-
-template <typename T> auto read(const std::atomic<T> &Counter) {
-  return Counter.load(std::memory_order_acquire);
-}
-
-/// The file in memory, read only.
-class Mapping {
-public:
-  ~Mapping() {
-    if (Data)
-      munmap(const_cast<char *>(Data), FileSize);
-  }
-
-  /// \returns what is wrong with the file, or nothing.
-  std::string open(const std::string &Path) {
-    const int File = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (File < 0)
-      return std::strerror(errno);
-    std::string Error = map(File);
-    close(File);
-    return Error;
-  }
-
-  const Header &header() const { return at<Header>(0); }
-  template <typename T> const T &at(uint64_t Offset, uint64_t Index = 0) const {
-    return reinterpret_cast<const T *>(Data + Offset)[Index];
-  }
-
-  std::string text(TextOffset Offset) const {
-    if (Offset >= TextSize)
-      return {};
-    const char *Text = Data + TextAt + Offset;
-    return std::string(Text, strnlen(Text, TextSize - Offset));
-  }
-
-private:
-  std::string map(int File) {
-    struct stat Status;
-    if (fstat(File, &Status) != 0)
-      return std::strerror(errno);
-    if (!S_ISREG(Status.st_mode))
-      return "is no regular file";
-    if (Status.st_size == 0)
-      return "is empty: the probe did not start";
-    Header First;
-    std::memset(static_cast<void *>(&First), 0, sizeof(First));
-    const ssize_t Got = pread(File, static_cast<void *>(&First),
-                              offsetof(Header, ModulesAt), 0);
-    if (Got < static_cast<ssize_t>(sizeof(Magic)) ||
-        std::memcmp(First.Magic, Magic, sizeof(Magic)) != 0)
-      return "is no trace of torch-confirm's probe";
-    if (First.Version != Version)
-      return "is a trace of version " + std::to_string(First.Version) +
-             ", and this program reads version " + std::to_string(Version) +
-             ": the probe was built from other sources";
-    if (First.HeaderSize != sizeof(Header) || First.FileSize != FileSize)
-      return "has another layout than this program reads: the probe was built "
-             "from other sources";
-    if (static_cast<uint64_t>(Status.st_size) != FileSize)
-      return "is truncated: " + std::to_string(Status.st_size) + " of " +
-             std::to_string(FileSize) + " bytes";
-    void *Memory = mmap(nullptr, FileSize, PROT_READ, MAP_PRIVATE, File, 0);
-    if (Memory == MAP_FAILED)
-      return std::strerror(errno);
-    Data = static_cast<const char *>(Memory);
-    if (read(header().IsComplete) != 1)
-      return "is incomplete: the program ended while the probe started";
-    return {};
-  }
-
-  const char *Data = nullptr;
-};
 
 /// Samples that a killed program left half-moved are dropped: what stays is in
 /// the order of hits.
@@ -175,6 +99,8 @@ SiteData siteOf(const Mapping &File, const Site &From) {
   To.UnclearedSteps = read(From.UnclearedSteps);
   To.LeastLive = read(From.LeastLive);
   To.MostLive = read(From.MostLive);
+  To.Nanoseconds = read(From.Nanoseconds);
+  To.HitsWithoutGrad = read(From.HitsWithoutGrad);
   To.PeakBytes = read(From.PeakBytes);
   To.PeakCpuBytes = read(From.PeakCpuBytes);
   To.PeakCudaBytes = read(From.PeakCudaBytes);
@@ -336,6 +262,8 @@ std::optional<TraceData> readTrace(const std::string &Path,
       To.Sites[Places[Each.Site]].Thrown.push_back(
           {File.text(Each.Type), File.text(Each.Message), Number});
   }
+  if (From.HasTimeline)
+    To.Timeline = timelineOf(File, Place);
   return To;
 }
 

@@ -87,6 +87,7 @@ struct SiteData {
   uint64_t BytesKept = 0, NodesRunAgain = 0;
   uint64_t Synchronisations = 0, Exceptions = 0, UnclearedSteps = 0;
   int64_t LeastLive = 0, MostLive = 0;
+  uint64_t Nanoseconds = 0, HitsWithoutGrad = 0;
   int64_t PeakBytes = 0, PeakCpuBytes = 0, PeakCudaBytes = 0;
   /// Only kinds that happened.
   std::vector<CopyData> Copies;
@@ -98,6 +99,59 @@ struct SiteData {
   std::vector<ValueData> Values;
   /// Of the exceptions, those whose type and message were kept.
   std::vector<ThrownData> Thrown;
+};
+
+struct HeldData {
+  /// Index of TraceData::Sites.
+  uint32_t Site = 0;
+  HeldBySite Bytes = {};
+};
+
+struct MomentData {
+  MomentKind Kind = MomentKind::Regular;
+  uint64_t Nanoseconds = 0, Iterations = 0;
+  int64_t CpuBytes = 0, CudaBytes = 0, CudaReserved = 0, Nodes = 0;
+  int64_t ResidentBytes = -1;
+  /// Only sites that held something.
+  std::vector<HeldData> Held;
+};
+
+struct IterationData {
+  uint64_t Number = 0;
+  uint64_t Begin = 0, End = 0, BackwardBegin = 0, BackwardEnd = 0,
+           StepBegin = 0;
+  int64_t BytesBefore = 0, BytesAtBackward = 0, BytesAfterBackward = 0,
+          BytesAfter = 0, Peak = 0, NodesAfter = 0;
+};
+
+struct EventData {
+  /// Index of TraceData::Sites.
+  uint32_t Site = 0;
+  uint32_t Thread = 0;
+  uint64_t Begin = 0, End = 0;
+};
+
+struct NetworkData {
+  std::string Name, Type, Device, Shape;
+  int64_t Bytes = 0;
+  /// Index of TraceData::Sites; None where there is none.
+  uint32_t Site = None;
+  bool IsBuffer = false, NeedsGradient = false, HasGradient = false;
+};
+
+/// What is recorded with TORCH_CONFIRM_TIMELINE=1.
+struct TimelineData {
+  /// In order of time; of each kind of peak the highest.
+  std::vector<MomentData> Moments;
+  /// In order, each once.
+  std::vector<IterationData> Iterations;
+  /// The step or backward that ends them; None where there is none.
+  uint32_t IterationSite = None;
+  uint64_t IterationCount = 0;
+  /// In order of their begins.
+  std::vector<EventData> Events;
+  uint64_t EventCount = 0;
+  std::vector<NetworkData> Network;
 };
 
 struct CapabilityData {
@@ -133,6 +187,7 @@ struct TraceData {
 
   std::vector<ModuleData> Modules;
   std::vector<SiteData> Sites;
+  std::optional<TimelineData> Timeline;
 
   /// The module that an address is in; null where there is none.
   const ModuleData *moduleOf(uint64_t Address) const;

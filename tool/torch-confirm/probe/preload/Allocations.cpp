@@ -12,6 +12,7 @@
 #include "Marks.h"
 #include "Sites.h"
 #include "Stacks.h"
+#include "Timeline.h"
 
 #include <dlfcn.h>
 
@@ -110,6 +111,8 @@ void takes(uintptr_t Block, int64_t Size, bool IsCuda) {
     raise(Site.MostOwnCudaBytes, add(Site.CudaLiveBytes, Size));
   else
     raise(Site.MostOwnBytes, add(Site.LiveBytes, Size));
+  if (hasTimeline())
+    lookAtPeaks();
 }
 
 void gives(uintptr_t Block) {

@@ -11,6 +11,7 @@
 #include "Nodes.h"
 #include "Sites.h"
 #include "Stacks.h"
+#include "Timeline.h"
 
 namespace torchtidy::confirm::probe {
 namespace {
@@ -87,6 +88,7 @@ Returned hookExecute(void *Engine, const void *Roots, const void *Inputs,
     threadRunsBackwards();
   }
   hit(Site);
+  const TimedBackward Timed(Site);
   Within Backward(Site);
   return Next(Engine, Roots, Inputs, Keep, Create, Accumulate, Outputs);
 }

@@ -8,6 +8,7 @@
 #include "Hooks.h"
 #include "Sites.h"
 #include "Stacks.h"
+#include "Timeline.h"
 
 #include <cstring>
 
@@ -36,6 +37,16 @@ bool isOfLibTorch(const void *TypeInfo) {
       std::strncmp(Name, "N2at", 4) != 0)
     return false;
   return std::strstr(Name, "Error") || std::strstr(Name, "Exception");
+}
+
+constexpr char BadAlloc[] = "St9bad_alloc";
+
+bool isOfMemory(const char *Type, const char *Message) {
+  return std::strcmp(Type, BadAlloc) == 0 ||
+         std::strstr(Type, "OutOfMemoryError") ||
+         std::strstr(Message, "allocate memory") ||
+         std::strstr(Message, "not enough memory") ||
+         std::strstr(Message, "out of memory");
 }
 
 /// Null where there is no room.
@@ -71,7 +82,10 @@ trace::Thrown *rowOf(uint32_t Site, void *Object, const void *TypeInfo) {
     Busy Own;
     Torch->messageOf(Object, TypeInfo, Message, sizeof(Message));
   }
-  return rowOf(Site, keepText(nameOf(TypeInfo)), keepText(Message));
+  const char *Type = nameOf(TypeInfo);
+  if (hasTimeline() && isOfMemory(Type, Message))
+    lookAtFailure();
+  return rowOf(Site, keepText(Type), keepText(Message));
 }
 
 void isThrown(void *Object, const void *TypeInfo) {
@@ -111,7 +125,8 @@ extern "C" void __cxa_throw(void *Object, void *TypeInfo,
   // What leaves an operation is LibTorch's, of whatever type: some builds throw
   // std::runtime_error.
   if (Current.load(std::memory_order_acquire) == Phase::On && !Self.Busy &&
-      (Self.Depth || isOfLibTorch(TypeInfo)))
+      (Self.Depth || isOfLibTorch(TypeInfo) ||
+       (hasTimeline() && std::strcmp(nameOf(TypeInfo), BadAlloc) == 0)))
     isThrown(Object, TypeInfo);
   next<Throw>(NextThrow, "__cxa_throw")(Object, TypeInfo, Destroy);
   __builtin_unreachable();

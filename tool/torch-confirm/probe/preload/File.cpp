@@ -26,6 +26,11 @@ constexpr uint32_t SeriesGroup = 64;
 constexpr uint32_t SeriesInSandbox = 1024;
 std::atomic<bool> IsSealed;
 
+/// Places of a row of the held section that are reserved.
+uint32_t ReservedHeld[trace::AllMoments];
+constexpr uint32_t HeldGroup = 512;
+constexpr uint32_t HeldInSandbox = 1024;
+
 /// A program that looks at it after a call is to find its own.
 class KeepsErrno {
 public:
@@ -53,17 +58,22 @@ bool maySize() {
          (Most.rlim_cur == RLIM_INFINITY || Most.rlim_cur >= trace::FileSize);
 }
 
-bool reserveUpTo(uint32_t Series) {
+bool reserveBetween(uint64_t From, uint64_t To) {
   const KeepsErrno Guard;
-  const uint64_t From =
-      trace::SeriesAt + ReservedSeries * sizeof(trace::Series);
-  const uint64_t To = trace::SeriesAt + Series * sizeof(trace::Series);
   const int File = open(FilePath, O_RDWR | O_CLOEXEC);
   if (File < 0)
     return false;
-  const bool Done =
-      allocate(File, From, To < trace::FileSize ? To : trace::FileSize);
+  const bool Done = allocate(File, From, To);
   close(File);
+  return Done;
+}
+
+bool reserveUpTo(uint32_t Series) {
+  const uint64_t From =
+      trace::SeriesAt + ReservedSeries * sizeof(trace::Series);
+  const uint64_t To = trace::SeriesAt + Series * sizeof(trace::Series);
+  const bool Done =
+      reserveBetween(From, To < trace::IterationsAt ? To : trace::IterationsAt);
   if (Done)
     ReservedSeries = Series;
   return Done;
@@ -143,6 +153,7 @@ bool openTrace(const char *Path) {
     return false;
   Trace = static_cast<trace::Header *>(Memory);
   ReservedSeries = 0;
+  std::memset(ReservedHeld, 0, sizeof(ReservedHeld));
   Start = nanoseconds();
 
   std::memcpy(Trace->Magic, trace::Magic, sizeof(trace::Magic));
@@ -155,6 +166,11 @@ bool openTrace(const char *Path) {
   Trace->ValuesAt = trace::ValuesAt;
   Trace->ThrownAt = trace::ThrownAt;
   Trace->TextAt = trace::TextAt;
+  Trace->IterationsAt = trace::IterationsAt;
+  Trace->MomentsAt = trace::MomentsAt;
+  Trace->NetworkAt = trace::NetworkAt;
+  Trace->EventsAt = trace::EventsAt;
+  Trace->HeldAt = trace::HeldAt;
   Trace->ProcessId = static_cast<uint32_t>(getpid());
   Trace->StartedAt = time(nullptr);
   // Offset 0 is the empty text.
@@ -168,9 +184,31 @@ bool reserveSeries(uint32_t Series) {
           reserveUpTo(Series / SeriesGroup * SeriesGroup + SeriesGroup));
 }
 
+bool reserveTimeline() {
+  return reserveBetween(trace::IterationsAt, trace::HeldAt);
+}
+
+uint32_t reserveHeld(uint32_t Row, uint32_t Sites) {
+  uint32_t &Reserved = ReservedHeld[Row];
+  if (Sites <= Reserved || IsSealed.load(std::memory_order_relaxed))
+    return Sites < Reserved ? Sites : Reserved;
+  uint32_t Wanted = Sites / HeldGroup * HeldGroup + HeldGroup;
+  if (Wanted > trace::MaxSites)
+    Wanted = trace::MaxSites;
+  const uint64_t At = trace::HeldAt + Row * trace::HeldRow;
+  if (!reserveBetween(At + Reserved * sizeof(trace::HeldBySite),
+                      At + Wanted * sizeof(trace::HeldBySite)))
+    return Reserved;
+  Reserved = Wanted;
+  return Sites;
+}
+
 void sealTrace() {
-  if (!IsSealed.load(std::memory_order_relaxed))
+  if (!IsSealed.load(std::memory_order_relaxed)) {
     reserveUpTo(ReservedSeries + SeriesInSandbox);
+    for (uint32_t Row = 0; Trace->HasTimeline && Row < trace::AllMoments; ++Row)
+      reserveHeld(Row, HeldInSandbox);
+  }
   IsSealed.store(true, std::memory_order_relaxed);
 }
 

@@ -21,6 +21,11 @@ void unmapTrace(void *Mapping);
 /// file on a full disk would kill the program.
 bool reserveSeries(uint32_t Series);
 
+/// Whether there is for all of a timeline but what sites hold at moments.
+bool reserveTimeline();
+/// For what that many sites hold at a moment. \returns for how many there is.
+uint32_t reserveHeld(uint32_t Row, uint32_t Sites);
+
 /// From now on no file is opened, so that a program that forbids itself to open
 /// any is not killed for the probe's; some more series are reserved before.
 void sealTrace();

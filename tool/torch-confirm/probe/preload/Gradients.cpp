@@ -6,6 +6,7 @@
 #include "Allocations.h"
 #include "Sites.h"
 #include "Stacks.h"
+#include "Timeline.h"
 
 namespace torchtidy::confirm::probe {
 namespace {
@@ -44,6 +45,7 @@ Returned step(Step *Next, const char *Name, void *Optimizer, void *Closure) {
   const uint32_t Site = siteHere(trace::SiteKind::Step, keepText(Name));
   bump(Trace->Steps);
   hit(Site);
+  const TimedStep Timed(Site);
   if (isEmpty(Closure)) {
     Within Steps(Site);
     StepOf Telling(Optimizer, Site);

@@ -6,6 +6,7 @@
 #include "Hooks.h"
 #include "Sites.h"
 #include "Stacks.h"
+#include "Timeline.h"
 #include "Wrapped.h"
 
 #include <cstring>
@@ -312,11 +313,17 @@ __attribute__((noinline)) uint32_t operationBegins(const char *Name) {
     Self.IsJoining = Operation.Flags & IsJoining;
     Self.IsFactory = Operation.Flags & IsFactory;
     Own = Site;
-    hit(Site);
+    const uint64_t Time = hit(Site);
+    Self.BeganAt = 0;
+    if (hasTimeline()) {
+      Self.BeganAt = Time ? Time : timeNow();
+      lookAtOperation(Self.BeganAt);
+    }
     // What reads memory that is gone may be an operation that it calls.
     Self.IsWhole = Operation.Flags & IsPlain && !isWatchingWraps();
     if (Operation.Flags & IsTransparent) {
       Self.Depth = 0;
+      Self.BeganAt = 0;
       return Own;
     }
   } else if (Operation.Flags & IsTransparent) {
@@ -383,6 +390,8 @@ void operationEnds(const char *Name) {
     Self.SyncDepth = 0;
   if (--Self.Depth)
     return;
+  if (Self.BeganAt)
+    keepEvent(Self.Site, Self.BeganAt);
   if (Self.IsThrowing)
     settleException(0);
   Self.Site = 0;

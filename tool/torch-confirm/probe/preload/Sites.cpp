@@ -229,10 +229,10 @@ uint32_t siteOf(trace::SiteKind Kind, TextOffset Operation,
   return New;
 }
 
-void hit(uint32_t At) {
+uint64_t hit(uint32_t At) {
   if (!At) {
     bump(Trace->Unattributed);
-    return;
+    return 0;
   }
   trace::Site &Site = siteAt(At);
   const uint64_t Hit = Site.Hits.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -241,11 +241,12 @@ void hit(uint32_t At) {
     Site.OwnAtSecond.store(Own, std::memory_order_relaxed);
   raise(Site.MostOwnAtHit, Own);
   if (Site.SampleLock.exchange(1, std::memory_order_acquire))
-    return;
+    return 0;
   const uint32_t Next = now(Site.LastIndex) + 1;
   trace::Sample &Sample = Site.Last[Next & 1];
   Sample.Hit = Hit;
-  Sample.Nanoseconds = nanoseconds() - startNanoseconds();
+  const uint64_t Time = nanoseconds() - startNanoseconds();
+  Sample.Nanoseconds = Time;
   Sample.CpuBytes = now(Trace->LiveCpuBytes);
   Sample.CudaBytes = now(Trace->LiveCudaBytes);
   Sample.Nodes = now(Trace->NodesAlive);
@@ -279,6 +280,7 @@ void hit(uint32_t At) {
       keep(seriesAt(Series), Sample);
   }
   Site.SampleLock.store(0, std::memory_order_release);
+  return Time;
 }
 
 } // namespace torchtidy::confirm::probe

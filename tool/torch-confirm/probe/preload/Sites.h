@@ -28,8 +28,9 @@ inline trace::Site &siteAt(uint32_t Site) {
 uint32_t siteOf(trace::SiteKind Kind, TextOffset Operation,
                 const uintptr_t *Frames, uint32_t FrameCount);
 
-/// Counts a hit and takes a sample.
-void hit(uint32_t Site);
+/// Counts a hit and takes a sample. \returns when, since the start; 0 where it
+/// took none.
+uint64_t hit(uint32_t Site);
 
 void resetSiteLocks();
 

@@ -8,6 +8,8 @@
 //                               with writes torch-confirm.<process id>.trace.
 //   TORCH_CONFIRM_OFF=1         do nothing.
 //   TORCH_CONFIRM_HEAP=1        also sample malloc's bytes in use, at each hit.
+//   TORCH_CONFIRM_TIMELINE=1    also keep what is alive over time, iterations
+//                               and times of operations; see Timeline.h.
 //   TORCH_CONFIRM_NO_GRAD=<file>
 //                               an experiment: operations of the stacks that it
 //                               lists run with grad mode off.
@@ -37,6 +39,7 @@
 #include "Runtime.h"
 #include "Sites.h"
 #include "Stacks.h"
+#include "Timeline.h"
 #include "Traps.h"
 #include "Wrapped.h"
 
@@ -70,7 +73,8 @@ const ProbeSide Probe = {
     unclearedStep,      leafTrained,     leafStepped,        gradientEnds,
     optimizerMadeAgain, runsWithoutGrad, isWatchingStorages, usesStorage,
     castTaken,          memberReplaced,  moduleMadeAt,       memberCalled,
-    parameterListed,    bytesOfBlock};
+    parameterListed,    bytesOfBlock,    runsUnrecorded,     networkBegins,
+    networkStarts,      networkTensor,   networkEnds};
 
 /// Where the environment and the way the probe came into the process say to
 /// write; false for nowhere.
@@ -275,6 +279,7 @@ bool startFirst() {
   }
   describe();
   Trace->Unwinder = keepText(prepareStacks());
+  startTimeline();
   prepareExperiment();
   say(Quantity::CallStacks, true, "");
   const char *Wrong = openTorchSide();
@@ -346,6 +351,7 @@ bool startForked() {
   inherit(*static_cast<const trace::Header *>(Parent));
   unmapTrace(Parent);
   forgetFreed(CpuAtFork, CudaAtFork);
+  startTimeline();
   Trace->ForkedFrom = ParentId;
   Trace->LiveCpuBytes.store(CpuAtFork);
   Trace->PeakCpuBytes.store(CpuAtFork);

@@ -49,9 +49,10 @@ int uncaughtExceptions() {
 
 Within::Within(uint32_t Inside)
     : Depth(Self.Depth), Site(Self.Site), SyncDepth(Self.SyncDepth),
-      IsWhole(Self.IsWhole), Top(Self.Top), Exceptions(uncaughtExceptions()) {
+      IsWhole(Self.IsWhole), Top(Self.Top), BeganAt(Self.BeganAt), Exceptions(uncaughtExceptions()) {
   Self.Depth = Inside ? 1 : 0;
   Self.Site = Inside;
+  Self.BeganAt = 0;
   Self.SyncDepth = 0;
   Self.IsWhole = false;
   Self.Top = stackPointer();
@@ -65,6 +66,7 @@ Within::~Within() {
   Self.SyncDepth = SyncDepth;
   Self.IsWhole = IsWhole;
   Self.Top = Top;
+  Self.BeganAt = BeganAt;
 }
 
 void settleException(int Before) {

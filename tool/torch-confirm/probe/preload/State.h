@@ -61,6 +61,8 @@ struct Thread {
   uint32_t Depth;
   /// Of the outermost one.
   uint32_t Site;
+  /// When it began, with a timeline; 0 where that is of no interest.
+  uint64_t BeganAt;
   /// Of the last outermost operation, also when it has ended.
   uint32_t LastSite;
   /// How many outermost ones it has begun.
@@ -127,6 +129,7 @@ private:
   uint32_t Depth, Site, SyncDepth;
   bool IsWhole;
   uintptr_t Top;
+  uint64_t BeganAt;
   int Exceptions;
 };
 

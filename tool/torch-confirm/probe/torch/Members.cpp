@@ -256,6 +256,7 @@ void moduleAsked(const void *Of) {
     Known->Asked.clear();
   if (!isDue(++Known->Asked[&Root]))
     return;
+  tellNetwork(Root, *Tell);
   if (Known->Modules.size() >= MostModules || Known->Pairs.size() >= MostPairs)
     dropDead();
   std::vector<std::shared_ptr<Module>> All;

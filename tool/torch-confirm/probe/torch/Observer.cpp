@@ -69,6 +69,8 @@ begins(const at::RecordFunction &Function) {
     Listener->runsInMode(Site, *IsTraining);
   if (const void *Memory = memoryOfElement(Function.inputs()))
     Listener->isOfOneElement(Site, Memory);
+  if (!c10::GradMode::is_enabled())
+    Listener->runsUnrecorded(Site);
   if (Listener->isWatching())
     forMemory(Function.inputs(),
               [&](const void *Memory) { Listener->wasGiven(Site, Memory); });

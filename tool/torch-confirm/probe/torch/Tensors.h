@@ -9,6 +9,10 @@
 #include <functional>
 #include <string>
 
+namespace torch::nn {
+class Module;
+}
+
 namespace torchtidy::confirm::probe {
 
 CopyFacts copyFacts(const void *Self, const void *Source);
@@ -43,6 +47,8 @@ uint32_t steppedAt(const at::Tensor &Of);
 void tellCast(uint32_t Step, bool IsStale);
 void castGiven(const void *Of, const void *Copy);
 
+/// Tells what its parameters and buffers are, where somebody wants to know.
+void tellNetwork(const torch::nn::Module &Root, const ProbeSide &Probe);
 void watchMembers(const ProbeSide &Probe);
 void moduleAsked(const void *Module);
 void moduleCalled(const void *Module);

@@ -1,0 +1,259 @@
+// Moments: what is alive, by site. And events.
+//
+// Who looks pays for going through all sites: some 10 microseconds for few
+// hundred. So moments come ever more seldom as the run goes on, peaks only where
+// a 64th more is alive than at the one before, and looking takes at most a
+// fiftieth of the time.
+
+#include "Timeline.h"
+
+#include "Allocations.h"
+#include "File.h"
+#include "Iterations.h"
+#include "Sites.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace torchtidy::confirm::probe {
+namespace {
+
+using trace::AllMoments;
+using trace::MaxMoments;
+using trace::MomentKind;
+
+constexpr uint64_t FirstInterval = 1000000;
+constexpr uint64_t ShareOfTime = 50;
+// Rows behind those of regular moments.
+constexpr uint32_t CpuPeakRow = MaxMoments, CudaPeakRow = MaxMoments + 2,
+                   FailureRow = MaxMoments + 4;
+
+std::atomic<uint64_t> NextDue;
+std::atomic<uint64_t> Interval;
+/// The least that was alive at operations since a moment was due.
+std::atomic<int64_t> Low;
+std::atomic<int64_t> NextCpuPeak, NextCudaPeak;
+/// A row of two is the older one of its kind of peak.
+uint32_t CpuPeaks, CudaPeaks;
+std::atomic<uint32_t> IsLooking;
+
+template <typename T> T now(const std::atomic<T> &Counter) {
+  return Counter.load(std::memory_order_relaxed);
+}
+
+template <typename T> T *sectionAt(uint64_t Offset) {
+  return reinterpret_cast<T *>(reinterpret_cast<char *>(Trace) + Offset);
+}
+trace::Moment &momentAt(uint32_t Row) {
+  return sectionAt<trace::Moment>(trace::MomentsAt)[Row];
+}
+
+/// -1 where that is not known.
+int64_t residentBytes() {
+  if (isTraceSealed())
+    return -1;
+  const int File = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (File < 0)
+    return -1;
+  char Text[128];
+  const ssize_t Got = read(File, Text, sizeof(Text) - 1);
+  close(File);
+  if (Got <= 0)
+    return -1;
+  Text[Got] = 0;
+  const char *Second = std::strchr(Text, ' ');
+  return Second ? std::strtoll(Second, nullptr, 10) * sysconf(_SC_PAGESIZE)
+                : -1;
+}
+
+void fill(uint32_t Row, MomentKind Kind, uint64_t Now) {
+  trace::Moment &To = momentAt(Row);
+  To.State.store(1);
+  To.Kind = Kind;
+  To.Nanoseconds = Now;
+  To.Iterations = iterationsDone();
+  To.CpuBytes = now(Trace->LiveCpuBytes);
+  To.CudaBytes = now(Trace->LiveCudaBytes);
+  To.CudaReserved = now(Trace->PeakCudaReserved);
+  To.Nodes = now(Trace->NodesAlive);
+  To.ResidentBytes = residentBytes();
+  const uint32_t Places = reserveHeld(Row, now(Trace->SiteCount) + 1);
+  auto *Held =
+      sectionAt<trace::HeldBySite>(trace::HeldAt + Row * trace::HeldRow);
+  for (uint32_t I = 1; I < Places; ++I) {
+    const trace::Site &Site = siteAt(I);
+    Held[I] = {now(Site.LiveBytes), now(Site.CudaLiveBytes),
+               now(Site.NodesAlive)};
+  }
+  To.SiteCount = Places ? Places - 1 : 0;
+  To.State.store(2, std::memory_order_release);
+}
+
+/// Every second moment goes, in the order of time.
+void thinOut() {
+  uint64_t Times[MaxMoments];
+  for (uint32_t I = 0; I < MaxMoments; ++I)
+    Times[I] = momentAt(I).Nanoseconds;
+  for (uint32_t I = 0; I < MaxMoments; ++I) {
+    uint32_t Before = 0;
+    for (uint32_t J = 0; J < MaxMoments; ++J)
+      Before += Times[J] < Times[I] || (Times[J] == Times[I] && J < I);
+    if (Before & 1)
+      momentAt(I).State.store(0);
+  }
+  Interval.store(now(Interval) * 2);
+}
+
+uint32_t freeRow() {
+  for (;;) {
+    for (uint32_t I = 0; I < MaxMoments; ++I)
+      if (momentAt(I).State.load() != 2)
+        return I;
+    thinOut();
+  }
+}
+
+void look(MomentKind Kind) {
+  const uint64_t Begin = timeNow();
+  fill(freeRow(), Kind, Begin);
+  const uint64_t End = timeNow();
+  const uint64_t Pause = (End - Begin) * ShareOfTime;
+  NextDue.store(End + (Pause > now(Interval) ? Pause : now(Interval)));
+  Low.store(INT64_MAX);
+}
+
+/// One thread looks, and others go on.
+class Looking {
+public:
+  Looking() : IsMine(!IsLooking.exchange(1, std::memory_order_acquire)) {}
+  ~Looking() {
+    if (IsMine)
+      IsLooking.store(0, std::memory_order_release);
+  }
+  explicit operator bool() const { return IsMine; }
+  Looking(const Looking &) = delete;
+  Looking &operator=(const Looking &) = delete;
+
+private:
+  bool IsMine;
+};
+
+int64_t above(int64_t Bytes) { return Bytes + Bytes / 64 + 4096; }
+
+void lookAtPeak(std::atomic<int64_t> &Next, int64_t Live, MomentKind Kind,
+                uint32_t Row, uint32_t &Times) {
+  const Looking Mine;
+  if (!Mine || Live < now(Next))
+    return;
+  fill(Row + (Times++ & 1), Kind, timeNow());
+  Next.store(above(Live));
+}
+
+uint32_t threadNumber() {
+  static TORCH_CONFIRM_TLS uint32_t Known;
+  static TORCH_CONFIRM_TLS uint32_t KnownOf;
+  if (KnownOf != Trace->ProcessId) {
+    KnownOf = Trace->ProcessId;
+    Known = static_cast<uint32_t>(syscall(SYS_gettid));
+  }
+  return Known;
+}
+
+} // namespace
+
+uint64_t timeNow() { return nanoseconds() - startNanoseconds(); }
+
+void startTimeline() {
+  const char *Wish = getenv("TORCH_CONFIRM_TIMELINE");
+  if (!Wish || !*Wish || std::strcmp(Wish, "0") == 0 || !reserveTimeline())
+    return;
+  resetTimeline();
+  Trace->HasTimeline = 1;
+}
+
+void resetTimeline() {
+  NextDue.store(0);
+  Interval.store(FirstInterval);
+  Low.store(INT64_MAX);
+  NextCpuPeak.store(1);
+  NextCudaPeak.store(1);
+  CpuPeaks = CudaPeaks = 0;
+  IsLooking.store(0);
+  resetIterations();
+}
+
+void lookAtOperation(uint64_t Now) {
+  const uint64_t Due = now(NextDue);
+  if (Now < Due || isAmidIterations(Now))
+    return;
+  const int64_t Live = now(Trace->LiveCpuBytes) + now(Trace->LiveCudaBytes);
+  // Half an interval shows how little is alive between two pieces of work; then
+  // the first such moment is taken, or the one when time is over.
+  const uint64_t Half = now(Interval) / 2;
+  int64_t Least = now(Low);
+  if (Live < Least)
+    Low.store(Least = Live);
+  if (Now < Due + Half ||
+      (Live > Least + Least / 64 + 4096 && Now < Due + 3 * Half))
+    return;
+  const Looking Mine;
+  if (Mine && Now >= now(NextDue))
+    look(MomentKind::Regular);
+}
+
+void lookAfterStep(uint64_t Now) {
+  if (Now < now(NextDue))
+    return;
+  const Looking Mine;
+  if (Mine)
+    look(MomentKind::AfterStep);
+}
+
+void lookAtPeaks() {
+  const int64_t Cpu = now(Trace->LiveCpuBytes),
+                Cuda = now(Trace->LiveCudaBytes);
+  noticePeakOfIteration(Cpu + Cuda);
+  if (Cpu >= now(NextCpuPeak))
+    lookAtPeak(NextCpuPeak, Cpu, MomentKind::CpuPeak, CpuPeakRow, CpuPeaks);
+  if (Cuda >= now(NextCudaPeak))
+    lookAtPeak(NextCudaPeak, Cuda, MomentKind::CudaPeak, CudaPeakRow,
+               CudaPeaks);
+}
+
+void lookAtFailure() {
+  const Looking Mine;
+  if (Mine)
+    fill(FailureRow, MomentKind::Failure, timeNow());
+}
+
+void keepEvent(uint32_t Site, uint64_t Begin) {
+  if (!Site)
+    return;
+  const uint64_t End = timeNow();
+  bump(siteAt(Site).Nanoseconds, End - Begin);
+  const uint64_t Number =
+      Trace->EventCount.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t Row =
+      Number < trace::FirstEvents
+          ? Number
+          : trace::FirstEvents +
+                (Number - trace::FirstEvents) % trace::LastEvents;
+  trace::Event &To = sectionAt<trace::Event>(trace::EventsAt)[Row];
+  To.Site.store(0, std::memory_order_relaxed);
+  To.Thread = threadNumber();
+  To.Begin = Begin;
+  To.End = End;
+  To.Site.store(Site, std::memory_order_release);
+}
+
+void runsUnrecorded(uint32_t Site) {
+  if (hasTimeline() && Site)
+    bump(siteAt(Site).HitsWithoutGrad);
+}
+
+} // namespace torchtidy::confirm::probe
