@@ -251,7 +251,8 @@ def every_width_fits(reader: Reader) -> None:
         page.set_viewport_size({"width": 500, "height": 900})
         page.wait_for_timeout(100)
         assert page.evaluate("document.documentElement.scrollWidth") <= 500
-        assert page.locator(".plot canvas").first.bounding_box()["width"] < 500  # type: ignore
+        box = page.locator(".plot canvas").first.bounding_box()
+        assert box and box["width"] < 500
 
 
 def it_prints(reader: Reader) -> None:
