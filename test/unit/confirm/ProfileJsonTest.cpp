@@ -5,18 +5,22 @@
 #include "profile/Page.h"
 #include "support/Errors.h"
 #include "support/Files.h"
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace torchtidy::confirm {
 namespace {
 
 using nlohmann::ordered_json;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 namespace fs = std::filesystem;
+
+const std::vector<std::string> None;
+
+testing::AssertionResult has(const std::string &Text, const std::string &Part) {
+  if (Text.find(Part) != std::string::npos)
+    return testing::AssertionSuccess();
+  return testing::AssertionFailure()
+         << "there is no " << Part << " in " << Text.substr(0, 3000);
+}
 
 nlohmann::json plain(const ordered_json &Value) {
   return nlohmann::json::parse(Value.dump());
@@ -30,8 +34,8 @@ SchemaReader schema() {
 TEST(ProfileJson, IsAsItsSchemaSaysAndHasAllOfIt) {
   MadeReport Made;
   SchemaReader Schema = schema();
-  EXPECT_THAT(Schema.check(plain(jsonOf(Made.Run, Made.Of))), IsEmpty());
-  EXPECT_THAT(Schema.neverSeen(), IsEmpty());
+  EXPECT_EQ(Schema.check(plain(jsonOf(Made.Run, Made.Of))), None);
+  EXPECT_EQ(Schema.neverSeen(), None);
 }
 
 TEST(ProfileJson, TheSchemaRefusesWhatIsWrong) {
@@ -58,7 +62,7 @@ TEST(ProfileJson, TheSchemaRefusesWhatIsWrong) {
 TEST(ProfileJson, WhatIsNotKnownIsAbsent) {
   const Recording Run;
   const ordered_json Report = jsonOf(Run, Profile());
-  EXPECT_THAT(schema().check(plain(Report)), IsEmpty());
+  EXPECT_EQ(schema().check(plain(Report)), None);
   for (const char *Name : {"exitCode", "signal", "libtorch", "cudaDevice"})
     EXPECT_FALSE(Report["program"].contains(Name)) << Name;
   EXPECT_EQ(Report["totals"].size(), 1U) << Report["totals"];
@@ -77,8 +81,8 @@ TEST(ProfileJson, OnTheCpuThereIsNothingOfCuda) {
   EXPECT_FALSE(Report["curves"].contains("reserved"));
   EXPECT_EQ(Report["moments"][0]["held"].dump(),
             R"([{"site":0,"cpu":64,"nodes":72}])");
-  EXPECT_THAT(Report["notMeasured"].dump(),
-              HasSubstr(R"({"quantity":"cuda-memory","reason":"no CUDA"})"));
+  EXPECT_TRUE(has(Report["notMeasured"].dump(),
+                  R"({"quantity":"cuda-memory","reason":"no CUDA"})"));
 }
 
 TEST(ProfileJson, WhatAnIterationDidNotDoIsAbsent) {
@@ -168,8 +172,8 @@ TEST_F(ProfilePage, WithoutLibrariesItSaysWhatToDo) {
     pageOf(jsonOf(Made.Run, Made.Of), Data);
     FAIL() << "there is a page";
   } catch (const UserError &Error) {
-    EXPECT_THAT(Error.what(), HasSubstr("npm"));
-    EXPECT_THAT(Error.what(), HasSubstr("--json"));
+    EXPECT_TRUE(has(Error.what(), "npm"));
+    EXPECT_TRUE(has(Error.what(), "--json"));
   }
 }
 
@@ -178,10 +182,10 @@ TEST_F(ProfilePage, HasTheWholeReportAndNothingBreaksOut) {
   const ordered_json Report = jsonOf(Made.Run, Made.Of);
   const std::string Page = pageOf(Report, Data);
   EXPECT_EQ(embedded(Page)["report"], Report);
-  EXPECT_THAT(Page, HasSubstr("<title>&lt;/title>&lt;/script>&lt;!-- "
-                              "{{SCRIPTS}} &amp; so on</title>"));
-  EXPECT_THAT(Page, HasSubstr("&lt;MIT> {{REPORT}}"));
-  EXPECT_THAT(Page, Not(HasSubstr("no </script>")));
+  EXPECT_TRUE(has(Page, "<title>&lt;/title>&lt;/script>&lt;!-- "
+                        "{{SCRIPTS}} &amp; so on</title>"));
+  EXPECT_TRUE(has(Page, "&lt;MIT> {{REPORT}}"));
+  EXPECT_FALSE(has(Page, "no </script>"));
 }
 
 TEST_F(ProfilePage, TextThatIsNoUtf8IsShownAllTheSame) {
@@ -197,28 +201,28 @@ TEST_F(ProfilePage, ShowsTheLinesAroundACause) {
   Made.Of.Causes[0].Line = {Source, 7, "train"};
   const ordered_json Lines =
       embedded(pageOf(jsonOf(Made.Run, Made.Of), Data))["sources"][0]["lines"];
-  EXPECT_THAT(Lines, ElementsAre("4", "5", "6", "7", "8"));
+  EXPECT_EQ(Lines.dump(), R"(["4","5","6","7","8"])");
   // A file that has become shorter is not the one that the program was built
   // of.
   Made.Of.Causes[0].Line.Line = 9;
-  EXPECT_THAT(embedded(pageOf(jsonOf(Made.Run, Made.Of), Data))["sources"],
-              IsEmpty());
+  EXPECT_EQ(embedded(pageOf(jsonOf(Made.Run, Made.Of), Data))["sources"].size(),
+            0U);
 }
 
 TEST_F(ProfilePage, LeavesMomentsOutWhereAllWouldBeTooMuch) {
   Moment Each;
   Each.By.assign(1000, {0, 1, 0, 1});
-  Made.Run.Moments.assign(500, Each);
+  Made.Run.Moments.assign(250, Each);
   Made.Run.Moments[123].Kind = MomentKind::Failure;
   const ordered_json Moments =
       embedded(pageOf(jsonOf(Made.Run, Made.Of), Data))["report"]["moments"];
-  ASSERT_EQ(Moments.size(), 500U);
+  ASSERT_EQ(Moments.size(), 250U);
   const auto Held =
       std::count_if(Moments.begin(), Moments.end(),
                     [](const ordered_json &M) { return M.contains("held"); });
-  EXPECT_LT(Held, 210);
-  EXPECT_GT(Held, 150);
-  for (size_t Kept : {0, 123, 499})
+  EXPECT_LT(Held, 135);
+  EXPECT_GT(Held, 115);
+  for (size_t Kept : {0, 123, 249})
     EXPECT_TRUE(Moments[Kept].contains("held")) << Kept;
 }
 
