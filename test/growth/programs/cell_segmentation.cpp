@@ -64,7 +64,8 @@ struct SegmenterImpl : torch::nn::Module {
   torch::Tensor forward(const torch::Tensor &x) {
     const torch::Tensor fine = wide(x);
     torch::Tensor coarse = bottom(deep(torch::max_pool2d(fine, 2)));
-    coarse = torch::upsample_nearest2d(coarse, {{kSide, kSide}}, std::nullopt);
+    coarse =
+        torch::upsample_nearest2d(coarse, torch::IntArrayRef({kSide, kSide}));
     return out(join(torch::cat({fine, coarse}, 1)));
   }
 

@@ -197,7 +197,7 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
-  int64_t iterations = 320;
+  int64_t iterations = 400;
   for (int i = 1; i + 1 < argc; ++i)
     if (std::strcmp(argv[i], "--iterations") == 0)
       iterations = std::atoll(argv[i + 1]);

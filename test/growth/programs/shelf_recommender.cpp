@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kBooks = 3000;
 constexpr int64_t kReaders = 240;
 constexpr int64_t kGenres = 12;
-constexpr int64_t kCover = 2048;
+constexpr int64_t kCover = 3072;
 constexpr int64_t kWidth = 64;
 constexpr int64_t kBatch = 64;
 constexpr size_t kLately = 6;
@@ -132,7 +132,7 @@ TORCH_MODULE(Towers);
 class Trainer {
 public:
   Trainer()
-      : shop_(8), covers_(700), history_(kReaders),
+      : shop_(8), covers_(1600), history_(kReaders),
         user_optimizer_(towers_->userParameters(),
                         torch::optim::AdamOptions(4e-3)),
         item_optimizer_(towers_->itemParameters(),

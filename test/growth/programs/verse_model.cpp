@@ -135,7 +135,7 @@ struct History {
 } // namespace
 
 int main(int argc, char **argv) {
-  int64_t iterations = 260;
+  int64_t iterations = 416;
   for (int i = 1; i + 1 < argc; ++i)
     if (std::strcmp(argv[i], "--iterations") == 0)
       iterations = std::atoll(argv[i + 1]);

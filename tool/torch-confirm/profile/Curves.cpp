@@ -39,10 +39,9 @@ static std::vector<Point> allPoints(const Recording &Run) {
   for (const Site &S : Run.Sites)
     for (const Sample &From : S.Series)
       Add(From, false);
-  std::stable_sort(Result.begin(), Result.end(),
-                   [](const Point &A, const Point &B) {
-                     return A.Seconds < B.Seconds;
-                   });
+  std::stable_sort(
+      Result.begin(), Result.end(),
+      [](const Point &A, const Point &B) { return A.Seconds < B.Seconds; });
   return Result;
 }
 
@@ -53,8 +52,10 @@ static void keepOf(std::vector<Point>::const_iterator From,
   const auto LessBytes = [](const Point &A, const Point &B) {
     return A.bytes() < B.bytes();
   };
-  const auto Nodes = std::minmax_element(
-      From, To, [](const Point &A, const Point &B) { return A.Nodes < B.Nodes; });
+  const auto Nodes =
+      std::minmax_element(From, To, [](const Point &A, const Point &B) {
+        return A.Nodes < B.Nodes;
+      });
   const auto Bytes = std::minmax_element(From, To, LessBytes);
   for (auto It = From; It != To; ++It)
     if (It->IsMoment || It == From || It == To - 1 || It == Bytes.first ||
@@ -67,17 +68,15 @@ std::vector<CurvePoint> curvesOf(const Recording &Run) {
   if (All.size() <= MostPoints)
     return {All.begin(), All.end()};
   std::vector<CurvePoint> Result;
-  const double Begin = All.front().Seconds,
-               Length = All.back().Seconds - Begin;
+  const double Begin = All.front().Seconds, Length = All.back().Seconds - Begin;
   auto From = All.begin();
   for (size_t Stretch = 1; From != All.end(); ++Stretch) {
     const double End = Begin + Length * double(Stretch) / double(Stretches);
-    const auto To =
-        Stretch >= Stretches
-            ? All.end()
-            : std::find_if(From, All.end(), [&](const Point &Each) {
-                return Each.Seconds > End;
-              });
+    const auto To = Stretch >= Stretches
+                        ? All.end()
+                        : std::find_if(From, All.end(), [&](const Point &Each) {
+                            return Each.Seconds > End;
+                          });
     if (From != To)
       keepOf(From, To, Result);
     From = To;
