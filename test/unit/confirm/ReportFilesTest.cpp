@@ -65,14 +65,14 @@ void expectNesting(const std::vector<json> &Slices) {
 }
 
 TEST(ChromeTrace, OperationsOfEachThreadNest) {
-  MadeReport Made;
+  MadeTraining Made;
   const auto Slices = eventsOf(traceOf(Made.run(), Made.What), "X");
   // Seven operations, and an iteration with three phases.
-  EXPECT_EQ(Slices.size(), MadeReport::Iterations * 11);
+  EXPECT_EQ(Slices.size(), MadeTraining::Iterations * 11);
   expectNesting(Slices);
   for (const json &Each : Slices)
     if (Each["name"] == "aten::mse_loss" &&
-        Each["tid"] == MadeReport::Autograd) {
+        Each["tid"] == MadeTraining::Autograd) {
       EXPECT_NEAR(Each["dur"].get<double>(), 1000, 1e-6)
           << "ends with what it lies in";
       EXPECT_EQ(Each["args"]["line"], "/work/app/train.cpp:14");
@@ -89,7 +89,7 @@ TEST(ChromeTrace, OperationsOfEachThreadNest) {
 }
 
 TEST(ChromeTrace, IterationsHaveTheirPhases) {
-  MadeReport Made;
+  MadeTraining Made;
   std::vector<std::string> Names;
   for (const json &Each : eventsOf(traceOf(Made.run(), Made.What), "X"))
     if (Each["tid"] == 1 && Each["ts"].get<double>() < 19000)
@@ -104,7 +104,7 @@ TEST(ChromeTrace, IterationsHaveTheirPhases) {
 }
 
 TEST(ChromeTrace, CurvesAndMarks) {
-  MadeReport Made;
+  MadeTraining Made;
   Made.run().Moments.back().Kind = MomentKind::Failure;
   Made.run().Signal = 9;
   const std::string Text = traceOf(Made.run(), Made.What);
@@ -129,7 +129,7 @@ TEST(ChromeTrace, CurvesAndMarks) {
 TEST(ChromeTrace, EmptyRunAndOddNames) {
   Recording Run;
   EXPECT_TRUE(eventsOf(traceOf(Run, {}), "X").empty());
-  MadeReport Made;
+  MadeTraining Made;
   Made.run().Sites[0].Operation = "a\"\n\xff";
   Made.run().Events = {{0, 1, 0, 1}, {0, 2, 0, -1}, {99, 1, 0, 1}};
   const auto Slices = eventsOf(traceOf(Made.run(), {}), "X");
@@ -232,7 +232,7 @@ TEST(Blocks, GrowthIsABlockOfItsOwnAndTheNewestGoesFirst) {
 }
 
 TEST(GrowthSarif, OneResultForEachCause) {
-  MadeReport Made;
+  MadeTraining Made;
   const json Log = json::parse(growthSarif(Made.run(), Made.What));
   const json &Run = Log["runs"][0];
   ASSERT_EQ(Run["results"].size(), 2u);
@@ -262,7 +262,7 @@ TEST(GrowthSarif, OneResultForEachCause) {
 }
 
 TEST(GrowthSarif, FilesBelowTheFolderAndWhatIsTheSameLater) {
-  MadeReport Made;
+  MadeTraining Made;
   Cause &First = Made.What.Causes[0];
   First.Line.File = std::filesystem::current_path() / "src" / "train.cpp";
   const auto Result = [&] {
@@ -281,10 +281,10 @@ TEST(GrowthSarif, FilesBelowTheFolderAndWhatIsTheSameLater) {
 }
 
 /// As large as a recording gets.
-MadeReport largeReport() {
-  MadeReport Made;
+MadeTraining largeReport() {
+  MadeTraining Made;
   Recording &Run = Made.run();
-  Run.Sites.resize(3000, Run.Sites[MadeReport::Forward]);
+  Run.Sites.resize(3000, Run.Sites[MadeTraining::Forward]);
   Made.What.Sites.resize(3000, {WorkPhase::Forward, MemoryKind::Activations});
   Run.Moments.resize(66);
   for (size_t M = 0; M < Run.Moments.size(); ++M) {
@@ -306,13 +306,13 @@ MadeReport largeReport() {
 }
 
 TEST(ReportFiles, LargeRunIsQuick) {
-  MadeReport Made = largeReport();
+  MadeTraining Made = largeReport();
   const auto Begin = std::chrono::steady_clock::now();
   const std::string Trace = traceOf(Made.run(), Made.What);
   const std::string Snapshot = snapshotOf(Made.run(), Made.What);
   const std::chrono::duration<double> Took =
       std::chrono::steady_clock::now() - Begin;
-  EXPECT_EQ(eventsOf(Trace, "X").size(), 32768 + MadeReport::Iterations * 4);
+  EXPECT_EQ(eventsOf(Trace, "X").size(), 32768 + MadeTraining::Iterations * 4);
   EXPECT_GT(Snapshot.size(), 500000u);
   EXPECT_LT(Snapshot.size(), 5000000u);
   RecordProperty("seconds", std::to_string(Took.count()));
@@ -335,12 +335,12 @@ TEST(ReportFiles, AreWritten) {
   };
   for (const bool HasCuda : {false, true}) {
     const std::string Device = HasCuda ? "cuda" : "cpu";
-    MadeReport Made(HasCuda);
+    MadeTraining Made(HasCuda);
     Write(Device + ".trace.json", traceOf(Made.run(), Made.What));
     Write(Device + ".pickle", snapshotOf(Made.run(), Made.What));
     Write(Device + ".sarif", growthSarif(Made.run(), Made.What));
   }
-  MadeReport Large = largeReport();
+  MadeTraining Large = largeReport();
   Write("large.trace.json", traceOf(Large.run(), Large.What));
   Write("large.pickle", snapshotOf(Large.run(), Large.What));
   Write("empty.trace.json", traceOf({}, {}));

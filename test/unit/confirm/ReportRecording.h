@@ -10,13 +10,13 @@
 namespace torchtidy::confirm {
 
 /// Bytes are in KiB, times in milliseconds.
-struct MadeReport {
+struct MadeTraining {
   static constexpr uint64_t Iterations = 40;
   static constexpr uint32_t Main = 4711, Autograd = 4712;
   enum : size_t { Weight, Batch, Forward, Loss, Backward, Step };
 
   /// \param HasCuda activations and weights are on a CUDA device.
-  explicit MadeReport(bool HasCuda = false) : OnCuda(HasCuda) {
+  explicit MadeTraining(bool HasCuda = false) : OnCuda(HasCuda) {
     Recording &R = Made.Run;
     R.Process = Main;
     R.Seconds = 0.5;

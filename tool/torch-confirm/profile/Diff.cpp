@@ -123,8 +123,10 @@ ordered_json placeOf(const RowPair &Of) {
 ordered_json changes(const std::vector<RowPair> &Pairs, const char *Name) {
   std::vector<ordered_json> Result;
   for (const RowPair &Each : Pairs) {
-    const double Before = amountOf(Each.first, Name),
-                 After = amountOf(Each.second, Name);
+    const auto Amount = [&](const Row &Of) {
+      return Of.Value ? Of.Value->value(Name, json(0)) : json(0);
+    };
+    const json Before = Amount(Each.first), After = Amount(Each.second);
     if (Before == After)
       continue;
     ordered_json Row = placeOf(Each);

@@ -106,13 +106,12 @@ std::string causes(const ordered_json &Diff) {
     });
     Result += padded(State, 9) + Each["kind"].get<std::string>() + "  " +
               placeText(Each) + "\n         ";
-    if (Each.contains("before"))
-      Result += weightOf(Each["before"], Unit);
-    if (Each.contains("before") && Each.contains("after"))
-      Result += " -> ";
-    if (Each.contains("after"))
-      Result += weightOf(Each["after"], Unit);
-    Result += "\n";
+    const std::string Old =
+        Each.contains("before") ? weightOf(Each["before"], Unit) : "";
+    const std::string New =
+        Each.contains("after") ? weightOf(Each["after"], Unit) : "";
+    Result += Old + (Old.empty() || New.empty() || Old == New ? "" : " -> ") +
+              (Old == New ? "" : New) + "\n";
     if (Each.contains("cure") && Each["state"] != "gone")
       Result += "         " + Each["cure"].get<std::string>() + "\n";
   }
