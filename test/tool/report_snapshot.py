@@ -8,6 +8,7 @@ MEMORY_VIZ is torch/cuda/_memory_viz.py of a wheel; it runs without the rest of 
 """
 
 import importlib.util
+import itertools
 import pickle
 import pickletools
 import re
@@ -82,7 +83,7 @@ def replay(trace: list[dict[str, Any]]) -> tuple[dict[int, int], int]:
             case action:
                 assert action == "snapshot", action
     ordered = sorted(blocks.items())
-    for (address, size), (other, _) in zip(ordered, ordered[1:]):
+    for (address, size), (other, _) in itertools.pairwise(ordered):
         assert address + size <= other
     return blocks, most
 

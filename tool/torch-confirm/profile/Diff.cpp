@@ -1,96 +1,14 @@
 #include "profile/Diff.h"
+#include "profile/DiffRows.h"
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
-#include <tuple>
 
 using nlohmann::json;
 using nlohmann::ordered_json;
 
 namespace torchtidy::confirm {
 namespace {
-
-/// What stays of a line when the file around it changes. Folders do not count:
-/// the two may be built in different ones.
-using LineKey = std::tuple<std::string, std::string, std::string>;
-
-struct Row {
-  const json *Value = nullptr;
-  std::string Operation;
-};
-/// Null: it is in the other one alone.
-using RowPair = std::pair<Row, Row>;
-
-const json &lineOf(const Row &Of) { return Of.Value->at("line"); }
-
-unsigned numberOf(const Row &Of) { return lineOf(Of).value("line", 0u); }
-
-LineKey keyOf(const Row &Of) {
-  const json &Line = lineOf(Of);
-  const std::filesystem::path File = Line.value("file", "");
-  return {File.filename().string(), Line.value("function", ""), Of.Operation};
-}
-
-/// The operation that a row is about, or that of the site with most of it.
-std::string operationOf(const json &Report, const json &Row) {
-  if (Row.contains("operation"))
-    return Row.at("operation");
-  const json Sites = Row.value("sites", json::array());
-  if (Sites.empty())
-    return "";
-  return Report.at("sites").at(Sites.at(0).get<size_t>()).at("operation");
-}
-
-std::vector<Row> rowsOf(const json &Report, const json &Values) {
-  std::vector<Row> Result;
-  for (const json &Each : Values)
-    Result.push_back({&Each, operationOf(Report, Each)});
-  return Result;
-}
-
-/// Of one key there may be several: those at the same line are the same, and
-/// the others are as they come.
-void pairUp(std::vector<Row> Before, std::vector<Row> After,
-            std::vector<RowPair> &Into) {
-  const bool SameCount = Before.size() == After.size();
-  const auto InOrder = [](const Row &A, const Row &B) {
-    return numberOf(A) < numberOf(B);
-  };
-  std::stable_sort(Before.begin(), Before.end(), InOrder);
-  std::stable_sort(After.begin(), After.end(), InOrder);
-  if (!SameCount)
-    for (Row &Each : Before) {
-      const auto It =
-          std::find_if(After.begin(), After.end(), [&](const Row &Other) {
-            return numberOf(Other) == numberOf(Each);
-          });
-      if (It == After.end())
-        continue;
-      Into.emplace_back(Each, *It);
-      After.erase(It);
-      Each.Value = nullptr;
-    }
-  Before.erase(std::remove_if(Before.begin(), Before.end(),
-                              [](const Row &Each) { return !Each.Value; }),
-               Before.end());
-  for (size_t I = 0; I < std::max(Before.size(), After.size()); ++I)
-    Into.emplace_back(I < Before.size() ? Before[I] : Row(),
-                      I < After.size() ? After[I] : Row());
-}
-
-std::vector<RowPair> matched(const std::vector<Row> &Before,
-                             const std::vector<Row> &After) {
-  std::map<LineKey, std::pair<std::vector<Row>, std::vector<Row>>> ByKey;
-  for (const Row &Each : Before)
-    ByKey[keyOf(Each)].first.push_back(Each);
-  for (const Row &Each : After)
-    ByKey[keyOf(Each)].second.push_back(Each);
-  std::vector<RowPair> Result;
-  for (auto &[Key, Both] : ByKey)
-    pairUp(std::move(Both.first), std::move(Both.second), Result);
-  return Result;
-}
 
 /// An amount of either; absent where it is unknown.
 ordered_json both(const json &Before, const json &After,
@@ -103,27 +21,27 @@ ordered_json both(const json &Before, const json &After,
   return Result;
 }
 
-double amountOf(const Row &Of, const char *Name) {
+double amountOf(const DiffRow &Of, const char *Name) {
   return Of.Value ? Of.Value->value(Name, 0.0) : 0.0;
 }
 
 /// The line as it is after, or as it was.
-ordered_json placeOf(const RowPair &Of) {
-  const Row &Shown = Of.second.Value ? Of.second : Of.first;
-  ordered_json Result = {{"line", lineOf(Shown)}};
+ordered_json placeOf(const DiffPair &Of) {
+  const DiffRow &Shown = Of.second.Value ? Of.second : Of.first;
+  ordered_json Result = {{"line", Shown.Value->at("line")}};
   if (Of.first.Value && Of.second.Value &&
-      numberOf(Of.first) != numberOf(Of.second))
-    Result["lineBefore"] = lineOf(Of.first);
+      lineNumberOf(Of.first) != lineNumberOf(Of.second))
+    Result["lineBefore"] = Of.first.Value->at("line");
   if (!Shown.Operation.empty())
     Result["operation"] = Shown.Operation;
   return Result;
 }
 
 /// Those that changed, by how much.
-ordered_json changes(const std::vector<RowPair> &Pairs, const char *Name) {
+ordered_json changes(const std::vector<DiffPair> &Pairs, const char *Name) {
   std::vector<ordered_json> Result;
-  for (const RowPair &Each : Pairs) {
-    const auto Amount = [&](const Row &Of) {
+  for (const DiffPair &Each : Pairs) {
+    const auto Amount = [&](const DiffRow &Of) {
       return Of.Value ? Of.Value->value(Name, json(0)) : json(0);
     };
     const json Before = Amount(Each.first), After = Amount(Each.second);
@@ -158,7 +76,7 @@ bool isAlike(double Before, double After) {
   return std::abs(After - Before) <= 0.05 * std::max(Before, After);
 }
 
-const char *stateOf(const RowPair &Of) {
+const char *stateOf(const DiffPair &Of) {
   if (!Of.first.Value)
     return "new";
   if (!Of.second.Value)
@@ -172,16 +90,16 @@ const char *stateOf(const RowPair &Of) {
 
 ordered_json causes(const json &Before, const json &After) {
   const auto Rows = [](const json &Report) {
-    std::vector<Row> Result = rowsOf(Report, Report.at("causes"));
+    std::vector<DiffRow> Result = rowsOf(Report, Report.at("causes"));
     // One line may be the cause of two things.
-    for (Row &Each : Result)
+    for (DiffRow &Each : Result)
       Each.Operation += "\n" + Each.Value->at("kind").get<std::string>();
     return Result;
   };
   ordered_json Result = ordered_json::array();
-  std::vector<RowPair> Pairs = matched(Rows(Before), Rows(After));
+  std::vector<DiffPair> Pairs = matched(Rows(Before), Rows(After));
   // What is new first, then what is there still; each by its weight.
-  const auto Rank = [](const RowPair &Of) {
+  const auto Rank = [](const DiffPair &Of) {
     const std::string State = stateOf(Of);
     return std::make_pair(
         State == "new"       ? 0
@@ -192,9 +110,9 @@ ordered_json causes(const json &Before, const json &After) {
   };
   std::stable_sort(
       Pairs.begin(), Pairs.end(),
-      [&](const RowPair &A, const RowPair &B) { return Rank(A) < Rank(B); });
-  for (const RowPair &Each : Pairs) {
-    const Row &Shown = Each.second.Value ? Each.second : Each.first;
+      [&](const DiffPair &A, const DiffPair &B) { return Rank(A) < Rank(B); });
+  for (const DiffPair &Each : Pairs) {
+    const DiffRow &Shown = Each.second.Value ? Each.second : Each.first;
     ordered_json Place = placeOf(Each);
     Place.erase("operation");
     ordered_json Cause = {{"state", stateOf(Each)},
@@ -217,7 +135,7 @@ ordered_json linesAtPeak(const json &Before, const json &After,
   const auto Rows = [&](const json &Report) {
     const auto At = json::json_pointer("/peaks") / Device / "lines";
     return Report.contains(At) ? rowsOf(Report, Report.at(At))
-                               : std::vector<Row>();
+                               : std::vector<DiffRow>();
   };
   return changes(matched(Rows(Before), Rows(After)), "bytes");
 }

@@ -1,19 +1,15 @@
 #include "profile/Snapshot.h"
+#include "profile/BlockOwners.h"
 #include "profile/Blocks.h"
 #include "profile/PickleWriter.h"
-#include "rules/Verdict.h"
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <ostream>
 
 namespace torchtidy::confirm {
 namespace {
 
-/// More are not told apart in a picture, and the viewer takes minutes to draw
-/// them.
-constexpr size_t MostOwners = 200;
 constexpr int64_t CpuAddress = int64_t(1) << 44, CudaAddress = int64_t(0x7f)
                                                                << 40;
 
@@ -24,82 +20,6 @@ struct Device {
   int64_t Held::*Part;
   int64_t Moment::*All;
   const std::optional<PeakProfile> *Peak;
-};
-
-/// Who holds blocks: a site each, then all the smaller ones together, then what
-/// no site is known for.
-class Owners {
-public:
-  Owners(const Recording &Run, const Profile &What) : Run(Run), What(What) {
-    std::vector<int64_t> Most(Run.Sites.size());
-    for (const Moment &Each : Run.Moments)
-      for (const Held &By : Each.By)
-        if (By.Site < Most.size())
-          Most[By.Site] =
-              std::max(Most[By.Site], std::max(By.CpuBytes, By.CudaBytes));
-    Sites.resize(Most.size());
-    std::iota(Sites.begin(), Sites.end(), size_t(0));
-    std::stable_sort(Sites.begin(), Sites.end(),
-                     [&](size_t A, size_t B) { return Most[A] > Most[B]; });
-    while (!Sites.empty() && Most[Sites.back()] == 0)
-      Sites.pop_back();
-    if (Sites.size() > MostOwners) {
-      Others = Sites.size() - MostOwners;
-      MostOfOthers = Most[Sites[MostOwners]];
-      Sites.resize(MostOwners);
-    }
-    OwnerOf.assign(Run.Sites.size(), Sites.size());
-    for (size_t I = 0; I < Sites.size(); ++I)
-      OwnerOf[Sites[I]] = I;
-  }
-
-  size_t count() const { return Sites.size() + 2; }
-
-  std::vector<int64_t> heldAt(const Moment &When, const Device &On) const {
-    std::vector<int64_t> Result(count());
-    int64_t Known = 0;
-    for (const Held &By : When.By)
-      if (By.Site < OwnerOf.size() && By.*On.Part > 0) {
-        Result[OwnerOf[By.Site]] += By.*On.Part;
-        Known += By.*On.Part;
-      }
-    Result.back() = std::max<int64_t>(When.*On.All - Known, 0);
-    return Result;
-  }
-
-  /// The viewer's legend; it fails where there is no "unknown".
-  const char *category(size_t Owner) const {
-    if (Owner >= Sites.size() || Sites[Owner] >= What.Sites.size())
-      return "unknown";
-    return nameOf(What.Sites[Sites[Owner]].Memory);
-  }
-
-  /// What is in place of the innermost frame.
-  std::string title(size_t Owner) const {
-    if (Owner == Sites.size() + 1)
-      return "no line is known";
-    if (Owner == Sites.size())
-      return countText(double(Others), "place") + " with " +
-             bytesText(double(MostOfOthers)) + " at most";
-    const size_t Site = Sites[Owner];
-    std::string Result = Run.Sites[Site].Operation;
-    if (Site < What.Sites.size())
-      Result += std::string(", ") + nameOf(What.Sites[Site].Memory) + ", " +
-                nameOf(What.Sites[Site].Phase);
-    return Result;
-  }
-
-  const std::vector<SourceLine> &stack(size_t Owner) const {
-    static const std::vector<SourceLine> None;
-    return Owner < Sites.size() ? Run.Sites[Sites[Owner]].Stack : None;
-  }
-
-private:
-  const Recording &Run;
-  const Profile &What;
-  std::vector<size_t> Sites, OwnerOf;
-  size_t Others = 0;
-  int64_t MostOfOthers = 0;
 };
 
 class Snapshot {
@@ -240,7 +160,8 @@ private:
     for (size_t I = 0; I < Run.Moments.size(); ++I) {
       const Moment &Each = Run.Moments[I];
       Last = Each.Seconds;
-      entries(Allocator.hold(Known.heldAt(Each, Of), reserved(Each, Of, Room)),
+      entries(Allocator.hold(Known.heldAt(Each, Of.Part, Of.All),
+                             reserved(Each, Of, Room)),
               Last, Of.Name, Numbers);
       if (*Of.Peak && (*Of.Peak)->Moment == I)
         snapshotMark(Last);
@@ -273,7 +194,7 @@ private:
   std::vector<BlockAction> blocksAtPeak(const Moment &At,
                                         const Device &Of) const {
     return Blocks(Of.FirstAddress)
-        .hold(Known.heldAt(At, Of), reserved(At, Of, 0));
+        .hold(Known.heldAt(At, Of.Part, Of.All), reserved(At, Of, 0));
   }
 
   static std::string atPeak(const Device &Of) {
@@ -335,7 +256,7 @@ private:
   }
 
   const Recording &Run;
-  const Owners Known;
+  const BlockOwners Known;
   PickleWriter Pickle;
   std::vector<Device> Devices;
 };
