@@ -103,9 +103,9 @@ constexpr const char *Program = "int main() {\n"      // 2
                                 "  read(); // READ\n" // 4
                                 "}\n";
 
-Event event(const std::string &Type, std::set<unsigned> At,
-            const std::string &Message = "") {
-  Event Result;
+scenarios::Event event(const std::string &Type, std::set<unsigned> At,
+                       const std::string &Message = "") {
+  scenarios::Event Result;
   Result.Measure = Exceptions;
   Result.Type = Type;
   Result.Words = Message;
@@ -182,8 +182,8 @@ TEST(Exception, NoneInFixed) {
   EXPECT_EQ(T.why(), "holds");
 }
 
-Event report(const std::string &Kind, unsigned Use, unsigned Freed) {
-  Event Result;
+scenarios::Event report(const std::string &Kind, unsigned Use, unsigned Freed) {
+  scenarios::Event Result;
   Result.Measure = SanitizerReports;
   Result.Type = Kind;
   Result.Lines["use"] = {Use};

@@ -21,6 +21,8 @@ public:
 std::unique_ptr<Command> makeRunCommand();
 std::unique_ptr<Command> makeJudgeCommand();
 std::unique_ptr<Command> makeProbeCommand();
+std::unique_ptr<Command> makeReportCommand();
+std::unique_ptr<Command> makeDiffCommand();
 
 } // namespace torchtidy::confirm
 

@@ -1,4 +1,4 @@
-#include "profile/ReportCommand.h"
+#include "cli/Command.h"
 #include "cli/Busiest.h"
 #include "cli/ProbeOptions.h"
 #include "profile/Braces.h"
