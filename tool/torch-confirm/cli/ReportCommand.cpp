@@ -2,6 +2,11 @@
 #include "cli/Busiest.h"
 #include "cli/ProbeOptions.h"
 #include "profile/Braces.h"
+#include "profile/ChromeTrace.h"
+#include "profile/Json.h"
+#include "profile/Page.h"
+#include "profile/Sarif.h"
+#include "profile/Snapshot.h"
 #include "profile/Text.h"
 #include "recording/FromTrace.h"
 #include "recording/Json.h"
@@ -16,6 +21,7 @@
 #include "support/Numbers.h"
 #include "support/Sizes.h"
 #include "trace/Trace.h"
+#include <fstream>
 #include <iostream>
 #include <unistd.h>
 
@@ -49,7 +55,24 @@ public:
                     "Report on what an earlier run recorded (--recording) "
                     "instead of running a program")
         ->type_name("FILE");
-    App->add_option("--recording", Kept, "Keep what was recorded")
+    App->add_option("--html", Html, "Write a page for a browser")
+        ->type_name("FILE");
+    App->add_option("--json", Json,
+                    "Write all of it for programs, and for 'torch-confirm diff'")
+        ->type_name("FILE");
+    App->add_option("--trace", Trace,
+                    "Write operations and memory over time, for Perfetto "
+                    "(ui.perfetto.dev) and chrome://tracing")
+        ->type_name("FILE");
+    App->add_option("--snapshot", Snapshot,
+                    "Write memory over time by line, for PyTorch's memory "
+                    "viewer (pytorch.org/memory_viz)")
+        ->type_name("FILE");
+    App->add_option("--sarif", Sarif,
+                    "Write the causes for editors and code scanning")
+        ->type_name("FILE");
+    App->add_option("--recording", Kept,
+                    "Keep what was recorded, for --from")
         ->type_name("FILE");
     App->add_option("--fail-on-growth", Limit,
                     "Exit with 1 when memory grows by more than that per "
@@ -78,10 +101,13 @@ public:
 
 private:
   Recording record();
+  void writeFiles(const Recording &Run, const Profile &Of) const;
+  bool writesToDevice() const;
   bool failsOnGrowth(const Profile &Of) const;
 
   CLI::App *App = nullptr;
   std::vector<std::string> Words;
+  std::string Html, Json, Trace, Snapshot, Sarif;
   std::string From, Kept, Limit, Color = "auto", Timeout, Meant;
   ProfileTextOptions Options;
   ProbeOptions Probe;
@@ -105,7 +131,7 @@ Recording ReportCommand::record() {
   What.SamplesHeap = false;
   if (!Timeout.empty())
     What.Timeout = parseSeconds("--timeout", Timeout);
-  What.KeepsOutput = Kept.rfind("/dev/", 0) == 0;
+  What.KeepsOutput = writesToDevice();
   What.Probe = Probe.build(Which.LibTorch);
   What.Trace = Folder.path() + "/trace";
   What.Environment = {{"TORCH_CONFIRM_TIMELINE", "1"}};
@@ -114,12 +140,12 @@ Recording ReportCommand::record() {
   const auto KilledBefore = killedForMemory();
   End = execute(What);
   const auto KilledAfter = killedForMemory();
-  const auto Trace = busiest(What.Trace);
-  if (!Trace)
+  const auto Busiest = busiest(What.Trace);
+  if (!Busiest)
     throw UserError("the probe recorded nothing of '" + Words[0] +
                     "', which ended with " + std::to_string(End.code()) +
                     (Meant.empty() ? "" : "; does it start '" + Meant + "'?"));
-  Recording Run = recordingOf(*Trace);
+  Recording Run = recordingOf(*Busiest);
   Run.Command = Words;
   Run.ExitCode = End.ExitCode;
   Run.Signal = End.Signal;
@@ -129,6 +155,45 @@ Recording ReportCommand::record() {
   Run.WasKilledForMemory = End.Signal == 9 && KilledBefore && KilledAfter &&
                            *KilledAfter > *KilledBefore;
   return Run;
+}
+
+/// --json=/dev/stdout
+bool ReportCommand::writesToDevice() const {
+  for (const std::string *Each :
+       {&Html, &Json, &Trace, &Snapshot, &Sarif, &Kept})
+    if (Each->rfind("/dev/", 0) == 0)
+      return true;
+  return false;
+}
+
+void writeStream(const std::string &Path,
+                 const std::function<void(std::ostream &)> &Write) {
+  std::ofstream Out(Path, std::ios::binary | std::ios::trunc);
+  if (Out)
+    Write(Out);
+  Out.close();
+  if (!Out)
+    throw UserError("'" + Path + "' cannot be written");
+}
+
+void ReportCommand::writeFiles(const Recording &Run, const Profile &Of) const {
+  if (!Kept.empty())
+    writeRecording(Run, Kept);
+  if (!Json.empty() || !Html.empty()) {
+    const nlohmann::ordered_json All = jsonOf(Run, Of);
+    if (!Json.empty())
+      writeFile(Json, All.dump(1) + '\n');
+    if (!Html.empty())
+      writeFile(Html, pageOf(All));
+  }
+  if (!Trace.empty())
+    writeStream(Trace,
+                [&](std::ostream &Out) { writeChromeTrace(Out, Run, Of); });
+  if (!Snapshot.empty())
+    writeStream(Snapshot,
+                [&](std::ostream &Out) { writeSnapshot(Out, Run, Of); });
+  if (!Sarif.empty())
+    writeFile(Sarif, growthSarif(Run, Of));
 }
 
 bool ReportCommand::failsOnGrowth(const Profile &Of) const {
@@ -149,11 +214,10 @@ int ReportCommand::run() {
     throw UserError("'" + From +
                     "' has no timeline: 'torch-confirm report --recording "
                     "FILE' writes those that have one");
-  if (!Kept.empty())
-    writeRecording(Run, Kept);
   moveOffBraces(Run);
   const Profile Of = profileOf(Run);
   std::cerr << profileText(Run, Of, Options);
+  writeFiles(Run, Of);
   if (End.Signal && !End.TimedOut)
     endBySignal(*End.Signal);
   if (End.code())
