@@ -95,6 +95,7 @@ def top_says_why(reader: Reader) -> None:
 
 def curves_are_drawn(reader: Reader) -> None:
     with reader.opened("cuda") as page:
+        assert "no memory was left" in words(page, "header#top")
         legend = words(page, ".plots")
         for name in ["process", "reserved", "CUDA tensors", "CPU tensors", "graph nodes"]:
             assert name in legend, (name, legend)

@@ -182,8 +182,9 @@ def report(folder: str, layers: int = 70, count: int = 60, iterations: int = 240
                     "of each iteration" if growth else "No growth: memory is level over "
                     f"{iterations} iterations",
         "program": {"command": ["build/train", "--epochs", "3", "--data", "/data/imagenet"],
-                    "process": 4711, "timedOut": False, "seconds": 0.6 + iterations * 0.21,
-                    "libtorch": "2.11.0", **({"signal": 6} if failure else {"exitCode": 0}),
+                    "process": 4711, "timedOut": False, "killedForMemory": failure,
+                    "seconds": 0.6 + iterations * 0.21,
+                    "libtorch": "2.11.0", **({"signal": 9} if failure else {"exitCode": 0}),
                     **({"cudaDevice": "NVIDIA H100 80GB HBM3"} if cuda else {})},
         "growth": {"trend": "grows", "unit": "iteration", "bytesPerUnit": growth,
                    "nodesPerUnit": 36, "grown": int(growth * iterations)} if growth else

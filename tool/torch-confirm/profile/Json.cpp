@@ -40,6 +40,7 @@ static ordered_json programOf(const Recording &Run) {
   if (Run.Signal)
     Result["signal"] = *Run.Signal;
   Result["timedOut"] = Run.TimedOut;
+  Result["killedForMemory"] = Run.WasKilledForMemory;
   Result["seconds"] = Run.Seconds;
   if (!Run.LibTorch.empty())
     Result["libtorch"] = Run.LibTorch;

@@ -11,7 +11,7 @@ namespace torchtidy::confirm {
 
 /// In the order in which they need each other.
 static constexpr const char *Scripts[] = {
-    "format.js", "model.js", "tables.js", "summary.js",
+    "format.js", "model.js", "tables.js", "summary.js", "marks.js",
     "curves.js", "flame.js", "frames.js", "main.js"};
 /// Lines of a source before and after the one that is meant.
 static constexpr unsigned Around = 3;

@@ -62,6 +62,11 @@ function percent(share) {
   return share > 0 && share < 0.01 ? "<1\u00a0%" : Math.round(share * 100) + "\u00a0%";
 }
 
+/** A number stays with its unit. */
+function unbroken(text) {
+  return text.replace(/(\d) (?=%|[KMGT]?i?B\b|m?s\b)/g, "$1\u00a0");
+}
+
 /** The folder that all these files are in: not worth repeating. */
 function commonFolder(files) {
   let common = null;

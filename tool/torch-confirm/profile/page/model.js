@@ -91,9 +91,11 @@ const SIGNALS = {2: "SIGINT", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE
   9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM"};
 
 function ending() {
-  const {exitCode, signal, timedOut} = report.program;
+  const {exitCode, signal, timedOut, killedForMemory} = report.program;
   if (timedOut)
     return "ended: its time was over";
+  if (killedForMemory)
+    return "killed by the kernel: no memory was left";
   if (signal !== undefined)
     return "killed by signal " + signal + (SIGNALS[signal] ? " (" + SIGNALS[signal] + ")" : "");
   if (exitCode !== undefined)

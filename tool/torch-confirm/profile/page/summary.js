@@ -40,7 +40,7 @@ function drawHeader() {
         program.cudaDevice || "CPU",
       ].filter(part => part).join(" · ")),
       make("button", {type: "button", id: "theme", click: switchTheme})),
-    make("h1", {}, report.headline),
+    make("h1", {}, unbroken(report.headline)),
     make("p", {class: "command", title: "The command"}, program.command.join(" ")),
     facts());
 }
@@ -103,7 +103,7 @@ function causeElement(cause, index) {
       make("h3", {}, placeElement(cause.line)),
       make("span", {class: "tag"}, CAUSE_NAMES[cause.kind] || cause.kind)),
     costOf(cause), share, factsOf(cause),
-    cause.cure ? make("p", {class: "cure"}, cause.cure) : null,
+    cause.cure ? make("p", {class: "cure"}, unbroken(cause.cure)) : null,
     sourceOf(cause.line),
     cause.stack.length > 1 ? make("details", {},
       make("summary", {}, "Called from " + counted(cause.stack.length - 1, "line")), chain)
