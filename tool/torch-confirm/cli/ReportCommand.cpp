@@ -21,6 +21,7 @@
 #include "support/Numbers.h"
 #include "support/Sizes.h"
 #include "trace/Trace.h"
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <unistd.h>
@@ -101,8 +102,11 @@ public:
 
 private:
   Recording record();
-  void writeFiles(const Recording &Run, const Profile &Of) const;
-  bool writesToDevice() const;
+  void checkOptions();
+  /// False where one of them could not be written.
+  bool writeFiles(const Recording &Run, const Profile &Of) const;
+  /// Those that were asked for.
+  std::vector<std::string> files() const;
   bool failsOnGrowth(const Profile &Of) const;
 
   CLI::App *App = nullptr;
@@ -115,9 +119,6 @@ private:
 };
 
 Recording ReportCommand::record() {
-  if (Words.empty())
-    throw UserError("say which program is to run, after '--', or which "
-                    "recording is to be reported on (--from)");
   const Target Which =
       inspect(Meant.empty() ? Words[0] : Meant, Probe.libTorch());
   if (Which.IsSanitized)
@@ -131,7 +132,9 @@ Recording ReportCommand::record() {
   What.SamplesHeap = false;
   if (!Timeout.empty())
     What.Timeout = parseSeconds("--timeout", Timeout);
-  What.KeepsOutput = writesToDevice();
+  for (const std::string &Each : files())
+    // --json=/dev/stdout
+    What.KeepsOutput |= Each.rfind("/dev/", 0) == 0;
   What.Probe = Probe.build(Which.LibTorch);
   What.Trace = Folder.path() + "/trace";
   What.Environment = {{"TORCH_CONFIRM_TIMELINE", "1"}};
@@ -157,13 +160,34 @@ Recording ReportCommand::record() {
   return Run;
 }
 
-/// --json=/dev/stdout
-bool ReportCommand::writesToDevice() const {
+std::vector<std::string> ReportCommand::files() const {
+  std::vector<std::string> Result;
   for (const std::string *Each :
        {&Html, &Json, &Trace, &Snapshot, &Sarif, &Kept})
-    if (Each->rfind("/dev/", 0) == 0)
-      return true;
-  return false;
+    if (!Each->empty())
+      Result.push_back(*Each);
+  return Result;
+}
+
+/// What is wrong with them is better known before a long run than after it.
+void ReportCommand::checkOptions() {
+  if (!Limit.empty())
+    parseBytes("--fail-on-growth", Limit);
+  if (!From.empty() && !Words.empty())
+    throw UserError("--from reports on a recording, and runs no program");
+  if (From.empty() && Words.empty())
+    throw UserError("say which program is to run, after '--', or which "
+                    "recording is to be reported on (--from)");
+  const std::vector<std::string> All = files();
+  for (size_t I = 0; I < All.size(); ++I) {
+    requireWritable(All[I]);
+    if (std::find(All.begin(), All.begin() + ptrdiff_t(I), All[I]) !=
+            All.begin() + ptrdiff_t(I) &&
+        All[I].rfind("/dev/", 0) != 0)
+      throw UserError("two files are to be written to '" + All[I] + "'");
+  }
+  if (!Html.empty())
+    requirePage();
 }
 
 void writeStream(const std::string &Path,
@@ -176,24 +200,35 @@ void writeStream(const std::string &Path,
     throw UserError("'" + Path + "' cannot be written");
 }
 
-void ReportCommand::writeFiles(const Recording &Run, const Profile &Of) const {
-  if (!Kept.empty())
-    writeRecording(Run, Kept);
-  if (!Json.empty() || !Html.empty()) {
-    const nlohmann::ordered_json All = jsonOf(Run, Of);
-    if (!Json.empty())
-      writeFile(Json, All.dump(1) + '\n');
-    if (!Html.empty())
-      writeFile(Html, pageOf(All));
-  }
-  if (!Trace.empty())
+bool ReportCommand::writeFiles(const Recording &Run, const Profile &Of) const {
+  bool HasAll = true;
+  // One that cannot be written takes none of the others with it.
+  const auto Write = [&](const std::string &Path, auto How) {
+    if (Path.empty())
+      return;
+    try {
+      How();
+    } catch (const std::exception &Error) {
+      HasAll = false;
+      std::cerr << "torch-confirm: error: " << Error.what() << '\n';
+    }
+  };
+  Write(Kept, [&] { writeRecording(Run, Kept); });
+  nlohmann::ordered_json All;
+  if (!Json.empty() || !Html.empty())
+    All = jsonOf(Run, Of);
+  Write(Json, [&] { writeFile(Json, All.dump(1) + '\n'); });
+  Write(Html, [&] { writeFile(Html, pageOf(All)); });
+  Write(Trace, [&] {
     writeStream(Trace,
                 [&](std::ostream &Out) { writeChromeTrace(Out, Run, Of); });
-  if (!Snapshot.empty())
+  });
+  Write(Snapshot, [&] {
     writeStream(Snapshot,
                 [&](std::ostream &Out) { writeSnapshot(Out, Run, Of); });
-  if (!Sarif.empty())
-    writeFile(Sarif, growthSarif(Run, Of));
+  });
+  Write(Sarif, [&] { writeFile(Sarif, growthSarif(Run, Of)); });
+  return HasAll;
 }
 
 bool ReportCommand::failsOnGrowth(const Profile &Of) const {
@@ -203,25 +238,24 @@ bool ReportCommand::failsOnGrowth(const Profile &Of) const {
 }
 
 int ReportCommand::run() {
-  if (!Limit.empty())
-    parseBytes("--fail-on-growth", Limit);
-  if (!From.empty() && !Words.empty())
-    throw UserError("--from reports on a recording, and runs no program");
+  checkOptions();
   Options.Color =
       Color == "always" || (Color == "auto" && isatty(STDERR_FILENO));
   Recording Run = From.empty() ? record() : readRecording(From);
-  if (Run.Moments.empty() && !From.empty())
+  if (Run.Moments.empty() && Run.Operations && !From.empty())
     throw UserError("'" + From +
                     "' has no timeline: 'torch-confirm report --recording "
                     "FILE' writes those that have one");
   moveOffBraces(Run);
   const Profile Of = profileOf(Run);
   std::cerr << profileText(Run, Of, Options);
-  writeFiles(Run, Of);
+  const bool HasAll = writeFiles(Run, Of);
   if (End.Signal && !End.TimedOut)
     endBySignal(*End.Signal);
   if (End.code())
     return End.code();
+  if (!HasAll)
+    return ExitError;
   return failsOnGrowth(Of) ? ExitFailOn : ExitSuccess;
 }
 

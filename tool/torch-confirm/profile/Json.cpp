@@ -1,5 +1,6 @@
 #include "profile/Json.h"
 #include "profile/JsonParts.h"
+#include "profile/Text.h"
 
 using nlohmann::ordered_json;
 
@@ -92,6 +93,21 @@ static ordered_json causeJson(const Cause &From, bool HasNodes) {
     Result["check"] = From.Check;
   if (!From.Cure.empty())
     Result["cure"] = From.Cure;
+  return Result;
+}
+
+static ordered_json failureJson(const Recording &Run,
+                                const FailedAllocation &From) {
+  ordered_json Result = {{"text", failureText(Run, From)},
+                         {"site", From.Site},
+                         {"seconds", From.Seconds},
+                         {"type", From.Type},
+                         {"message", From.Message},
+                         {"count", From.Count}};
+  if (From.Asked)
+    Result["asked"] = *From.Asked;
+  if (From.Moment)
+    Result["moment"] = *From.Moment;
   return Result;
 }
 
@@ -194,6 +210,8 @@ ordered_json jsonOf(const Recording &Run, const Profile &Of) {
       {"totals", totalsOf(Run)}};
   for (const Cause &Each : Of.Causes)
     Result["causes"].push_back(causeJson(Each, HasNodes));
+  if (Of.Failure)
+    Result["failure"] = failureJson(Run, *Of.Failure);
   if (Of.EvaluationHits)
     Result["evaluation"] = {{"peak", Of.EvaluationPeak},
                             {"operations", Of.EvaluationHits}};

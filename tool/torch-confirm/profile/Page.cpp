@@ -107,15 +107,18 @@ static std::string scripts(const fs::path &Folder) {
   return Result;
 }
 
-std::string pageOf(const ordered_json &Report, const fs::path &Data) {
-  const fs::path Own = Data / "page", Libraries = Data / "page-libraries";
-  if (!fs::exists(Libraries / "libraries.js"))
+void requirePage(const fs::path &Data) {
+  if (!fs::exists(Data / "page-libraries" / "libraries.js"))
     throw UserError(
         "this build of torch-confirm has no HTML page: what draws in it was "
-        "not "
-        "fetched when it was built. Install npm and configure again (cmake "
+        "not fetched when it was built. Install npm and configure again (cmake "
         "<build folder>), or take a package; everything else works, --json "
         "too");
+}
+
+std::string pageOf(const ordered_json &Report, const fs::path &Data) {
+  requirePage(Data);
+  const fs::path Own = Data / "page", Libraries = Data / "page-libraries";
   const std::map<std::string, std::string> Parts = {
       {"TITLE", asText(Report.value("headline", std::string()))},
       {"STYLES",

@@ -16,6 +16,10 @@ namespace torchtidy::confirm {
 std::string pageOf(const nlohmann::ordered_json &Report,
                    const std::filesystem::path &Data = dataFolder());
 
+/// Throws UserError where pageOf() would for want of libraries, which is better
+/// known before a long run.
+void requirePage(const std::filesystem::path &Data = dataFolder());
+
 } // namespace torchtidy::confirm
 
 #endif

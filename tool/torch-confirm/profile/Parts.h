@@ -39,6 +39,9 @@ std::vector<Cause> causesOf(const Recording &Run, const Profile &Of,
 /// is because of it.
 std::optional<Cause> recordedEvaluation(const Recording &Run,
                                         const PeakProfile &Peak);
+std::optional<FailedAllocation> failureOf(const Recording &Run);
+/// As a message of LibTorch's has it.
+std::optional<int64_t> bytesAskedFor(const std::string &Message);
 std::string headlineOf(const Recording &Run, const Profile &Of,
                        const Growth &Grown);
 /// Fills what is told in tables: times, copies, iterations, modules.

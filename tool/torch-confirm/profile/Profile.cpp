@@ -56,6 +56,7 @@ Profile profileOf(const Recording &Run) {
     Result.BytesPerUnit = double(Result.Grown) / Grown.Units;
     Result.NodesPerUnit = double(Grown.Nodes) / Grown.Units;
   }
+  Result.Failure = failureOf(Run);
   addTables(Run, Result);
   Result.Causes = causesOf(Run, Result, Grown);
   Result.Headline = headlineOf(Run, Result, Grown);

@@ -151,6 +151,21 @@ struct PeakProfile {
   size_t Moment = 0;
 };
 
+/// Memory was asked for that there was not, and the program was told so.
+struct FailedAllocation {
+  /// Index of Recording::Sites.
+  size_t Site = 0;
+  double Seconds = 0;
+  /// "c10::Error", and the first line of what it says.
+  std::string Type, Message;
+  /// As the message has it.
+  std::optional<int64_t> Asked;
+  /// All of the run; what else is here is of the last one.
+  uint64_t Count = 0;
+  /// Index of Recording::Moments: what was alive then.
+  std::optional<size_t> Moment;
+};
+
 struct Profile {
   Trend Memory = Trend::Unknown;
   /// What iterations are counted by: "iteration" (steps of an optimizer, or a
@@ -171,6 +186,7 @@ struct Profile {
   /// mode), and of how many operations that was; 0 where nothing evaluated.
   int64_t EvaluationPeak = 0;
   uint64_t EvaluationHits = 0;
+  std::optional<FailedAllocation> Failure;
   /// Absent where no moment was recorded.
   std::optional<PeakProfile> CpuPeak, CudaPeak;
   /// By line and operation, the longest first.

@@ -3,7 +3,6 @@
 #include "report/Report.h"
 #include "report/Sources.h"
 #include "support/Numbers.h"
-#include <algorithm>
 #include <cmath>
 #include <cstdarg>
 #include <sstream>
@@ -49,6 +48,7 @@ public:
 
   std::string write() {
     head();
+    failure();
     why();
     phases();
     if (Of.CpuPeak)
@@ -92,6 +92,20 @@ private:
         << ' ' << endText(Run) << format(", %.1f s", Run.Seconds)
         << (Run.LibTorch.empty() ? "" : ", LibTorch " + Run.LibTorch) << ", "
         << (Run.CudaDevice.empty() ? "no CUDA device" : Run.CudaDevice) << '\n';
+  }
+
+  /// What a program died of comes first.
+  void failure() {
+    if (!Of.Failure)
+      return;
+    section("FAILED", bold(failureText(Run, *Of.Failure)));
+    const auto &Stack = Run.Sites[Of.Failure->Site].Stack;
+    for (size_t I = 0; I < Stack.size(); ++I) {
+      if (!Options.Details && I > FewFrames)
+        break;
+      row((I ? "  called from " : "") + placeAndSource(Stack[I]));
+    }
+    row("  " + Of.Failure->Type + ": " + Of.Failure->Message);
   }
 
   void why() {
@@ -297,25 +311,6 @@ private:
 };
 
 } // namespace
-
-std::string endText(const Recording &Run) {
-  if (Run.TimedOut)
-    return "did not end in time (--timeout) and was ended";
-  std::string Text = Run.Signal ? "was ended by signal " +
-                                      std::to_string(*Run.Signal)
-                                : "ended with " +
-                                      std::to_string(Run.ExitCode.value_or(0));
-  const auto Failure =
-      std::find_if(Run.Moments.begin(), Run.Moments.end(),
-                   [](const Moment &M) { return M.Kind == MomentKind::Failure; });
-  if (Failure != Run.Moments.end())
-    Text += ", out of memory at " + format("%.1f s", Failure->Seconds);
-  else if (Run.WasKilledForMemory)
-    Text += ", by the kernel: out of memory";
-  else if (Run.Signal && *Run.Signal == 9)
-    Text += " (SIGKILL: by the kernel's out-of-memory killer, or by hand)";
-  return Text;
-}
 
 std::string profileText(const Recording &Run, const Profile &Of,
                         const ProfileTextOptions &Options) {

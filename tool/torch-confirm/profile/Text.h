@@ -16,9 +16,11 @@ struct ProfileTextOptions {
 std::string profileText(const Recording &Run, const Profile &Of,
                         const ProfileTextOptions &Options = {});
 
-/// How the program ended, in a few words: "ended with 0", "was killed: out of
-/// memory".
+/// How the program ended, in a few words: "ended with 0", "was ended by signal
+/// 6, out of memory".
 std::string endText(const Recording &Run);
+/// "out of memory at train.cpp:88 after 3.1 s: asked for 512 MiB when ..."
+std::string failureText(const Recording &Run, const FailedAllocation &Of);
 
 } // namespace torchtidy::confirm
 

@@ -163,7 +163,8 @@ Site siteOf(const trace::SiteData &From) {
     Result.Shapes.push_back({Each.Text, Each.Number});
   Result.OtherShapes = From.OtherShapes;
   for (const trace::ThrownData &Each : From.Thrown)
-    Result.Thrown.push_back({demangled(Each.Type), Each.Message, Each.Number});
+    Result.Thrown.push_back({demangled(Each.Type), Each.Message, Each.Number,
+                             double(Each.LastAt) / 1e9});
   for (const trace::Sample &S : From.Series)
     Result.Series.push_back(sampleOf(S));
   for (const trace::ValueData &Value : From.Values) {

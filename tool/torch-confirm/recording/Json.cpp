@@ -120,6 +120,7 @@ template <typename V> void visit(V &Fields, ThrownCount &Thrown) {
   Fields.field("type", Thrown.Type);
   Fields.field("message", Thrown.Message);
   Fields.field("count", Thrown.Count);
+  Fields.field("seconds", Thrown.Seconds);
 }
 
 template <typename V> void visit(V &Fields, Sample &S) {

@@ -61,6 +61,8 @@ struct ThrownCount {
   /// The first line; cut at 255 bytes.
   std::string Message;
   uint64_t Count = 0;
+  /// When the last one was thrown; 0 without a timeline.
+  double Seconds = 0;
 };
 
 /// Hits of an operation whose tensors are alike.

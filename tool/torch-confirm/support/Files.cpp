@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 #include <unistd.h>
+#include <vector>
 
 namespace fs = std::filesystem;
 
@@ -68,6 +69,34 @@ void write(const std::string &Path, const std::string &Text, bool ToDisk) {
 
 void writeFile(const std::string &Path, const std::string &Text) {
   write(Path, Text, /*ToDisk=*/false);
+}
+
+void requireWritable(const std::string &Path) {
+  std::error_code Error;
+  std::string Why;
+  if (Path.empty())
+    throw UserError("a file to write has no name");
+  if (fs::is_directory(Path, Error))
+    Why = "it is a folder";
+  // What is behind a device or a pipe opening it may change.
+  else if (fs::exists(Path, Error) && !fs::is_regular_file(Path, Error)) {
+    if (access(Path.c_str(), W_OK) != 0)
+      Why = std::strerror(errno);
+  } else {
+    std::vector<std::string> Names = {Path + ".new" + std::to_string(getpid())};
+    if (fs::exists(Path, Error))
+      Names.push_back(Path);
+    for (const std::string &Each : Names) {
+      const int File = open(Each.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+      if (File < 0)
+        Why = std::strerror(errno);
+      else
+        close(File);
+    }
+    unlink(Names[0].c_str());
+  }
+  if (!Why.empty())
+    throw UserError("cannot write '" + Path + "': " + Why);
 }
 
 void writeFileToDisk(const std::string &Path, const std::string &Text) {

@@ -13,6 +13,10 @@ void writeFile(const std::string &Path, const std::string &Text);
 /// The same; when it returns, the file outlasts a machine that is switched off.
 void writeFileToDisk(const std::string &Path, const std::string &Text);
 
+/// Whether a file can be written there, which is better known before a long run
+/// than after it. Leaves none, and one that is there as it is.
+void requireWritable(const std::string &Path);
+
 } // namespace torchtidy::confirm
 
 #endif

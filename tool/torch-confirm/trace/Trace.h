@@ -21,7 +21,7 @@
 namespace torchtidy::confirm::trace {
 
 constexpr char Magic[8] = {'T', 'O', 'R', 'C', 'H', 'C', 'N', 'F'};
-constexpr uint32_t Version = 5;
+constexpr uint32_t Version = 6;
 
 using Count = std::atomic<uint64_t>;
 using Gauge = std::atomic<int64_t>;
@@ -348,6 +348,8 @@ struct Thrown {
   /// The first line, without LibTorch's own stack.
   TextOffset Message;
   Count Number;
+  /// Only with a timeline: when the last one was thrown, in nanoseconds.
+  Count LastAt;
 };
 
 /// Why somebody looked at what is alive; see Recording's MomentKind.

@@ -260,7 +260,8 @@ std::optional<TraceData> readTrace(const std::string &Path,
     if (read(Each.State) == 2 && Number && Each.Site < MaxSites &&
         Places[Each.Site] < To.Sites.size())
       To.Sites[Places[Each.Site]].Thrown.push_back(
-          {File.text(Each.Type), File.text(Each.Message), Number});
+          {File.text(Each.Type), File.text(Each.Message), Number,
+           read(Each.LastAt)});
   }
   if (From.HasTimeline)
     To.Timeline = timelineOf(File, Place);

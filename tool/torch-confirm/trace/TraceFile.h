@@ -34,7 +34,7 @@ struct ThrownData {
   /// As the compiler names it: "N3c105ErrorE".
   std::string Type;
   std::string Message;
-  uint64_t Number = 0;
+  uint64_t Number = 0, LastAt = 0;
 };
 
 struct ShapeData {

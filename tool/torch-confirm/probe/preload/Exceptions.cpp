@@ -9,6 +9,7 @@
 #include "Sites.h"
 #include "Stacks.h"
 #include "Timeline.h"
+#include "../../trace/OutOfMemory.h"
 
 #include <cstring>
 
@@ -41,20 +42,15 @@ bool isOfLibTorch(const void *TypeInfo) {
 
 constexpr char BadAlloc[] = "St9bad_alloc";
 
-bool isOfMemory(const char *Type, const char *Message) {
-  return std::strcmp(Type, BadAlloc) == 0 ||
-         std::strstr(Type, "OutOfMemoryError") ||
-         std::strstr(Message, "allocate memory") ||
-         std::strstr(Message, "not enough memory") ||
-         std::strstr(Message, "out of memory");
-}
-
-/// Null where there is no room.
-trace::Thrown *rowOf(uint32_t Site, TextOffset Type, TextOffset Message) {
+/// Null where there is no room. IsOfMemory: then the one of the site that was
+/// thrown the longest ago makes room, since the last one is to be told.
+trace::Thrown *rowOf(uint32_t Site, TextOffset Type, TextOffset Message,
+                     bool IsOfMemory) {
   auto *Rows = reinterpret_cast<trace::Thrown *>(
       reinterpret_cast<char *>(Trace) + trace::ThrownAt);
   Locked Lock(RowLock);
   uint32_t OfSite = 0;
+  trace::Thrown *Oldest = nullptr;
   for (uint32_t I = 0; I < trace::MaxThrown; ++I) {
     trace::Thrown &Each = Rows[I];
     if (Each.State.load(std::memory_order_relaxed) == 2) {
@@ -62,9 +58,15 @@ trace::Thrown *rowOf(uint32_t Site, TextOffset Type, TextOffset Message) {
         continue;
       if (Each.Type == Type && Each.Message == Message)
         return &Each;
-      if (++OfSite == MostOfSite)
+      if (!Oldest || Each.LastAt < Oldest->LastAt)
+        Oldest = &Each;
+      if (++OfSite < MostOfSite)
+        continue;
+      if (!IsOfMemory)
         return nullptr;
-      continue;
+      Oldest->Type = Type;
+      Oldest->Message = Message;
+      return Oldest;
     }
     Each.Site = Site;
     Each.Type = Type;
@@ -83,9 +85,15 @@ trace::Thrown *rowOf(uint32_t Site, void *Object, const void *TypeInfo) {
     Torch->messageOf(Object, TypeInfo, Message, sizeof(Message));
   }
   const char *Type = nameOf(TypeInfo);
-  if (hasTimeline() && isOfMemory(Type, Message))
+  const bool IsOfMemory =
+      hasTimeline() && trace::isOutOfMemory(Type, Message);
+  if (IsOfMemory)
     lookAtFailure();
-  return rowOf(Site, keepText(Type), keepText(Message));
+  trace::Thrown *Row =
+      rowOf(Site, keepText(Type), keepText(Message), IsOfMemory);
+  if (Row && hasTimeline())
+    Row->LastAt.store(timeNow(), std::memory_order_relaxed);
+  return Row;
 }
 
 void isThrown(void *Object, const void *TypeInfo) {

@@ -94,19 +94,31 @@ void fill(uint32_t Row, MomentKind Kind, uint64_t Now) {
   To.State.store(2, std::memory_order_release);
 }
 
-/// Every second moment goes, in the order of time.
+/// Half of them go, so that those that stay are as far from each other as they
+/// can be: the first ones, which pay for their place in the file, are rarer.
 void thinOut() {
-  uint64_t Times[MaxMoments];
-  for (uint32_t I = 0; I < MaxMoments; ++I)
-    Times[I] = momentAt(I).Nanoseconds;
+  uint32_t Order[MaxMoments];
   for (uint32_t I = 0; I < MaxMoments; ++I) {
-    uint32_t Before = 0;
-    for (uint32_t J = 0; J < MaxMoments; ++J)
-      Before += Times[J] < Times[I] || (Times[J] == Times[I] && J < I);
-    if (Before & 1)
-      momentAt(I).State.store(0);
+    uint32_t At = I;
+    for (; At && momentAt(Order[At - 1]).Nanoseconds > momentAt(I).Nanoseconds;
+         --At)
+      Order[At] = Order[At - 1];
+    Order[At] = I;
   }
-  Interval.store(now(Interval) * 2);
+  const uint64_t First = momentAt(Order[0]).Nanoseconds;
+  const uint64_t Apart =
+      (momentAt(Order[MaxMoments - 1]).Nanoseconds - First) / (MaxMoments / 2);
+  uint64_t Kept = First;
+  for (uint32_t I = 1; I < MaxMoments; ++I) {
+    trace::Moment &Each = momentAt(Order[I]);
+    if (Each.Nanoseconds - Kept < Apart || (!Apart && I & 1))
+      Each.State.store(0);
+    else
+      Kept = Each.Nanoseconds;
+  }
+  // Between two that are taken lies up to one and a half of it.
+  const uint64_t Twice = now(Interval) * 2, Wide = Apart * 2 / 3;
+  Interval.store(Twice > Wide ? Twice : Wide);
 }
 
 uint32_t freeRow() {

@@ -40,6 +40,7 @@ function drawHeader() {
         program.cudaDevice || "CPU",
       ].filter(part => part).join(" · ")),
       make("button", {type: "button", id: "theme", click: switchTheme})),
+    report.failure ? make("p", {class: "failure"}, unbroken(report.failure.text)) : "",
     make("h1", {}, unbroken(report.headline)),
     make("p", {class: "command", title: "The command"}, program.command.join(" ")),
     facts());
