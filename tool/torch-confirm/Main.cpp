@@ -1,6 +1,8 @@
 // The subcommands of torch-confirm, each from its own room.
 #include "cli/Program.h"
 #include "fix/FixCommand.h"
+#include "profile/DiffCommand.h"
+#include "profile/ReportCommand.h"
 #include "scenarios/ScenariosCommand.h"
 
 using namespace torchtidy::confirm;
@@ -10,6 +12,7 @@ int main(int Count, char **Words) {
   Commands.push_back(makeRunCommand());
   Commands.push_back(makeJudgeCommand());
   Commands.push_back(makeFixCommand());
+  Commands.push_back(makeReportCommand());
   Commands.push_back(makeDiffCommand());
   Commands.push_back(makeProbeCommand());
   Commands.push_back(makeScenariosCommand());

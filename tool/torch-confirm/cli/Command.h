@@ -21,7 +21,6 @@ public:
 std::unique_ptr<Command> makeRunCommand();
 std::unique_ptr<Command> makeJudgeCommand();
 std::unique_ptr<Command> makeProbeCommand();
-std::unique_ptr<Command> makeDiffCommand();
 
 } // namespace torchtidy::confirm
 

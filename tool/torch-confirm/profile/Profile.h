@@ -64,6 +64,9 @@ struct Cause {
   SourceLine Line;
   /// The call chain, innermost first; Line is one of it.
   std::vector<SourceLine> Stack;
+  /// The one of its callers that is in the function of the training's loop;
+  /// none where that is Line, or where it is not known.
+  std::optional<SourceLine> Caller;
   /// Sites whose memory it is, the largest first.
   std::vector<size_t> Sites;
   /// What it held when most was alive, with what lives because of it.

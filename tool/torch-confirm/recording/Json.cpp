@@ -282,6 +282,7 @@ template <typename V> void visit(V &Fields, Recording &Run) {
   Fields.field("exitCode", Run.ExitCode);
   Fields.field("signal", Run.Signal);
   Fields.field("timedOut", Run.TimedOut);
+  Fields.field("killedForMemory", Run.WasKilledForMemory);
   Fields.field("seconds", Run.Seconds);
   Fields.field("libtorch", Run.LibTorch);
   Fields.field("cudaDevice", Run.CudaDevice);

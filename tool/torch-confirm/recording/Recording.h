@@ -327,6 +327,8 @@ struct Recording {
   std::optional<int> Signal;
   /// It was ended because it took longer than it was given.
   bool TimedOut = false;
+  /// The kernel ended it since there was no memory left.
+  bool WasKilledForMemory = false;
   double Seconds = 0;
 
   /// "2.11.0"

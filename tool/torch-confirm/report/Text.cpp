@@ -1,62 +1,12 @@
 #include "report/Report.h"
-#include <algorithm>
+#include "report/Sources.h"
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 namespace fs = std::filesystem;
 
 namespace torchtidy::confirm {
 namespace {
-
-/// The lines of sources, each file read once.
-class Sources {
-public:
-  /// The flagged line without its indentation, shortened to what stands beside
-  /// the place on one line; empty where there is no such file or line.
-  std::string line(const DiagnosedFinding &Finding) {
-    auto [It, IsNew] = Files.try_emplace(Finding.Statement.File);
-    if (IsNew)
-      It->second = read(It->first);
-    if (Finding.Line == 0 || Finding.Line > It->second.size())
-      return {};
-    return shortened(It->second[Finding.Line - 1]);
-  }
-
-private:
-  static constexpr size_t Longest = 60;
-  std::map<std::string, std::vector<std::string>> Files;
-
-  static std::vector<std::string> read(const std::string &File) {
-    std::vector<std::string> Lines;
-    std::error_code Error;
-    // A name that is a FIFO or a device by now would hold us up.
-    if (!fs::is_regular_file(File, Error))
-      return Lines;
-    std::ifstream In(File);
-    for (std::string Line; std::getline(In, Line);)
-      Lines.push_back(std::move(Line));
-    return Lines;
-  }
-
-  static std::string shortened(const std::string &Line) {
-    const size_t First = Line.find_first_not_of(" \t");
-    if (First == std::string::npos)
-      return {};
-    std::string Text =
-        Line.substr(First, Line.find_last_not_of(" \t\r") - First + 1);
-    std::replace_if(
-        Text.begin(), Text.end(),
-        [](unsigned char C) { return C < ' ' || C == 127; }, ' ');
-    if (Text.size() <= Longest)
-      return Text;
-    size_t End = Longest - 3;
-    // Not within a character of UTF-8.
-    while (End && (static_cast<unsigned char>(Text[End]) & 0xC0) == 0x80)
-      --End;
-    return Text.substr(0, End) + "...";
-  }
-};
 
 class TextReport {
 public:
@@ -152,7 +102,7 @@ private:
     WasShort = IsShort;
     Result += colored(nameOf(V.Result), colorOf(V.Result)) + "  " +
               colored(placeOf(Finding), "1") + "  [" + Finding.Check + "]";
-    if (const std::string Line = Lines.line(Finding); !Line.empty())
+    if (const std::string Line = Lines.line(Finding.Statement.File, Finding.Line); !Line.empty())
       Result += "  " + Line;
     Result += "\n";
     // There is nothing to look at yet, and there may be many: those of the

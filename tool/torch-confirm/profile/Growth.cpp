@@ -1,0 +1,167 @@
+// Whether memory grows until the end, and at which sites.
+//
+// What is alive goes up and down with each iteration. Moments after steps are
+// of one phase; where there are no steps, moments were taken when little was
+// alive. In each quarter of the run the least counts: what comes and goes is not
+// in it. What grows has more at least in each quarter than in the one before; the
+// first quarter may be anything (caches, buffers and the optimizer's state are
+// filled). What was full before the end grows less and less.
+#include "profile/Parts.h"
+#include <algorithm>
+#include <limits>
+
+namespace torchtidy::confirm {
+namespace {
+
+constexpr size_t Quarters = 4;
+/// Of each quarter.
+constexpr size_t FewestMoments = 2;
+constexpr uint64_t FewestIterations = 12;
+/// What a site holds changes by less than this, or than the share of it,
+/// without a meaning.
+constexpr int64_t SmallBytes = 1024;
+constexpr double SmallShare = 0.01;
+/// The growth of a quarter against that of the one before.
+constexpr double LeastLeft = 0.3;
+/// A growth of less than this share of the peak is told, but is no news.
+constexpr double ShareOfPeak = 0.005;
+
+using Numbers = std::vector<int64_t>;
+
+/// The moments that are of one phase, and the quarter of each.
+struct Sampling {
+  std::vector<const Moment *> All;
+  std::vector<size_t> Quarter;
+  bool CountsIterations = false;
+  double Units = 0;
+
+  bool isEnough() const {
+    for (size_t Q = 0; Q < Quarters; ++Q)
+      if (size_t(std::count(Quarter.begin(), Quarter.end(), Q)) < FewestMoments)
+        return false;
+    return !CountsIterations || Units * Quarters / (Quarters - 1) >=
+                                    double(FewestIterations);
+  }
+};
+
+Sampling samplingOf(const Recording &Run) {
+  Sampling Result;
+  const auto Take = [&](bool AfterSteps) {
+    Result.All.clear();
+    for (const Moment &Each : Run.Moments)
+      if (Each.Kind == MomentKind::AfterStep ||
+          (!AfterSteps && Each.Kind == MomentKind::Regular))
+        Result.All.push_back(&Each);
+  };
+  Take(true);
+  Result.CountsIterations = Result.All.size() >= Quarters * FewestMoments;
+  if (!Result.CountsIterations)
+    Take(false);
+  if (Result.All.empty())
+    return Result;
+  const auto At = [&](const Moment &Of) {
+    return Result.CountsIterations ? double(Of.Iterations) : Of.Seconds;
+  };
+  const double First = At(*Result.All.front()), Last = At(*Result.All.back());
+  for (const Moment *Each : Result.All) {
+    const double Share = Last > First ? (At(*Each) - First) / (Last - First) : 0;
+    Result.Quarter.push_back(
+        std::min(Quarters - 1, size_t(Share * double(Quarters))));
+  }
+  Result.Units = (Last - First) * double(Quarters - 1) / double(Quarters);
+  return Result;
+}
+
+/// Of each quarter the least.
+Numbers leastOf(const Sampling &Of, const Numbers &Values) {
+  Numbers Least(Quarters, std::numeric_limits<int64_t>::max());
+  for (size_t I = 0; I < Values.size(); ++I)
+    Least[Of.Quarter[I]] = std::min(Least[Of.Quarter[I]], Values[I]);
+  return Least;
+}
+
+/// From the first quarter to the last one; 0 where it does not grow until the
+/// end.
+int64_t growth(const Numbers &Least, int64_t Small) {
+  const int64_t Most = *std::max_element(Least.begin(), Least.end());
+  const int64_t Least2 =
+      std::max(Small, int64_t(SmallShare * double(std::max<int64_t>(Most, 0))));
+  const int64_t Second = Least[2] - Least[1], Third = Least[3] - Least[2];
+  if (Second <= Least2 || Third <= Least2 ||
+      double(Third) < LeastLeft * double(Second))
+    return 0;
+  return Least[3] - std::min(Least[0], Least[1]);
+}
+
+/// By site, over the moments.
+struct Curves {
+  std::vector<Numbers> Bytes, Nodes;
+
+  Curves(const Recording &Run, const Sampling &Of)
+      : Bytes(Run.Sites.size()), Nodes(Run.Sites.size()) {
+    for (size_t I = 0; I < Of.All.size(); ++I)
+      for (const Held &Each : Of.All[I]->By) {
+        if (Each.Site >= Run.Sites.size())
+          continue;
+        put(Bytes[Each.Site], I, Of.All.size(), bytesOf(Each));
+        put(Nodes[Each.Site], I, Of.All.size(), Each.Nodes);
+      }
+  }
+
+private:
+  static void put(Numbers &To, size_t I, size_t Size, int64_t Value) {
+    if (To.empty())
+      To.assign(Size, 0);
+    To[I] = Value;
+  }
+};
+
+int64_t growthBeside(const Sampling &Of) {
+  Numbers Values;
+  for (const Moment *Each : Of.All) {
+    if (Each->ResidentBytes < 0)
+      return 0;
+    Values.push_back(Each->ResidentBytes - Each->CpuBytes);
+  }
+  constexpr int64_t Pages = 1 << 20;
+  return growth(leastOf(Of, Values), Pages);
+}
+
+} // namespace
+
+Growth growthOf(const Recording &Run) {
+  Growth Result;
+  const Sampling Of = samplingOf(Run);
+  Result.CountsIterations = Of.CountsIterations;
+  Result.Units = Of.Units;
+  if (!Of.isEnough())
+    return Result;
+  const Curves All(Run, Of);
+  int64_t Peak = 0;
+  for (const Moment &Each : Run.Moments)
+    Peak = std::max(Peak, bytesOf(Each));
+  for (size_t I = 0; I < Run.Sites.size(); ++I) {
+    SiteGrowth Each;
+    Each.Site = I;
+    if (!All.Bytes[I].empty())
+      Each.Bytes = growth(leastOf(Of, All.Bytes[I]), SmallBytes);
+    if (!All.Nodes[I].empty())
+      Each.Nodes = growth(leastOf(Of, All.Nodes[I]), 2);
+    if (!Each.Bytes && !Each.Nodes)
+      continue;
+    Result.Sites.push_back(Each);
+    Result.Bytes += Each.Bytes;
+    Result.Nodes += Each.Nodes;
+  }
+  std::stable_sort(Result.Sites.begin(), Result.Sites.end(),
+                   [](const SiteGrowth &A, const SiteGrowth &B) {
+                     return A.Bytes > B.Bytes;
+                   });
+  const bool IsNews =
+      double(Result.Bytes) > ShareOfPeak * double(Peak) || Result.Nodes > 0;
+  Result.Memory = IsNews && !Result.Sites.empty() ? Trend::Grows : Trend::Level;
+  Result.BytesBeside = growthBeside(Of);
+  return Result;
+}
+
+} // namespace torchtidy::confirm

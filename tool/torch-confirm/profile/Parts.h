@@ -1,0 +1,55 @@
+// The parts of a profile, in the order in which they are found.
+#ifndef TORCHTIDY_CONFIRM_PROFILE_PARTS_H
+#define TORCHTIDY_CONFIRM_PROFILE_PARTS_H
+
+#include "profile/Profile.h"
+
+namespace torchtidy::confirm {
+
+/// What one site held over the run.
+struct SiteGrowth {
+  size_t Site = 0;
+  /// From the first quarter of the run to the last one; 0 where that does not
+  /// go on until the end.
+  int64_t Bytes = 0, Nodes = 0;
+};
+
+struct Growth {
+  Trend Memory = Trend::Unknown;
+  /// Only those that grow.
+  std::vector<SiteGrowth> Sites;
+  int64_t Bytes = 0, Nodes = 0;
+  /// How many iterations (or seconds) lie between the two quarters.
+  double Units = 0;
+  bool CountsIterations = false;
+  /// Resident bytes of the process beside those of tensors; 0: no growth. Nodes
+  /// of graphs are among them.
+  int64_t BytesBeside = 0;
+};
+
+std::vector<SiteProfile> classify(const Recording &Run);
+Growth growthOf(const Recording &Run);
+std::optional<PeakProfile> peakOf(const Recording &Run,
+                                  const std::vector<SiteProfile> &Sites,
+                                  MomentKind Kind);
+/// Why it grows, or, where it does not, what the peak is for.
+std::vector<Cause> causesOf(const Recording &Run, const Profile &Of,
+                            const Growth &Grown);
+std::string headlineOf(const Recording &Run, const Profile &Of,
+                       const Growth &Grown);
+/// Fills what is told in tables: times, copies, iterations, modules.
+void addTables(const Recording &Run, Profile &To);
+
+inline int64_t bytesOf(const Held &Of) { return Of.CpuBytes + Of.CudaBytes; }
+inline int64_t bytesOf(const Moment &Of) { return Of.CpuBytes + Of.CudaBytes; }
+/// The line of the user's that called it; none for a site without.
+SourceLine lineOf(const Site &Of);
+/// "train.cpp:91", for people.
+std::string textOf(const SourceLine &Line);
+/// "5.6 MiB"
+std::string memoryText(double Bytes);
+bool isSameLine(const SourceLine &A, const SourceLine &B);
+
+} // namespace torchtidy::confirm
+
+#endif

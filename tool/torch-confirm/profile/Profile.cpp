@@ -1,0 +1,56 @@
+#include "profile/Profile.h"
+#include "profile/Parts.h"
+#include <cmath>
+
+namespace torchtidy::confirm {
+
+SourceLine lineOf(const Site &Of) {
+  return Of.Stack.empty() ? SourceLine() : Of.Stack.front();
+}
+
+bool isSameLine(const SourceLine &A, const SourceLine &B) {
+  return A.Line == B.Line && A.File == B.File;
+}
+
+std::string textOf(const SourceLine &Line) {
+  if (Line.File.empty())
+    return "(no line of the program's)";
+  const size_t Slash = Line.File.rfind('/');
+  return (Slash == std::string::npos ? Line.File : Line.File.substr(Slash + 1)) +
+         ":" + std::to_string(Line.Line);
+}
+
+std::string memoryText(double Bytes) {
+  const char *const Units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t Unit = 0;
+  double Value = std::abs(Bytes);
+  while (Value >= 1024 && Unit + 1 < std::size(Units)) {
+    Value /= 1024;
+    ++Unit;
+  }
+  char Text[64];
+  std::snprintf(Text, sizeof(Text), Unit && Value < 100 ? "%s%.1f %s" : "%s%.0f %s",
+                Bytes < 0 ? "-" : "", Value, Units[Unit]);
+  return Text;
+}
+
+Profile profileOf(const Recording &Run) {
+  Profile Result;
+  Result.Sites = classify(Run);
+  Result.CpuPeak = peakOf(Run, Result.Sites, MomentKind::CpuPeak);
+  Result.CudaPeak = peakOf(Run, Result.Sites, MomentKind::CudaPeak);
+  const Growth Grown = growthOf(Run);
+  Result.Memory = Grown.Memory;
+  Result.Grown = Grown.Bytes + (Grown.Nodes > 0 ? Grown.BytesBeside : 0);
+  Result.Unit = Grown.CountsIterations ? "iteration" : "second";
+  if (Grown.Units > 0) {
+    Result.BytesPerUnit = double(Result.Grown) / Grown.Units;
+    Result.NodesPerUnit = double(Grown.Nodes) / Grown.Units;
+  }
+  addTables(Run, Result);
+  Result.Causes = causesOf(Run, Result, Grown);
+  Result.Headline = headlineOf(Run, Result, Grown);
+  return Result;
+}
+
+} // namespace torchtidy::confirm
