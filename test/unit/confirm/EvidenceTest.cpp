@@ -12,6 +12,9 @@ using namespace torchtidy::confirm::scenarios;
 
 namespace {
 
+// Not that of a recording.
+using torchtidy::confirm::scenarios::Event;
+
 /// What a wrong.cpp with these lines states.
 Manifest read(const std::string &Text) {
   const TemporaryFolder Folder;
