@@ -111,7 +111,7 @@ TEST(Diff, TheOtherWayRoundIsNew) {
   EXPECT_EQ(moreGrowthOf(Back), 2048.0);
   EXPECT_NE(diffText(Back).find("NEW      kept graphs  train.cpp:14  train\n"
                                 "         80 KiB, 2 KiB per iteration\n"
-                                "         Keep loss.item<float>()"),
+                                "         keep loss.item<float>()"),
             std::string::npos)
       << diffText(Back);
 }
