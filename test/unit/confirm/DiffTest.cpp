@@ -1,6 +1,6 @@
-#include "profile/Diff.h"
+#include "export/Diff.h"
 #include "ReportRecording.h"
-#include "profile/Json.h"
+#include "export/Json.h"
 #include <fstream>
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 // SARIF. With TORCH_CONFIRM_TEST_FILES=FOLDER they are left there, for the
 // tests that open them with what they are for (test/tool/report-*.test).
 #include "ReportRecording.h"
-#include "profile/ChromeTrace.h"
-#include "profile/Sarif.h"
-#include "profile/Snapshot.h"
+#include "export/ChromeTrace.h"
+#include "export/Sarif.h"
+#include "export/Snapshot.h"
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>

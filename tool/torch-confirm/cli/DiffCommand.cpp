@@ -1,5 +1,5 @@
-#include "profile/DiffCommand.h"
-#include "profile/Diff.h"
+#include "cli/Command.h"
+#include "export/Diff.h"
 #include "rules/Verdict.h"
 #include "support/Errors.h"
 #include "support/Files.h"

@@ -1,4 +1,4 @@
-#include "profile/Sarif.h"
+#include "export/Sarif.h"
 #include "rules/Verdict.h"
 #include "support/Fingerprint.h"
 #include "support/Paths.h"

@@ -1,4 +1,4 @@
-#include "profile/Text.h"
+#include "export/Text.h"
 #include "profile/Parts.h"
 #include "report/Report.h"
 #include "report/Sources.h"

@@ -1,5 +1,5 @@
-#include "profile/ChromeTrace.h"
-#include "profile/Curves.h"
+#include "export/ChromeTrace.h"
+#include "export/Curves.h"
 #include "rules/Verdict.h"
 #include "support/Paths.h"
 #include <algorithm>

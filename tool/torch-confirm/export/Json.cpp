@@ -1,5 +1,5 @@
-#include "profile/Json.h"
-#include "profile/JsonParts.h"
+#include "export/Json.h"
+#include "export/JsonParts.h"
 
 using nlohmann::ordered_json;
 
