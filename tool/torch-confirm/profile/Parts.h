@@ -39,6 +39,16 @@ std::vector<Cause> causesOf(const Recording &Run, const Profile &Of,
 /// is because of it.
 std::optional<Cause> recordedEvaluation(const Recording &Run,
                                         const PeakProfile &Peak);
+/// A statement whose graphs no backward ever runs.
+struct RecordedStatement {
+  /// It, and its callers.
+  std::vector<SourceLine> Stack;
+  uint64_t Nodes = 0;
+};
+/// Those that record most first.
+std::vector<RecordedStatement> recordedForNothing(const Recording &Run);
+/// The usual mistakes, whether they cost memory in this run or not.
+void addChecked(const Recording &Run, Profile &To);
 std::string headlineOf(const Recording &Run, const Profile &Of,
                        const Growth &Grown);
 /// Fills what is told in tables: times, copies, iterations, modules.

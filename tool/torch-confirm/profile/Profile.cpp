@@ -57,6 +57,7 @@ Profile profileOf(const Recording &Run) {
     Result.NodesPerUnit = double(Grown.Nodes) / Grown.Units;
   }
   addTables(Run, Result);
+  addChecked(Run, Result);
   Result.Causes = causesOf(Run, Result, Grown);
   Result.Headline = headlineOf(Run, Result, Grown);
   return Result;
