@@ -12,6 +12,25 @@ constexpr uint64_t FewestTimes = 8;
 
 std::string number(uint64_t N) { return std::to_string(N); }
 
+/// The most of each line is told; or that it is fine, where there is nothing.
+void tell(const char *What, bool IsLookedFor, std::vector<Checked> Found,
+          Profile &To) {
+  if (Found.empty() && IsLookedFor)
+    Found.emplace_back();
+  for (size_t I = 0; I < Found.size(); ++I) {
+    const bool IsTold =
+        std::any_of(Found.begin(), Found.begin() + std::ptrdiff_t(I),
+                    [&](const Checked &Each) {
+                      return isSameLine(Each.Line, Found[I].Line);
+                    });
+    if (IsTold)
+      continue;
+    Checked Each = Found[I];
+    Each.What = What;
+    To.Looked.push_back(std::move(Each));
+  }
+}
+
 void lookForGradients(const Recording &Run, Profile &To) {
   uint64_t Steps = 0;
   std::vector<Checked> Found;
@@ -25,12 +44,7 @@ void lookForGradients(const Recording &Run, Profile &To) {
                            "again",
                        lineOf(S), "torch-missing-zero-grad"});
   }
-  if (Found.empty() && Steps)
-    Found.emplace_back();
-  for (Checked &Each : Found) {
-    Each.What = "gradients are cleared between steps";
-    To.Looked.push_back(std::move(Each));
-  }
+  tell("gradients are cleared between steps", Steps > 0, std::move(Found), To);
 }
 
 /// Graphs of so many iterations that are alive at once, for nothing.
@@ -60,26 +74,30 @@ void lookForGraphs(const Recording &Run, Profile &To) {
                            " passes are kept at once",
                        lineOf(S), "torch-retained-graph"});
   }
-  if (Found.empty() && HasBackward)
-    Found.emplace_back();
-  for (Checked &Each : Found) {
-    Each.What = "graphs go with their iteration";
-    To.Looked.push_back(std::move(Each));
-  }
+  tell("graphs go with their iteration", HasBackward, std::move(Found), To);
 }
 
 void lookForEvaluations(const Recording &Run, Profile &To) {
-  const auto All = recordedForNothing(Run);
-  for (const RecordedStatement &Each : All)
-    To.Looked.push_back({"what is recorded is run backward", false,
-                         number(Each.Nodes) +
-                             " graph nodes recorded that no backward() runs",
-                         Each.Stack.front(), "torch-missing-no-grad"});
+  // What leads to a graph that is kept has that cause.
+  const auto LeadsToKept = [&](const SourceLine &Line) {
+    for (const Site &S : Run.Sites)
+      if (graphsKept(S) >= FewestGraphs)
+        for (const SourceLine &Frame : S.Stack)
+          if (isSameLine(Frame, Line))
+            return true;
+    return false;
+  };
+  std::vector<Checked> Found;
+  for (const RecordedStatement &Each : recordedForNothing(Run))
+    if (!LeadsToKept(Each.Stack.front()))
+      Found.push_back({"", false,
+                       number(Each.Nodes) +
+                           " graph nodes recorded that no backward() runs",
+                       Each.Stack.front(), "torch-missing-no-grad"});
   const bool HasBackward =
       std::any_of(Run.Sites.begin(), Run.Sites.end(),
                   [](const Site &S) { return S.Operation == "backward"; });
-  if (All.empty() && HasBackward)
-    To.Looked.push_back({"what is recorded is run backward", true, "", {}, ""});
+  tell("what is recorded is run backward", HasBackward, std::move(Found), To);
 }
 
 void lookForCopies(const Recording &Run, Profile &To) {
@@ -93,12 +111,7 @@ void lookForCopies(const Recording &Run, Profile &To) {
                            " copies were of what was copied the time before",
                        lineOf(S), "torch-repeated-transfer"});
   }
-  if (Found.empty() && HasCopies)
-    Found.emplace_back();
-  for (Checked &Each : Found) {
-    Each.What = "nothing is copied twice";
-    To.Looked.push_back(std::move(Each));
-  }
+  tell("nothing is copied twice", HasCopies, std::move(Found), To);
 }
 
 } // namespace
