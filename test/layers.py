@@ -32,7 +32,8 @@ LAYERS: dict[str, Rooms] = {
                 "transfer"], "Registry", "FindingListener", "EnabledChecks", "TorchCheck",
                "*/*Check"],
     "tool/torch-confirm": ["support", "trace", "findings", "recording", "probe", "run",
-                           "rules", "report", "profile", "cli", ["fix", "scenarios"]],
+                           "rules", "report", "profile", "export", "cli",
+                           ["fix", "scenarios"]],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 SUFFIXES = {".h", ".cpp", ".inc", ".def", ".c"}

@@ -1,4 +1,4 @@
-"""Reports as torch-confirm writes them (tool/torch-confirm/profile/report.schema.json), of
+"""Reports as torch-confirm writes them (tool/torch-confirm/export/report.schema.json), of
 runs that never were: what a page has to cope with, from 3,000 sites to none.
 
     report_sample.py FOLDER     writes NAME.json for each of SAMPLES, and the source that

@@ -1,5 +1,5 @@
 # What the page of torch-confirm report is made of lies beside the probe's sources: our
-# own files (profile/page), the schema of the report, and the libraries that draw, which
+# own files (export/page), the schema of the report, and the libraries that draw, which
 # npm fetches by the pins in third_party/page. Where it cannot, all else is built, and
 # torch-confirm says that it has no page; a package is not made without
 # (TORCH_CONFIRM_PAGE=ON).
@@ -29,10 +29,10 @@ if(TORCH_CONFIRM_PAGE)
   endif()
 endif()
 
-file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}/profile/page" "${BuildData}/page" SYMBOLIC)
-file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}/profile/report.schema.json"
+file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}/export/page" "${BuildData}/page" SYMBOLIC)
+file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}/export/report.schema.json"
   "${BuildData}/report.schema.json" SYMBOLIC)
-install(DIRECTORY profile/page "${PageLibraries}"
+install(DIRECTORY export/page "${PageLibraries}"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/torch-confirm" OPTIONAL)
-install(FILES profile/report.schema.json
+install(FILES export/report.schema.json
   DESTINATION "${CMAKE_INSTALL_DATADIR}/torch-confirm")

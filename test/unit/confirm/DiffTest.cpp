@@ -1,6 +1,6 @@
-#include "profile/Diff.h"
+#include "export/Diff.h"
 #include "ReportRecording.h"
-#include "profile/Json.h"
+#include "export/Json.h"
 #include <fstream>
 #include <gtest/gtest.h>
 
@@ -111,7 +111,7 @@ TEST(Diff, TheOtherWayRoundIsNew) {
   EXPECT_EQ(moreGrowthOf(Back), 2048.0);
   EXPECT_NE(diffText(Back).find("NEW      kept graphs  train.cpp:14  train\n"
                                 "         80 KiB, 2 KiB per iteration\n"
-                                "         Keep loss.item<float>()"),
+                                "         keep loss.item<float>()"),
             std::string::npos)
       << diffText(Back);
 }

@@ -106,9 +106,9 @@ constexpr const char *Program = "int main() {\n"      // 2
                                 "  read(); // READ\n" // 4
                                 "}\n";
 
-scenarios::Event event(const std::string &Type, std::set<unsigned> At,
-                       const std::string &Message = "") {
-  scenarios::Event Result;
+Event event(const std::string &Type, std::set<unsigned> At,
+            const std::string &Message = "") {
+  Event Result;
   Result.Measure = Exceptions;
   Result.Type = Type;
   Result.Words = Message;
@@ -185,8 +185,8 @@ TEST(Exception, NoneInFixed) {
   EXPECT_EQ(T.why(), "holds");
 }
 
-scenarios::Event report(const std::string &Kind, unsigned Use, unsigned Freed) {
-  scenarios::Event Result;
+Event report(const std::string &Kind, unsigned Use, unsigned Freed) {
+  Event Result;
   Result.Measure = SanitizerReports;
   Result.Type = Kind;
   Result.Lines["use"] = {Use};

@@ -1,8 +1,8 @@
 // The report for machines and the page that is made of it.
 #include "Profiles.h"
-#include "profile/Curves.h"
-#include "profile/Json.h"
-#include "profile/Page.h"
+#include "export/Curves.h"
+#include "export/Json.h"
+#include "export/Page.h"
 #include "support/Errors.h"
 #include "support/Files.h"
 #include <gtest/gtest.h>

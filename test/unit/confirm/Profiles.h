@@ -62,6 +62,8 @@ struct MadeReport : MadeRecording {
     Copy.Copies = {"cpu", "cuda", false, true, 5, 500};
     Of.Copies = {Copy};
     Of.Modules = {{"encoder", 100, 8, 2, 1, 2, {"Float on cuda:0"}}};
+    Of.Looked = {{"gradients are cleared between steps", true, "", {}, ""},
+                 {"nothing is copied twice", false, "9 of 10", {"a.cpp", 3, "f"}, "torch-x"}};
     Of.Oddities = {{"buffer 'mean' is on cpu", "mean"}};
   }
 

@@ -127,7 +127,7 @@ private:
     Graphs.Share = 1;
     Graphs.PeakWithout = 340 * KiB;
     Graphs.Check = "torch-retained-graph";
-    Graphs.Cure = "Keep loss.item<float>() or loss.detach().";
+    Graphs.Cure = "keep loss.item<float>() or loss.detach()";
     Cause Peak;
     Peak.Kind = CauseKind::Peak;
     Peak.Line = {"/work/app/net \"wide\".h", 7, "Net::forward"};

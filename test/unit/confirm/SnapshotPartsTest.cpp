@@ -1,7 +1,7 @@
 // What a snapshot is made of; as a whole it is read by PyTorch's own reader, in
 // test/tool/report-snapshot.test.
-#include "profile/Blocks.h"
-#include "profile/PickleWriter.h"
+#include "export/Blocks.h"
+#include "export/PickleWriter.h"
 #include <gtest/gtest.h>
 #include <sstream>
 

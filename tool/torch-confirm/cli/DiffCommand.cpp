@@ -1,8 +1,9 @@
 #include "cli/Command.h"
-#include "profile/Diff.h"
+#include "export/Diff.h"
 #include "rules/Verdict.h"
 #include "support/Errors.h"
 #include "support/Files.h"
+#include "support/Sizes.h"
 #include <iostream>
 
 using nlohmann::json;
@@ -50,15 +51,17 @@ public:
     App->add_option("--json", JsonPath, "Writes all differences there")
         ->type_name("FILE");
     FailOn = App->add_option("--fail-on-growth", Limit,
-                             "Ends with 1 where memory grows per iteration by "
-                             "more than before by at least so much: 1MiB, "
+                             "Ends with 1 where memory grows by more than so "
+                             "many bytes per iteration more than before: 1MiB, "
                              "64KiB, 1000")
-                 ->type_name("BYTES")
-                 ->transform(CLI::AsSizeValue(false));
+                 ->type_name("BYTES");
     return App;
   }
 
   int run() override {
+    // Before anything is read: a bad number is told at once.
+    const int64_t Most =
+        FailOn->count() ? parseBytes("--fail-on-growth", Limit) : 0;
     const json Before = readReport(BeforePath), After = readReport(AfterPath);
     ordered_json Diff;
     try {
@@ -72,16 +75,16 @@ public:
       writeFile(JsonPath, Diff.dump(1, ' ', false,
                                     ordered_json::error_handler_t::replace) +
                               "\n");
-    return FailOn->count() ? judged(moreGrowthOf(Diff)) : ExitSuccess;
+    return FailOn->count() ? judged(moreGrowthOf(Diff), Most) : ExitSuccess;
   }
 
 private:
-  int judged(std::optional<double> Growth) const {
+  static int judged(std::optional<double> Growth, int64_t Most) {
     if (!Growth) {
       std::cout << "\n--fail-on-growth: the run after is too short to tell\n";
       return ExitSuccess;
     }
-    if (*Growth < double(Limit) || *Growth <= 0)
+    if (*Growth <= double(Most))
       return ExitSuccess;
     std::cout << "\n--fail-on-growth: " << bytesText(*Growth)
               << " per iteration more than before\n";
@@ -89,7 +92,7 @@ private:
   }
 
   std::string BeforePath, AfterPath, JsonPath;
-  uint64_t Limit = 0;
+  std::string Limit;
   CLI::Option *FailOn = nullptr;
 };
 

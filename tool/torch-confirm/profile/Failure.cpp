@@ -1,6 +1,5 @@
-// How the program ended, and the allocation that failed.
+// The allocation that failed.
 #include "profile/Parts.h"
-#include "profile/Text.h"
 #include "trace/OutOfMemory.h"
 #include <cstdlib>
 
@@ -53,47 +52,6 @@ std::optional<FailedAllocation> failureOf(const Recording &Run) {
     if (Run.Moments[I].Kind == MomentKind::Failure)
       Result.Moment = I;
   return Result;
-}
-
-std::string endText(const Recording &Run) {
-  if (Run.TimedOut)
-    return "did not end in time (--timeout) and was ended";
-  std::string Text = Run.Signal ? "was ended by signal " +
-                                      std::to_string(*Run.Signal)
-                                : "ended with " +
-                                      std::to_string(Run.ExitCode.value_or(0));
-  // A program that went on has coped with it.
-  if (Run.Signal.value_or(Run.ExitCode.value_or(0)) && failureOf(Run))
-    Text += ", out of memory";
-  else if (Run.WasKilledForMemory)
-    Text += ", by the kernel: out of memory";
-  else if (Run.Signal && *Run.Signal == 9)
-    Text += " (SIGKILL: by the kernel's out-of-memory killer, or by hand)";
-  return Text;
-}
-
-std::string failureText(const Recording &Run, const FailedAllocation &Of) {
-  const SourceLine Line = lineOf(Run.Sites[Of.Site]);
-  char When[32];
-  std::snprintf(When, sizeof(When), "%.1f s", Of.Seconds);
-  std::string Text = "out of memory at " + textOf(Line) + " after " + When;
-  if (Of.Asked)
-    Text += ": asked for " + memoryText(double(*Of.Asked));
-  if (Of.Moment) {
-    const Moment &At = Run.Moments[*Of.Moment];
-    // What failed is of one of the two.
-    const bool OnDevice = Of.Message.find("CUDA") != std::string::npos;
-    Text += Of.Asked ? " when " : ": ";
-    Text += memoryText(double(OnDevice ? At.CudaBytes : At.CpuBytes)) +
-            " of tensors " + (OnDevice ? "on the device " : "") + "were alive";
-    if (OnDevice && At.CudaReserved > 0)
-      Text += ", " + memoryText(double(At.CudaReserved)) + " reserved";
-    if (!OnDevice && At.ResidentBytes >= 0)
-      Text += ", " + memoryText(double(At.ResidentBytes)) + " resident";
-  }
-  if (Of.Count > 1)
-    Text += "; the last of " + std::to_string(Of.Count) + " times";
-  return Text;
 }
 
 } // namespace torchtidy::confirm

@@ -5,7 +5,7 @@
 // alive. In each quarter of the run the least counts: what comes and goes is not
 // in it. What grows has more at least in each quarter than in the one before; the
 // first quarter may be anything (caches, buffers and the optimizer's state are
-// filled). What was full before the end grows less and less.
+// filled). What was full before the end has not grown for long.
 #include "profile/Parts.h"
 #include <algorithm>
 #include <limits>
@@ -23,6 +23,7 @@ constexpr int64_t SmallBytes = 1024;
 constexpr double SmallShare = 0.01;
 /// The growth of a quarter against that of the one before.
 constexpr double LeastLeft = 0.3;
+constexpr double LongestPause = 2;
 /// A growth of less than this share of the peak is told, but is no news.
 constexpr double ShareOfPeak = 0.005;
 
@@ -80,15 +81,39 @@ Numbers leastOf(const Sampling &Of, const Numbers &Values) {
   return Least;
 }
 
+/// Whether the last time that it grew is not longer ago, by the moments, than it
+/// usually takes.
+bool growsStill(const Numbers &Values, int64_t Small) {
+  // What it has at least from here on.
+  Numbers Least = Values;
+  for (size_t I = Least.size() - 1; I-- > 0;)
+    Least[I] = std::min(Least[I], Least[I + 1]);
+  size_t First = 0, Last = 0, Times = 0;
+  int64_t Before = Least.front();
+  for (size_t I = 1; I < Least.size(); ++I) {
+    if (Least[I] <= Before + Small)
+      continue;
+    Before = Least[I];
+    First = Times++ ? First : I;
+    Last = I;
+  }
+  if (Times < 2)
+    return false;
+  const double Usual = double(Last - First) / double(Times - 1);
+  return double(Least.size() - 1 - Last) <= LongestPause * Usual + 1;
+}
+
 /// From the first quarter to the last one; 0 where it does not grow until the
 /// end.
-int64_t growth(const Numbers &Least, int64_t Small) {
+int64_t growth(const Sampling &Of, const Numbers &Values, int64_t Small) {
+  const Numbers Least = leastOf(Of, Values);
   const int64_t Most = *std::max_element(Least.begin(), Least.end());
   const int64_t Least2 =
       std::max(Small, int64_t(SmallShare * double(std::max<int64_t>(Most, 0))));
   const int64_t Second = Least[2] - Least[1], Third = Least[3] - Least[2];
   if (Second <= Least2 || Third <= Least2 ||
-      double(Third) < LeastLeft * double(Second))
+      double(Third) < LeastLeft * double(Second) ||
+      !growsStill(Values, Least2 / int64_t(Quarters)))
     return 0;
   return Least[3] - std::min(Least[0], Least[1]);
 }
@@ -124,7 +149,7 @@ int64_t growthBeside(const Sampling &Of) {
     Values.push_back(Each->ResidentBytes - Each->CpuBytes);
   }
   constexpr int64_t Pages = 1 << 20;
-  return growth(leastOf(Of, Values), Pages);
+  return growth(Of, Values, Pages);
 }
 
 } // namespace
@@ -144,9 +169,9 @@ Growth growthOf(const Recording &Run) {
     SiteGrowth Each;
     Each.Site = I;
     if (!All.Bytes[I].empty())
-      Each.Bytes = growth(leastOf(Of, All.Bytes[I]), SmallBytes);
+      Each.Bytes = growth(Of, All.Bytes[I], SmallBytes);
     if (!All.Nodes[I].empty())
-      Each.Nodes = growth(leastOf(Of, All.Nodes[I]), 2);
+      Each.Nodes = growth(Of, All.Nodes[I], 2);
     if (!Each.Bytes && !Each.Nodes)
       continue;
     Result.Sites.push_back(Each);

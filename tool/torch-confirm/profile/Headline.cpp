@@ -25,9 +25,12 @@ std::string callerText(const Cause &Of) {
 }
 
 std::string growing(const Profile &Of) {
-  std::string Text = "memory grows by " + memoryText(Of.BytesPerUnit);
+  std::string Text = "memory grows by ";
+  if (Of.BytesPerUnit >= 1 || Of.NodesPerUnit <= 0)
+    Text += memoryText(Of.BytesPerUnit) +
+            (Of.NodesPerUnit > 0 ? " and " : "");
   if (Of.NodesPerUnit > 0)
-    Text += " and " + nodesText(Of.NodesPerUnit);
+    Text += nodesText(Of.NodesPerUnit);
   Text += " per " + Of.Unit;
   if (Of.Causes.empty())
     return Text;

@@ -42,6 +42,16 @@ std::optional<Cause> recordedEvaluation(const Recording &Run,
 std::optional<FailedAllocation> failureOf(const Recording &Run);
 /// As a message of LibTorch's has it.
 std::optional<int64_t> bytesAskedFor(const std::string &Message);
+/// A statement whose graphs no backward ever runs.
+struct RecordedStatement {
+  /// It, and its callers.
+  std::vector<SourceLine> Stack;
+  uint64_t Nodes = 0;
+};
+/// Those that record most first.
+std::vector<RecordedStatement> recordedForNothing(const Recording &Run);
+/// The usual mistakes, whether they cost memory in this run or not.
+void addChecked(const Recording &Run, Profile &To);
 std::string headlineOf(const Recording &Run, const Profile &Of,
                        const Growth &Grown);
 /// Fills what is told in tables: times, copies, iterations, modules.

@@ -58,6 +58,7 @@ Profile profileOf(const Recording &Run) {
   }
   Result.Failure = failureOf(Run);
   addTables(Run, Result);
+  addChecked(Run, Result);
   Result.Causes = causesOf(Run, Result, Grown);
   Result.Headline = headlineOf(Run, Result, Grown);
   return Result;

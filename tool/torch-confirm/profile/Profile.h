@@ -166,6 +166,18 @@ struct FailedAllocation {
   std::optional<size_t> Moment;
 };
 
+/// A usual mistake: looked for, and there or not.
+struct Checked {
+  /// "gradients are cleared before each step"
+  std::string What;
+  bool IsFine = true;
+  /// What was seen, and where, as far as it is not fine.
+  std::string Seen;
+  SourceLine Line;
+  /// A check of torch-tidy's that knows it.
+  std::string Check;
+};
+
 struct Profile {
   Trend Memory = Trend::Unknown;
   /// What iterations are counted by: "iteration" (steps of an optimizer, or a
@@ -196,6 +208,7 @@ struct Profile {
   std::vector<CopyRow> Copies;
   std::vector<ModuleRow> Modules;
   std::vector<Oddity> Oddities;
+  std::vector<Checked> Looked;
 };
 
 /// \param Run a recording with a timeline.

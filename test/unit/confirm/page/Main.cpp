@@ -1,6 +1,6 @@
 // report-page REPORT PAGE [DATA]: makes the page of a report that is there as
 // JSON.
-#include "profile/Page.h"
+#include "export/Page.h"
 #include "support/Errors.h"
 #include "support/Files.h"
 #include <iostream>

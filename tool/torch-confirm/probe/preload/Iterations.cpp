@@ -16,11 +16,11 @@ SpinLock Lock;
 std::atomic<int64_t> Peak;
 /// When the last one ended, and how long it was.
 std::atomic<uint64_t> LastEnd, LastLength;
-/// Steps and backwards of other places since the last one.
-uint32_t Others;
-/// So many in a row make another place the one that counts: a loop over that
-/// many optimizers is still one iteration.
-constexpr uint32_t MostOthers = 16;
+/// Of all places that iterations were counted by.
+std::atomic<uint64_t> Done;
+/// Another place counts from when on it has been there so often, and twice as
+/// often as the one that counts.
+constexpr uint64_t FewestHits = 16;
 /// What ends at the first step began nobody knows where.
 constexpr uint64_t FirstNumber = 2;
 
@@ -80,7 +80,6 @@ void begin(uint64_t At) {
   Now.Begin = At;
   Now.BytesBefore = live();
   Peak.store(Now.BytesBefore);
-  Others = 0;
 }
 
 /// From now on iterations end at this site.
@@ -111,9 +110,16 @@ void end(uint64_t At) {
   Row.Peak = Peak.load();
   Row.NodesAfter = Trace->NodesAlive.load(std::memory_order_relaxed);
   keep(Row);
+  Done.fetch_add(1);
   LastEnd.store(At);
   LastLength.store(At - Row.Begin);
   begin(At);
+}
+
+bool isMoreOften(uint32_t Site, uint32_t Counts) {
+  const uint64_t Hits = siteAt(Site).Hits.load(std::memory_order_relaxed);
+  return Hits >= FewestHits &&
+         Hits >= 2 * siteAt(Counts).Hits.load(std::memory_order_relaxed);
 }
 
 /// A step ends at that site, or a backward where there are no steps.
@@ -127,7 +133,7 @@ void ends(uint32_t Site, bool IsStep) {
     if (Site == Counts)
       end(At);
     else if (!Counts || (IsStep && !CountsSteps) ||
-             (IsStep == CountsSteps && ++Others >= MostOthers))
+             (IsStep == CountsSteps && isMoreOften(Site, Counts)))
       follow(Site, At);
     if (Site != all().Site.load())
       return;
@@ -137,7 +143,7 @@ void ends(uint32_t Site, bool IsStep) {
 
 } // namespace
 
-uint64_t iterationsDone() { return all().Number.load(); }
+uint64_t iterationsDone() { return Done.load(); }
 
 bool isAmidIterations(uint64_t Time) {
   const uint64_t Length = LastLength.load(std::memory_order_relaxed);
@@ -153,7 +159,7 @@ void resetIterations() {
   Peak.store(0);
   LastEnd.store(0);
   LastLength.store(0);
-  Others = 0;
+  Done.store(0);
 }
 
 TimedBackward::TimedBackward(uint32_t Site)

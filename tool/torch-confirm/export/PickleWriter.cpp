@@ -1,4 +1,4 @@
-#include "profile/PickleWriter.h"
+#include "export/PickleWriter.h"
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>

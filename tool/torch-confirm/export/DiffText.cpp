@@ -1,5 +1,5 @@
 // What two reports differ in, in words.
-#include "profile/Diff.h"
+#include "export/Diff.h"
 #include "rules/Verdict.h"
 #include <algorithm>
 #include <cmath>

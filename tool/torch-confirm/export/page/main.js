@@ -62,6 +62,11 @@ function drawTables() {
   ], rows, {caption: "Parameters and buffers by module", sortBy: "Parameters"})));
   add(report.oddities, rows => section("oddities", "Worth a look", null,
     make("ul", {}, ...rows.map(row => make("li", {}, row.text)))));
+  add(report.checked, rows => section("checked", "Looked for", null,
+    make("ul", {}, ...rows.map(row => make("li", {}, ...(row.fine
+      ? ["\u2713 " + row.what]
+      : ["\u2717 " + row.seen + " ", make("code", {}, placeOf(row.line)), " ",
+          make("code", {}, row.check)]))))));
   add([...report.notMeasured, ...report.limits], rows => section("unmeasured",
     "What was not measured", null, make("ul", {}, ...rows.map(row => make("li", {},
       make("code", {}, row.quantity), row.reason ? ": " + row.reason : "")))));

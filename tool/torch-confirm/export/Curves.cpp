@@ -1,4 +1,4 @@
-#include "profile/Curves.h"
+#include "export/Curves.h"
 #include <algorithm>
 
 namespace torchtidy::confirm {

@@ -1,4 +1,4 @@
-#include "profile/Sarif.h"
+#include "export/Sarif.h"
 #include "rules/Verdict.h"
 #include "support/Fingerprint.h"
 #include "support/Paths.h"
@@ -141,9 +141,10 @@ private:
     if (Of.PeakWithout > 0)
       Result += "; without it the run would need " +
                 bytesText(double(Of.PeakWithout)) + " at most";
-    Result += '.';
     if (!Of.Cure.empty())
-      Result += " " + Of.Cure;
+      Result += "; " + Of.Cure;
+    if (Result.back() != '.')
+      Result += '.';
     if (!Of.Check.empty())
       Result += " [" + Of.Check + "]";
     return Result;

@@ -1,6 +1,6 @@
-#include "profile/Json.h"
-#include "profile/JsonParts.h"
-#include "profile/Text.h"
+#include "export/Json.h"
+#include "export/JsonParts.h"
+#include "export/Text.h"
 
 using nlohmann::ordered_json;
 
@@ -187,6 +187,19 @@ static ordered_json modulesOf(const Profile &Of) {
   return Result;
 }
 
+static ordered_json checkedOf(const Profile &Of) {
+  ordered_json Result = ordered_json::array();
+  for (const Checked &Each : Of.Looked) {
+    Result.push_back({{"what", Each.What}, {"fine", Each.IsFine}});
+    if (Each.IsFine)
+      continue;
+    Result.back()["seen"] = Each.Seen;
+    Result.back()["line"] = toJson(Each.Line);
+    Result.back()["check"] = Each.Check;
+  }
+  return Result;
+}
+
 /// What was not measured, and limits of what was.
 static void addCapabilities(const Recording &Run, ordered_json &To) {
   To["notMeasured"] = To["limits"] = ordered_json::array();
@@ -230,6 +243,7 @@ ordered_json jsonOf(const Recording &Run, const Profile &Of) {
     if (!Each.Name.empty())
       Result["oddities"].back()["name"] = Each.Name;
   }
+  Result["checked"] = checkedOf(Of);
   addCapabilities(Run, Result);
   Result["curves"] = curvesJson(Run);
   Result["moments"] = momentsOf(Run);

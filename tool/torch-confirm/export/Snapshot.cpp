@@ -1,7 +1,7 @@
-#include "profile/Snapshot.h"
-#include "profile/BlockOwners.h"
-#include "profile/Blocks.h"
-#include "profile/PickleWriter.h"
+#include "export/Snapshot.h"
+#include "export/BlockOwners.h"
+#include "export/Blocks.h"
+#include "export/PickleWriter.h"
 #include <algorithm>
 #include <cmath>
 #include <functional>

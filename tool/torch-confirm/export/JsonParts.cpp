@@ -1,5 +1,5 @@
-#include "profile/JsonParts.h"
-#include "profile/Curves.h"
+#include "export/JsonParts.h"
+#include "export/Curves.h"
 #include <algorithm>
 
 using nlohmann::ordered_json;

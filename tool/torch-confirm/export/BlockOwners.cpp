@@ -1,4 +1,4 @@
-#include "profile/BlockOwners.h"
+#include "export/BlockOwners.h"
 #include "rules/Verdict.h"
 #include <algorithm>
 #include <numeric>

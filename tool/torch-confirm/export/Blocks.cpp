@@ -1,4 +1,4 @@
-#include "profile/Blocks.h"
+#include "export/Blocks.h"
 #include <algorithm>
 
 namespace torchtidy::confirm {

@@ -1,4 +1,4 @@
-#include "profile/Text.h"
+#include "export/Text.h"
 #include "profile/Parts.h"
 #include "report/Report.h"
 #include "report/Sources.h"
@@ -58,6 +58,7 @@ public:
     times();
     copies();
     network();
+    checked();
     return Out.str();
   }
 
@@ -275,6 +276,19 @@ private:
                             " times what was copied the time before"
                       : "") +
           "  " + placeAndSource(Each.Line));
+    }
+  }
+
+  void checked() {
+    if (Of.Looked.empty())
+      return;
+    section("CHECKED", "");
+    for (const Checked &Each : Of.Looked) {
+      if (Each.IsFine)
+        row("[x] " + Each.What);
+      else
+        row("[!] " + Each.Seen + "  [" + Each.Check + "]\n            " +
+            placeAndSource(Each.Line));
     }
   }
 

@@ -1,9 +1,10 @@
-#include "profile/ChromeTrace.h"
-#include "profile/Curves.h"
+#include "export/ChromeTrace.h"
+#include "export/Curves.h"
 #include "rules/Verdict.h"
 #include "support/Paths.h"
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -34,6 +35,12 @@ std::string microseconds(int64_t Nanoseconds) {
 
 std::string lineText(const SourceLine &Line) {
   return Line.File + ":" + std::to_string(Line.Line);
+}
+
+/// In few letters: each event has it.
+std::string callerText(const SourceLine &Line) {
+  return std::filesystem::path(Line.File).filename().string() + ":" +
+         std::to_string(Line.Line) + " " + Line.Function;
 }
 
 class ChromeTrace {
@@ -163,8 +170,7 @@ private:
       Result["function"] = S.Stack.front().Function;
     }
     for (size_t I = 1; I < S.Stack.size(); ++I)
-      Result["called from"].push_back(lineText(S.Stack[I]) + " " +
-                                      S.Stack[I].Function);
+      Result["called from"].push_back(callerText(S.Stack[I]));
     std::string Shapes;
     for (const ShapeCount &Each : S.Shapes)
       Shapes += (Shapes.empty() ? "" : "; ") + Each.Text;

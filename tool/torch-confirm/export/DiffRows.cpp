@@ -1,4 +1,4 @@
-#include "profile/DiffRows.h"
+#include "export/DiffRows.h"
 #include <algorithm>
 #include <filesystem>
 #include <map>

@@ -1,4 +1,4 @@
-#include "profile/Page.h"
+#include "export/Page.h"
 #include "support/Errors.h"
 #include "support/Files.h"
 #include <fstream>

@@ -1,5 +1,5 @@
-#include "profile/Diff.h"
-#include "profile/DiffRows.h"
+#include "export/Diff.h"
+#include "export/DiffRows.h"
 #include <algorithm>
 #include <cmath>
 #include <map>
