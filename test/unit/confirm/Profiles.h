@@ -63,7 +63,13 @@ struct MadeReport : MadeRecording {
     Of.Copies = {Copy};
     Of.Modules = {{"encoder", 100, 8, 2, 1, 2, {"Float on cuda:0"}}};
     Of.Looked = {{"gradients are cleared between steps", true, "", {}, ""},
-                 {"nothing is copied twice", false, "9 of 10", {"a.cpp", 3, "f"}, "torch-x"}};
+                 {"nothing is copied twice",
+                  false,
+                  "9 of 10",
+                  {"a.cpp", 3, "f"},
+                  "torch-x"}};
+    Of.Failure =
+        FailedAllocation{0, 1.5, "c10::Error", "not enough memory", 512, 2, 0};
     Of.Oddities = {{"buffer 'mean' is on cpu", "mean"}};
   }
 

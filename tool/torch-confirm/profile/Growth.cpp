@@ -2,10 +2,11 @@
 //
 // What is alive goes up and down with each iteration. Moments after steps are
 // of one phase; where there are no steps, moments were taken when little was
-// alive. In each quarter of the run the least counts: what comes and goes is not
-// in it. What grows has more at least in each quarter than in the one before; the
-// first quarter may be anything (caches, buffers and the optimizer's state are
-// filled). What was full before the end has not grown for long.
+// alive. In each quarter of the run the least counts: what comes and goes is
+// not in it. What grows has more at least in each quarter than in the one
+// before; the first quarter may be anything (caches, buffers and the
+// optimizer's state are filled). What was full before the end has not grown for
+// long.
 #include "profile/Parts.h"
 #include <algorithm>
 #include <limits>
@@ -40,8 +41,8 @@ struct Sampling {
     for (size_t Q = 0; Q < Quarters; ++Q)
       if (size_t(std::count(Quarter.begin(), Quarter.end(), Q)) < FewestMoments)
         return false;
-    return !CountsIterations || Units * Quarters / (Quarters - 1) >=
-                                    double(FewestIterations);
+    return !CountsIterations ||
+           Units * Quarters / (Quarters - 1) >= double(FewestIterations);
   }
 };
 
@@ -65,7 +66,8 @@ Sampling samplingOf(const Recording &Run) {
   };
   const double First = At(*Result.All.front()), Last = At(*Result.All.back());
   for (const Moment *Each : Result.All) {
-    const double Share = Last > First ? (At(*Each) - First) / (Last - First) : 0;
+    const double Share =
+        Last > First ? (At(*Each) - First) / (Last - First) : 0;
     Result.Quarter.push_back(
         std::min(Quarters - 1, size_t(Share * double(Quarters))));
   }
@@ -81,8 +83,8 @@ Numbers leastOf(const Sampling &Of, const Numbers &Values) {
   return Least;
 }
 
-/// Whether the last time that it grew is not longer ago, by the moments, than it
-/// usually takes.
+/// Whether the last time that it grew is not longer ago, by the moments, than
+/// it usually takes.
 bool growsStill(const Numbers &Values, int64_t Small) {
   // What it has at least from here on.
   Numbers Least = Values;

@@ -1,9 +1,9 @@
 // Moments: what is alive, by site. And events.
 //
 // Who looks pays for going through all sites: some 10 microseconds for few
-// hundred. So moments come ever more seldom as the run goes on, peaks only where
-// a 64th more is alive than at the one before, and looking takes at most a
-// fiftieth of the time.
+// hundred. So moments come ever more seldom as the run goes on, peaks only
+// where a 64th more is alive than at the one before, and looking takes at most
+// a fiftieth of the time.
 
 #include "Timeline.h"
 
