@@ -69,7 +69,7 @@ struct MadeReport : MadeRecording {
                   {"a.cpp", 3, "f"},
                   "torch-x"}};
     Of.Failure =
-        FailedAllocation{0, 1.5, "c10::Error", "not enough memory", 512, 2, 0};
+        FailedAllocation{0, 1.5, "c10::Error", "not enough memory", 512, false, 2, 0};
     Of.Oddities = {{"buffer 'mean' is on cpu", "mean"}};
   }
 
