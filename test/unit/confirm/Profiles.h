@@ -52,6 +52,7 @@ struct MadeReport : MadeRecording {
     Why.Cure = "Keep the number.";
     Of.Causes = {Why};
     Of.Iterations = {{"first", Run.Iterations[0]}};
+    Of.Failure = {0, 1.5, "c10::Error", "tried to allocate 8 bytes", 8, 1, 0};
     Of.EvaluationHits = 3;
     PeakProfile Highest;
     Highest.Lines = {{at(10), {0}, 64, 72}};
@@ -63,7 +64,11 @@ struct MadeReport : MadeRecording {
     Of.Copies = {Copy};
     Of.Modules = {{"encoder", 100, 8, 2, 1, 2, {"Float on cuda:0"}}};
     Of.Looked = {{"gradients are cleared between steps", true, "", {}, ""},
-                 {"nothing is copied twice", false, "9 of 10", {"a.cpp", 3, "f"}, "torch-x"}};
+                 {"nothing is copied twice",
+                  false,
+                  "9 of 10",
+                  {"a.cpp", 3, "f"},
+                  "torch-x"}};
     Of.Oddities = {{"buffer 'mean' is on cpu", "mean"}};
   }
 

@@ -1,13 +1,13 @@
-#include "cli/Command.h"
 #include "cli/Busiest.h"
+#include "cli/Command.h"
 #include "cli/ProbeOptions.h"
-#include "profile/Braces.h"
 #include "export/ChromeTrace.h"
 #include "export/Json.h"
 #include "export/Page.h"
 #include "export/Sarif.h"
 #include "export/Snapshot.h"
 #include "export/Text.h"
+#include "profile/Braces.h"
 #include "recording/FromTrace.h"
 #include "recording/Json.h"
 #include "recording/Symbolizer.h"
@@ -43,7 +43,8 @@ constexpr const char *Footer =
     "\n"
     "Exit codes: those of the program; a signal that ends it ends "
     "torch-confirm, too,\nafter the report; 124 after --timeout; 1 when "
-    "--fail-on-growth was met and the\nprogram ended with 0; 2 when the program "
+    "--fail-on-growth was met and the\nprogram ended with 0; 2 when the "
+    "program "
     "cannot be run.";
 
 class ReportCommand : public Command {
@@ -58,8 +59,9 @@ public:
         ->type_name("FILE");
     App->add_option("--html", Html, "Write a page for a browser")
         ->type_name("FILE");
-    App->add_option("--json", Json,
-                    "Write all of it for programs, and for 'torch-confirm diff'")
+    App->add_option(
+           "--json", Json,
+           "Write all of it for programs, and for 'torch-confirm diff'")
         ->type_name("FILE");
     App->add_option("--trace", Trace,
                     "Write operations and memory over time, for Perfetto "
@@ -72,8 +74,7 @@ public:
     App->add_option("--sarif", Sarif,
                     "Write the causes for editors and code scanning")
         ->type_name("FILE");
-    App->add_option("--recording", Kept,
-                    "Keep what was recorded, for --from")
+    App->add_option("--recording", Kept, "Keep what was recorded, for --from")
         ->type_name("FILE");
     App->add_option("--fail-on-growth", Limit,
                     "Exit with 1 when memory grows by more than that per "

@@ -7,10 +7,9 @@ namespace torchtidy::confirm {
 std::string endText(const Recording &Run) {
   if (Run.TimedOut)
     return "did not end in time (--timeout) and was ended";
-  std::string Text = Run.Signal ? "was ended by signal " +
-                                      std::to_string(*Run.Signal)
-                                : "ended with " +
-                                      std::to_string(Run.ExitCode.value_or(0));
+  std::string Text =
+      Run.Signal ? "was ended by signal " + std::to_string(*Run.Signal)
+                 : "ended with " + std::to_string(Run.ExitCode.value_or(0));
   // A program that went on has coped with it.
   if (Run.Signal.value_or(Run.ExitCode.value_or(0)) && failureOf(Run))
     Text += ", out of memory";

@@ -98,12 +98,10 @@ static ordered_json causeJson(const Cause &From, bool HasNodes) {
 
 static ordered_json failureJson(const Recording &Run,
                                 const FailedAllocation &From) {
-  ordered_json Result = {{"text", failureText(Run, From)},
-                         {"site", From.Site},
-                         {"seconds", From.Seconds},
-                         {"type", From.Type},
-                         {"message", From.Message},
-                         {"count", From.Count}};
+  ordered_json Result = {
+      {"text", failureText(Run, From)}, {"site", From.Site},
+      {"seconds", From.Seconds},        {"type", From.Type},
+      {"message", From.Message},        {"count", From.Count}};
   if (From.Asked)
     Result["asked"] = *From.Asked;
   if (From.Moment)

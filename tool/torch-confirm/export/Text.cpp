@@ -25,9 +25,7 @@ __attribute__((format(printf, 1, 2))) std::string format(const char *How, ...) {
   return Text;
 }
 
-std::string percent(double Share) {
-  return format("%.0f %%", 100 * Share);
-}
+std::string percent(double Share) { return format("%.0f %%", 100 * Share); }
 
 std::string secondsText(double Seconds) {
   if (Seconds < 0.001)
@@ -78,9 +76,9 @@ private:
   void row(const std::string &Text) { Out << "        " << Text << '\n'; }
 
   static std::string place(const SourceLine &Line) {
-    return Line.File.empty() ? textOf(Line)
-                             : shortPath(Line.File) + ":" +
-                                   std::to_string(Line.Line);
+    return Line.File.empty()
+               ? textOf(Line)
+               : shortPath(Line.File) + ":" + std::to_string(Line.Line);
   }
   std::string placeAndSource(const SourceLine &Line) {
     const std::string Source = Lines.line(Line.File, Line.Line);
@@ -134,7 +132,8 @@ private:
     Text += memoryText(double(Each.Bytes));
     if (Each.Nodes)
       Text += " and " + grouped(double(Each.Nodes)) + " graph nodes";
-    Text += ", " + percent(Each.Share) + (Grows ? " of the growth" : " of the peak");
+    Text += ", " + percent(Each.Share) +
+            (Grows ? " of the growth" : " of the peak");
     if (Grows)
       Text += "; " + memoryText(Each.BytesPerUnit) + " per " + Of.Unit +
               "; without it at most " + memoryText(double(Each.PeakWithout));
@@ -175,26 +174,27 @@ private:
                place(lineOf(Run.Sites[*Run.IterationSite])) + "), " +
                grouped(double(Run.IterationCount)) + " in all";
     section("PHASES", Title);
-    row(format("%-18s %10s %11s %11s %11s %10s %10s %9s", "", "before", "forward",
-               "backward", "step", "after", "peak", "time"));
+    row(format("%-18s %10s %11s %11s %11s %10s %10s %9s", "", "before",
+               "forward", "backward", "step", "after", "peak", "time"));
     for (const IterationRow &Each : Of.Iterations) {
       const Iteration &I = Each.Of;
       const bool HasBackward = I.BackwardEnd > 0;
-      const std::string Which = Each.Which + " (" + grouped(double(I.Number)) + ")";
-      row(format("%-18s %10s %11s %11s %11s %10s %10s %9s", Which.c_str(),
-                 memoryText(double(I.BytesBefore)).c_str(),
-                 HasBackward
-                     ? signedText(I.BytesAtBackward - I.BytesBefore).c_str()
-                     : "",
-                 HasBackward
-                     ? signedText(I.BytesAfterBackward - I.BytesAtBackward).c_str()
-                     : "",
-                 signedText(I.BytesAfter -
-                            (HasBackward ? I.BytesAfterBackward : I.BytesBefore))
-                     .c_str(),
-                 memoryText(double(I.BytesAfter)).c_str(),
-                 memoryText(double(I.Peak)).c_str(),
-                 secondsText(I.End - I.Begin).c_str()));
+      const std::string Which =
+          Each.Which + " (" + grouped(double(I.Number)) + ")";
+      row(format(
+          "%-18s %10s %11s %11s %11s %10s %10s %9s", Which.c_str(),
+          memoryText(double(I.BytesBefore)).c_str(),
+          HasBackward ? signedText(I.BytesAtBackward - I.BytesBefore).c_str()
+                      : "",
+          HasBackward
+              ? signedText(I.BytesAfterBackward - I.BytesAtBackward).c_str()
+              : "",
+          signedText(I.BytesAfter -
+                     (HasBackward ? I.BytesAfterBackward : I.BytesBefore))
+              .c_str(),
+          memoryText(double(I.BytesAfter)).c_str(),
+          memoryText(double(I.Peak)).c_str(),
+          secondsText(I.End - I.Begin).c_str()));
     }
     if (Of.EvaluationHits)
       row("evaluation: at most " + memoryText(double(Of.EvaluationPeak)) +
@@ -240,10 +240,12 @@ private:
       return;
     std::string Text;
     for (size_t I = 0; I < WorkPhaseCount; ++I)
-      if (const double Share = Of.SecondsByPhase[I] / Run.Seconds; Share >= 0.005)
+      if (const double Share = Of.SecondsByPhase[I] / Run.Seconds;
+          Share >= 0.005)
         Text += (Text.empty() ? "" : ", ") + std::string(nameOf(WorkPhase(I))) +
                 " " + percent(Share);
-    section("TIME", "of " + secondsText(Run.Seconds) + " in operations: " + Text);
+    section("TIME",
+            "of " + secondsText(Run.Seconds) + " in operations: " + Text);
     size_t Shown = 0;
     for (const TimeRow &Each : Of.Times) {
       if (!Options.Details &&
@@ -317,9 +319,9 @@ private:
     }
     if (Options.Details)
       for (const ModuleRow &Each : Of.Modules)
-        row(format("%10s  ", memoryText(double(Each.ParameterBytes +
-                                               Each.BufferBytes))
-                                 .c_str()) +
+        row(format("%10s  ",
+                   memoryText(double(Each.ParameterBytes + Each.BufferBytes))
+                       .c_str()) +
             (Each.Path.empty() ? "(itself)" : Each.Path));
   }
 };

@@ -25,7 +25,8 @@ std::string textOf(const SourceLine &Line) {
   if (Line.File.empty())
     return "(no line of the program's)";
   const size_t Slash = Line.File.rfind('/');
-  return (Slash == std::string::npos ? Line.File : Line.File.substr(Slash + 1)) +
+  return (Slash == std::string::npos ? Line.File
+                                     : Line.File.substr(Slash + 1)) +
          ":" + std::to_string(Line.Line);
 }
 
@@ -38,7 +39,8 @@ std::string memoryText(double Bytes) {
     ++Unit;
   }
   char Text[64];
-  std::snprintf(Text, sizeof(Text), Unit && Value < 100 ? "%s%.1f %s" : "%s%.0f %s",
+  std::snprintf(Text, sizeof(Text),
+                Unit && Value < 100 ? "%s%.1f %s" : "%s%.0f %s",
                 Bytes < 0 ? "-" : "", Value, Units[Unit]);
   return Text;
 }

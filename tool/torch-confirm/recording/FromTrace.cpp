@@ -179,7 +179,8 @@ Site siteOf(const trace::SiteData &From) {
   return Result;
 }
 
-/// What a parent made and its child still has is told where there is a timeline.
+/// What a parent made and its child still has is told where there is a
+/// timeline.
 bool isHolding(const trace::TraceData &Trace, const trace::SiteData &Of) {
   return Trace.Timeline && (Of.LiveBytes || Of.CudaLiveBytes || Of.NodesAlive);
 }

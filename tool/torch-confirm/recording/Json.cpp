@@ -13,12 +13,11 @@ NLOHMANN_JSON_SERIALIZE_ENUM(LineState,
                               {LineState::MayHaveRun, "may have run"},
                               {LineState::Ran, "ran"}})
 
-NLOHMANN_JSON_SERIALIZE_ENUM(MomentKind,
-                             {{MomentKind::Regular, "regular"},
-                              {MomentKind::AfterStep, "after step"},
-                              {MomentKind::CpuPeak, "cpu peak"},
-                              {MomentKind::CudaPeak, "cuda peak"},
-                              {MomentKind::Failure, "failure"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(MomentKind, {{MomentKind::Regular, "regular"},
+                                          {MomentKind::AfterStep, "after step"},
+                                          {MomentKind::CpuPeak, "cpu peak"},
+                                          {MomentKind::CudaPeak, "cuda peak"},
+                                          {MomentKind::Failure, "failure"}})
 
 namespace {
 

@@ -1,5 +1,5 @@
-// Which exceptions say that there was no memory: known to the probe, which looks
-// at what is alive then, and to the report, which tells the one.
+// Which exceptions say that there was no memory: known to the probe, which
+// looks at what is alive then, and to the report, which tells the one.
 #ifndef TORCHTIDY_CONFIRM_TRACE_OUTOFMEMORY_H
 #define TORCHTIDY_CONFIRM_TRACE_OUTOFMEMORY_H
 

@@ -301,8 +301,8 @@ struct Site {
   Count BytesKept, NodesRunAgain;
   /// Tensor bytes of the process at hits: CPU and CUDA together.
   Gauge LeastLive, MostLive;
-  /// Only with a timeline: between begins and ends, and hits while grad mode was
-  /// off.
+  /// Only with a timeline: between begins and ends, and hits while grad mode
+  /// was off.
   Count Nanoseconds, HitsWithoutGrad;
   /// Of a mark, above the bytes at its begin; each is the largest of all times
   /// that the loop ran.

@@ -259,9 +259,9 @@ std::optional<TraceData> readTrace(const std::string &Path,
     const uint64_t Number = read(Each.Number);
     if (read(Each.State) == 2 && Number && Each.Site < MaxSites &&
         Places[Each.Site] < To.Sites.size())
-      To.Sites[Places[Each.Site]].Thrown.push_back(
-          {File.text(Each.Type), File.text(Each.Message), Number,
-           read(Each.LastAt)});
+      To.Sites[Places[Each.Site]].Thrown.push_back({File.text(Each.Type),
+                                                    File.text(Each.Message),
+                                                    Number, read(Each.LastAt)});
   }
   if (From.HasTimeline)
     To.Timeline = timelineOf(File, Place);

@@ -5,11 +5,11 @@
 
 #include "Exceptions.h"
 
+#include "../../trace/OutOfMemory.h"
 #include "Hooks.h"
 #include "Sites.h"
 #include "Stacks.h"
 #include "Timeline.h"
-#include "../../trace/OutOfMemory.h"
 
 #include <cstring>
 
@@ -85,8 +85,7 @@ trace::Thrown *rowOf(uint32_t Site, void *Object, const void *TypeInfo) {
     Torch->messageOf(Object, TypeInfo, Message, sizeof(Message));
   }
   const char *Type = nameOf(TypeInfo);
-  const bool IsOfMemory =
-      hasTimeline() && trace::isOutOfMemory(Type, Message);
+  const bool IsOfMemory = hasTimeline() && trace::isOutOfMemory(Type, Message);
   if (IsOfMemory)
     lookAtFailure();
   trace::Thrown *Row =

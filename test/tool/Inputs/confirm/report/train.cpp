@@ -13,14 +13,14 @@
 #include <unistd.h>
 #include <vector>
 
-// What is kept is 128 KiB a step.
+// What is kept is 32 KiB a step.
 static double train(int steps, bool keeps) {
   torch::manual_seed(1);
   auto layer = torch::nn::Linear(64, 64);
   torch::optim::SGD sgd(layer->parameters(), 0.01);
   auto total = torch::zeros({});
   for (int i = 0; i < steps; ++i) {
-    auto output = layer->forward(torch::ones({256, 64}));
+    auto output = layer->forward(torch::ones({64, 64}));
     sgd.zero_grad();
     output.mean().backward();
     sgd.step();
@@ -96,7 +96,7 @@ static void end(const std::string& how) {
 
 int main(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "grow", how = count > 2 ? words[2] : "";
-  const int times = count > 3 ? std::stoi(words[3]) : 2000;
+  const int times = count > 3 ? std::stoi(words[3]) : 5000;
   if (what == "fork") {
     const pid_t child = fork();
     if (child != 0) {
