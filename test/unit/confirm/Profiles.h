@@ -52,6 +52,7 @@ struct MadeReport : MadeRecording {
     Why.Cure = "Keep the number.";
     Of.Causes = {Why};
     Of.Iterations = {{"first", Run.Iterations[0]}};
+    Of.Failure = {0, 1.5, "c10::Error", "tried to allocate 8 bytes", 8, 1, 0};
     Of.EvaluationHits = 3;
     PeakProfile Highest;
     Highest.Lines = {{at(10), {0}, 64, 72}};

@@ -34,6 +34,8 @@ using Numbers = std::vector<int64_t>;
 struct Sampling {
   std::vector<const Moment *> All;
   std::vector<size_t> Quarter;
+  /// When that was, in quarters: 0 to 4.
+  std::vector<double> When;
   bool CountsIterations = false;
   double Units = 0;
 
@@ -69,19 +71,16 @@ Sampling samplingOf(const Recording &Run) {
     const double Share =
         Last > First ? (At(*Each) - First) / (Last - First) : 0;
     Result.Quarter.push_back(
-        std::min(Quarters - 1, size_t(Share * double(Quarters))));
+        std::min(Quarters - 1, size_t(Result.When.back())));
   }
   Result.Units = (Last - First) * double(Quarters - 1) / double(Quarters);
   return Result;
 }
 
-/// Of each quarter the least.
-Numbers leastOf(const Sampling &Of, const Numbers &Values) {
-  Numbers Least(Quarters, std::numeric_limits<int64_t>::max());
-  for (size_t I = 0; I < Values.size(); ++I)
-    Least[Of.Quarter[I]] = std::min(Least[Of.Quarter[I]], Values[I]);
-  return Least;
-}
+/// Of each quarter the least, and when that was.
+struct Leasts {
+  Numbers Values = Numbers(Quarters, std::numeric_limits<int64_t>::max());
+  std::vector<double> When = std::vector<double>(Quarters);
 
 /// Whether the last time that it grew is not longer ago, by the moments, than
 /// it usually takes.
@@ -108,13 +107,14 @@ bool growsStill(const Numbers &Values, int64_t Small) {
 /// From the first quarter to the last one; 0 where it does not grow until the
 /// end.
 int64_t growth(const Sampling &Of, const Numbers &Values, int64_t Small) {
-  const Numbers Least = leastOf(Of, Values);
+  const Leasts Found(Of, Values);
+  const Numbers &Least = Found.Values;
   const int64_t Most = *std::max_element(Least.begin(), Least.end());
   const int64_t Least2 =
       std::max(Small, int64_t(SmallShare * double(std::max<int64_t>(Most, 0))));
   const int64_t Second = Least[2] - Least[1], Third = Least[3] - Least[2];
   if (Second <= Least2 || Third <= Least2 ||
-      double(Third) < LeastLeft * double(Second) ||
+      Found.growthOf(3) < LeastLeft * Found.growthOf(2) ||
       !growsStill(Values, Least2 / int64_t(Quarters)))
     return 0;
   return Least[3] - std::min(Least[0], Least[1]);

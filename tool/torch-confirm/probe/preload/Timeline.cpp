@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -28,7 +29,7 @@ using trace::MaxMoments;
 using trace::MomentKind;
 
 constexpr uint64_t FirstInterval = 1000000;
-constexpr uint64_t ShareOfTime = 50;
+constexpr uint64_t ShareOfTime = 50, ShareOfWaiting = 10;
 // Rows behind those of regular moments.
 constexpr uint32_t CpuPeakRow = MaxMoments, CudaPeakRow = MaxMoments + 2,
                    FailureRow = MaxMoments + 4;
@@ -52,6 +53,8 @@ template <typename T> T *sectionAt(uint64_t Offset) {
 trace::Moment &momentAt(uint32_t Row) {
   return sectionAt<trace::Moment>(trace::MomentsAt)[Row];
 }
+
+uint64_t longest(uint64_t A, uint64_t B) { return A > B ? A : B; }
 
 /// -1 where that is not known.
 int64_t residentBytes() {
@@ -118,7 +121,7 @@ void thinOut() {
   }
   // Between two that are taken lies up to one and a half of it.
   const uint64_t Twice = now(Interval) * 2, Wide = Apart * 2 / 3;
-  Interval.store(Twice > Wide ? Twice : Wide);
+  Interval.store(longest(Twice, Wide));
 }
 
 uint32_t freeRow() {
@@ -130,12 +133,21 @@ uint32_t freeRow() {
   }
 }
 
+uint64_t threadNanoseconds() {
+  timespec Time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &Time);
+  return static_cast<uint64_t>(Time.tv_sec) * 1000000000 +
+         static_cast<uint64_t>(Time.tv_nsec);
+}
+
 void look(MomentKind Kind) {
-  const uint64_t Begin = timeNow();
+  const uint64_t Begin = timeNow(), WorkBegin = threadNanoseconds();
   fill(freeRow(), Kind, Begin);
   const uint64_t End = timeNow();
-  const uint64_t Pause = (End - Begin) * ShareOfTime;
-  NextDue.store(End + (Pause > now(Interval) ? Pause : now(Interval)));
+  NextDue.store(End +
+                longest(now(Interval),
+                        longest((threadNanoseconds() - WorkBegin) * ShareOfTime,
+                                (End - Begin) * ShareOfWaiting)));
   Low.store(INT64_MAX);
 }
 
