@@ -70,6 +70,7 @@ Sampling samplingOf(const Recording &Run) {
   for (const Moment *Each : Result.All) {
     const double Share =
         Last > First ? (At(*Each) - First) / (Last - First) : 0;
+    Result.When.push_back(Share * double(Quarters));
     Result.Quarter.push_back(
         std::min(Quarters - 1, size_t(Result.When.back())));
   }
@@ -81,6 +82,22 @@ Sampling samplingOf(const Recording &Run) {
 struct Leasts {
   Numbers Values = Numbers(Quarters, std::numeric_limits<int64_t>::max());
   std::vector<double> When = std::vector<double>(Quarters);
+
+  Leasts(const Sampling &Of, const Numbers &All) {
+    for (size_t I = 0; I < All.size(); ++I)
+      if (const size_t Q = Of.Quarter[I]; All[I] < Values[Q]) {
+        Values[Q] = All[I];
+        When[Q] = Of.When[I];
+      }
+  }
+
+  /// From the quarter before, in the time of a quarter: moments of a short run
+  /// lie anywhere in one.
+  double growthOf(size_t Quarter) const {
+    const double Apart = When[Quarter] - When[Quarter - 1];
+    return double(Values[Quarter] - Values[Quarter - 1]) / std::max(Apart, 0.5);
+  }
+};
 
 /// Whether the last time that it grew is not longer ago, by the moments, than
 /// it usually takes.

@@ -3,7 +3,8 @@
 // Who looks pays for going through all sites: some 10 microseconds for few
 // hundred. So moments come ever more seldom as the run goes on, peaks only
 // where a 64th more is alive than at the one before, and looking takes at most
-// a fiftieth of the time.
+// a fiftieth of the time; a tenth where it waits for the disk, which it does
+// for the first ones.
 
 #include "Timeline.h"
 
