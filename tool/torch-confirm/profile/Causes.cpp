@@ -215,19 +215,27 @@ private:
                             double(Grown.Nodes));
   }
 
-  /// What its sites held when most was alive, but for what one unit leaves.
+  /// What its sites held just before most was alive, between two iterations: what
+  /// an iteration needs itself is not in it. But for what one unit leaves.
   int64_t keptAtPeak(const Cause &Kept) const {
     const auto Highest =
         std::max_element(Run.Moments.begin(), Run.Moments.end(),
                          [](const Moment &A, const Moment &B) {
                            return bytesOf(A) < bytesOf(B);
                          });
+    if (Highest == Run.Moments.end())
+      return 0;
+    const MomentKind Between = Grown.CountsIterations ? MomentKind::AfterStep
+                                                      : MomentKind::Regular;
+    const Moment *Before = &*Highest;
+    for (const Moment &Each : Run.Moments)
+      if (Each.Kind == Between && Each.Seconds <= Highest->Seconds)
+        Before = &Each;
     int64_t Bytes = 0;
-    if (Highest != Run.Moments.end())
-      for (const Held &Each : Highest->By)
-        if (std::find(Kept.Sites.begin(), Kept.Sites.end(), Each.Site) !=
-            Kept.Sites.end())
-          Bytes += bytesOf(Each);
+    for (const Held &Each : Before->By)
+      if (std::find(Kept.Sites.begin(), Kept.Sites.end(), Each.Site) !=
+          Kept.Sites.end())
+        Bytes += bytesOf(Each);
     return std::max<int64_t>(0, Bytes - int64_t(Kept.BytesPerUnit));
   }
 
