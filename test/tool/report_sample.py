@@ -221,6 +221,11 @@ def report(folder: str, layers: int = 70, count: int = 60, iterations: int = 240
                     for index in range(13)],
         "oddities": [{"text": "buffer 'mean' is on cpu, 211 others on cuda:0", "name": "mean"}]
         if cuda else [],
+        "checked": [{"what": "gradients are cleared between steps", "fine": True},
+                    {"what": "graphs go with their iteration", "fine": False,
+                     "seen": "graphs of up to 240 passes are kept at once",
+                     "line": {"file": f"{folder}/train.cpp", "line": 91, "function": "train"},
+                     "check": "torch-retained-graph"}],
         "notMeasured": [] if cuda else
         [{"quantity": "cuda-memory", "reason": "the program does not use CUDA"}],
         "limits": [],
@@ -265,7 +270,7 @@ def evil(folder: str) -> Json:
 def empty(folder: str) -> Json:
     """Of a program that ended before it did anything."""
     result = report(folder, layers=0, count=0, iterations=1, growth=0)
-    for name in ["copies", "modules", "oddities", "limits", "sites"]:
+    for name in ["copies", "modules", "oddities", "checked", "limits", "sites"]:
         result[name] = []
     result["iterations"] = {"count": 0, "rows": [], "recorded": []}
     result["times"] = {"byPhase": dict.fromkeys(PHASES, 0), "rows": []}

@@ -146,13 +146,14 @@ TEST(Profile, WithoutStepsSecondsCount) {
   EXPECT_EQ(P.Unit, "second");
 }
 
-/// The graph of each iteration is kept: three sites have nodes, and the memory is
-/// that of the first one.
+/// The graph of each iteration is kept: three sites have nodes, and the memory
+/// is that of the first one.
 void addGraph(Training &T) {
   const auto Nodes = [](size_t I) { return int64_t(I) * 10; };
   const auto Nothing = [](size_t) { return 0; };
-  T.add("aten::addmm", {line("net.h", 3, "forward"), line("main.cpp", 20, "main")},
-        steadily, Nodes);
+  T.add("aten::addmm",
+        {line("net.h", 3, "forward"), line("main.cpp", 20, "main")}, steadily,
+        Nodes);
   T.add("aten::mse_loss", {line("main.cpp", 21, "main")}, Nothing, Nodes);
   T.add("aten::add", {line("stats.h", 5, "add"), line("main.cpp", 25, "main")},
         Nothing, Nodes);
@@ -213,15 +214,16 @@ TEST(Profile, StateOfOptimizersIsThereForTheirParameters) {
 
 TEST(Profile, AnEvaluationThatRecordsIsNamedByItsOwnStatement) {
   Training T;
-  const auto InTraining = std::vector<SourceLine>{
-      line("net.h", 3, "forward"), line("main.cpp", 20, "main")};
+  const auto InTraining = std::vector<SourceLine>{line("net.h", 3, "forward"),
+                                                  line("main.cpp", 20, "main")};
   const auto InEvaluation = std::vector<SourceLine>{
       line("net.h", 3, "forward"), line("eval.h", 12, "evaluate"),
       line("main.cpp", 50, "main")};
   T.add("aten::conv2d", InTraining, level);
   T.add("aten::conv2d", InEvaluation,
         [](size_t I) { return I == 20 ? 100 * MiB : 0; });
-  T.add("aten::mean", {line("eval.h", 14, "evaluate"), line("main.cpp", 50, "main")},
+  T.add("aten::mean",
+        {line("eval.h", 14, "evaluate"), line("main.cpp", 50, "main")},
         [](size_t I) { return I == 20 ? 10 * MiB : 0; });
   T.add("backward", {line("main.cpp", 21, "main")}, [](size_t) { return 0; });
   for (size_t I = 0; I < 3; ++I)
@@ -250,8 +252,8 @@ TEST(Profile, TheCensusNamesWhatIsNotAsTheRest) {
     Run.Network.push_back({"layer" + std::to_string(I) + ".weight", "Float",
                            "cuda:0", "[4]", 16, std::nullopt, false, true,
                            I != 3});
-  Run.Network.push_back(
-      {"norm.mean", "Double", "cpu", "[4]", 32, std::nullopt, true, false, false});
+  Run.Network.push_back({"norm.mean", "Double", "cpu", "[4]", 32, std::nullopt,
+                         true, false, false});
   const Profile P = profileOf(Run);
   ASSERT_EQ(P.Oddities.size(), 3u);
   EXPECT_EQ(P.Oddities[0].Text,
@@ -282,8 +284,9 @@ TEST(Profile, IterationsThatAreTold) {
 TEST(Profile, AReturnOfBracesIsNotAtItsBrace) {
   const TemporaryFolder Folder;
   const std::string File = Folder.path() + "/batch.cpp";
-  writeFile(File, "Batch next() {\n  return {a.clone(),\n          b.clone()};\n"
-                  "}\nvoid other() {\n  if (x) {\n  }\n}\n");
+  writeFile(File,
+            "Batch next() {\n  return {a.clone(),\n          b.clone()};\n"
+            "}\nvoid other() {\n  if (x) {\n  }\n}\n");
   Recording Run;
   Run.Sites.resize(2);
   Run.Sites[0].Stack = {line(File.c_str(), 4), line(File.c_str(), 3)};
@@ -302,7 +305,8 @@ TEST(Sizes, OfOptions) {
   EXPECT_EQ(parseBytes("--x", "2k"), 2 * KiB);
   EXPECT_EQ(parseBytes("--x", "2MB"), 2000000);
   EXPECT_EQ(parseBytes("--x", "0"), 0);
-  for (const char *Wrong : {"", "x", "-1", "1 XB", "1KiBs", "nan", "inf", "1e300"})
+  for (const char *Wrong :
+       {"", "x", "-1", "1 XB", "1KiBs", "nan", "inf", "1e300"})
     EXPECT_THROW(parseBytes("--x", Wrong), UserError) << Wrong;
 }
 

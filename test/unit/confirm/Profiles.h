@@ -52,7 +52,6 @@ struct MadeReport : MadeRecording {
     Why.Cure = "Keep the number.";
     Of.Causes = {Why};
     Of.Iterations = {{"first", Run.Iterations[0]}};
-    Of.Failure = {0, 1.5, "c10::Error", "tried to allocate 8 bytes", 8, 1, 0};
     Of.EvaluationHits = 3;
     PeakProfile Highest;
     Highest.Lines = {{at(10), {0}, 64, 72}};
@@ -69,6 +68,8 @@ struct MadeReport : MadeRecording {
                   "9 of 10",
                   {"a.cpp", 3, "f"},
                   "torch-x"}};
+    Of.Failure = FailedAllocation{
+        0, 1.5, "c10::Error", "not enough memory", 512, false, 2, 0};
     Of.Oddities = {{"buffer 'mean' is on cpu", "mean"}};
   }
 

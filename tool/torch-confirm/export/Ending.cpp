@@ -29,8 +29,7 @@ std::string failureText(const Recording &Run, const FailedAllocation &Of) {
     Text += ": asked for " + memoryText(double(*Of.Asked));
   if (Of.Moment) {
     const Moment &At = Run.Moments[*Of.Moment];
-    // What failed is of one of the two.
-    const bool OnDevice = Of.Message.find("CUDA") != std::string::npos;
+    const bool OnDevice = Of.IsOnDevice;
     Text += Of.Asked ? " when " : ": ";
     Text += memoryText(double(OnDevice ? At.CudaBytes : At.CpuBytes)) +
             " of tensors " + (OnDevice ? "on the device " : "") + "were alive";

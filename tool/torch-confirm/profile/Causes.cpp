@@ -2,9 +2,9 @@
 //
 // A kept graph is held by what no other node leads to: the look that the probe
 // takes at all graphs (Site::SweptRoots, SweptChain) says at which site that is
-// made. All other sites of the graph, and what they have saved, are there because
-// of it. Tensors without a graph are there because somebody keeps them; the line
-// that made them is what can be told.
+// made. All other sites of the graph, and what they have saved, are there
+// because of it. Tensors without a graph are there because somebody keeps them;
+// the line that made them is what can be told.
 #include "profile/Parts.h"
 #include <algorithm>
 
@@ -76,11 +76,12 @@ private:
         double(S.AllocatedBytes + S.CudaAllocatedBytes) /
         double(std::max<uint64_t>(1, S.Allocations + S.CudaAllocations));
     const double Blocks = Size > 0 ? double(Each.Bytes) / Size : 0;
-    return std::any_of(
-        Graphs.begin(), Graphs.end(), [&](const SiteGrowth &Graph) {
-          const double Nodes = double(Graph.Nodes);
-          return Graph.Nodes > 0 && Blocks > 0.8 * Nodes && Blocks < 1.25 * Nodes;
-        });
+    return std::any_of(Graphs.begin(), Graphs.end(),
+                       [&](const SiteGrowth &Graph) {
+                         const double Nodes = double(Graph.Nodes);
+                         return Graph.Nodes > 0 && Blocks > 0.8 * Nodes &&
+                                Blocks < 1.25 * Nodes;
+                       });
   }
 
   Cause &causeAt(CauseKind Kind, size_t Site) {
@@ -111,11 +112,11 @@ private:
         Holders.push_back(Each.Site);
     if (Holders.empty()) {
       // What is made last leads to all the others.
-      const auto Last = std::max_element(
-          Graphs.begin(), Graphs.end(),
-          [&](const SiteGrowth &A, const SiteGrowth &B) {
-            return lastSeen(at(A)) < lastSeen(at(B));
-          });
+      const auto Last =
+          std::max_element(Graphs.begin(), Graphs.end(),
+                           [&](const SiteGrowth &A, const SiteGrowth &B) {
+                             return lastSeen(at(A)) < lastSeen(at(B));
+                           });
       Holders.push_back(Last->Site);
     }
     for (const SiteGrowth &Each : Graphs)
@@ -127,12 +128,11 @@ private:
     size_t Best = Holders.front();
     size_t Most = 0;
     for (const size_t Each : Holders) {
-      const size_t Common =
-          Each == Site ? SIZE_MAX
-                       : commonFrames(Run.Sites[Each].Stack, Run.Sites[Site].Stack);
-      if (Common > Most ||
-          (Common == Most &&
-           lastSeen(Run.Sites[Each]) > lastSeen(Run.Sites[Best]))) {
+      const size_t Common = Each == Site ? SIZE_MAX
+                                         : commonFrames(Run.Sites[Each].Stack,
+                                                        Run.Sites[Site].Stack);
+      if (Common > Most || (Common == Most && lastSeen(Run.Sites[Each]) >
+                                                  lastSeen(Run.Sites[Best]))) {
         Best = Each;
         Most = Common;
       }
@@ -157,8 +157,9 @@ private:
       return;
     Cause &To =
         causeAt(CauseKind::KeptTensors, Made ? *Made : Parameters->Site);
-    for (const MemoryKind Kind : {MemoryKind::OptimizerState,
-                                  MemoryKind::Gradients, MemoryKind::Parameters})
+    for (const MemoryKind Kind :
+         {MemoryKind::OptimizerState, MemoryKind::Gradients,
+          MemoryKind::Parameters})
       for (const SiteGrowth &Each : Tensors)
         if (Of.Sites[Each.Site].Memory == Kind)
           addTo(To, Each);
@@ -196,11 +197,10 @@ private:
       Each.PeakWithout = std::max<int64_t>(0, Peak - keptAtPeak(Each));
       addAdvice(Each);
     }
-    std::stable_sort(Result.begin(), Result.end(),
-                     [](const Cause &A, const Cause &B) {
-                       return A.Bytes != B.Bytes ? A.Bytes > B.Bytes
-                                                 : A.Nodes > B.Nodes;
-                     });
+    std::stable_sort(
+        Result.begin(), Result.end(), [](const Cause &A, const Cause &B) {
+          return A.Bytes != B.Bytes ? A.Bytes > B.Bytes : A.Nodes > B.Nodes;
+        });
     if (Result.size() > MostCauses)
       Result.resize(MostCauses);
   }
@@ -263,8 +263,8 @@ std::optional<SourceLine> callerInLoop(const Recording &Run, const Cause &Of) {
     return std::nullopt;
   for (const SourceLine &Frame : Of.Stack) {
     const auto &Loop = Run.Sites[*Run.IterationSite].Stack;
-    const bool IsInLoop = std::any_of(
-        Loop.begin(), Loop.end(), [&](const SourceLine &Each) {
+    const bool IsInLoop =
+        std::any_of(Loop.begin(), Loop.end(), [&](const SourceLine &Each) {
           return Each.File == Frame.File && Each.Function == Frame.Function;
         });
     if (IsInLoop)

@@ -55,9 +55,9 @@ double graphsKept(const Site &S) {
   const double ForNothing =
       double(S.NodesMade - std::min(S.NodesMade, S.NodesRunOnce)) +
       double(S.NodesStale);
-  const bool IsHolder =
-      S.SweptNodes >= 4 && (double(S.SweptRoots) >= 0.3 * double(S.SweptNodes) ||
-                            double(S.SweptChain) >= 0.3 * double(S.SweptNodes));
+  const bool IsHolder = S.SweptNodes >= 4 &&
+                        (double(S.SweptRoots) >= 0.3 * double(S.SweptNodes) ||
+                         double(S.SweptChain) >= 0.3 * double(S.SweptNodes));
   if (!IsHolder || ForNothing < ShareForNothing * double(S.NodesMade))
     return 0;
   return double(S.MostNodesAlive) / Each;
@@ -90,10 +90,10 @@ void lookForEvaluations(const Recording &Run, Profile &To) {
   std::vector<Checked> Found;
   for (const RecordedStatement &Each : recordedForNothing(Run))
     if (!LeadsToKept(Each.Stack.front()))
-      Found.push_back({"", false,
-                       number(Each.Nodes) +
-                           " graph nodes recorded that no backward() runs",
-                       Each.Stack.front(), "torch-missing-no-grad"});
+      Found.push_back(
+          {"", false,
+           number(Each.Nodes) + " graph nodes recorded that no backward() runs",
+           Each.Stack.front(), "torch-missing-no-grad"});
   const bool HasBackward =
       std::any_of(Run.Sites.begin(), Run.Sites.end(),
                   [](const Site &S) { return S.Operation == "backward"; });

@@ -42,7 +42,8 @@ WorkPhase phaseOf(const Site &S, MemoryKind Memory) {
     return WorkPhase::Backward;
   if (Memory == MemoryKind::OptimizerState)
     return WorkPhase::Step;
-  if (begins(S.Operation, "aten::") || S.Operation.find("::") != std::string::npos) {
+  if (begins(S.Operation, "aten::") ||
+      S.Operation.find("::") != std::string::npos) {
     if (Memory == MemoryKind::Parameters || initializes(S))
       return WorkPhase::Other;
     if (2 * S.HitsWithoutGrad > S.Hits || S.InEvaluation > S.InTraining)

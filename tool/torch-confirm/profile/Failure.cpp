@@ -5,6 +5,11 @@
 
 namespace torchtidy::confirm {
 
+/// "CUDA out of memory. ..."
+static bool namesDevice(const std::string &Message) {
+  return Message.find("CUDA") != std::string::npos;
+}
+
 /// Of LibTorch's messages: "you tried to allocate 67108864 bytes" of the CPU's
 /// allocator, "Tried to allocate 2.00 GiB" of the CUDA one.
 std::optional<int64_t> bytesAskedFor(const std::string &Message) {
@@ -48,6 +53,7 @@ std::optional<FailedAllocation> failureOf(const Recording &Run) {
   Result.Type = Last->Type;
   Result.Message = Last->Message;
   Result.Asked = bytesAskedFor(Last->Message);
+  Result.IsOnDevice = namesDevice(Last->Message);
   for (size_t I = 0; I < Run.Moments.size(); ++I)
     if (Run.Moments[I].Kind == MomentKind::Failure)
       Result.Moment = I;

@@ -27,8 +27,7 @@ std::string callerText(const Cause &Of) {
 std::string growing(const Profile &Of) {
   std::string Text = "memory grows by ";
   if (Of.BytesPerUnit >= 1 || Of.NodesPerUnit <= 0)
-    Text += memoryText(Of.BytesPerUnit) +
-            (Of.NodesPerUnit > 0 ? " and " : "");
+    Text += memoryText(Of.BytesPerUnit) + (Of.NodesPerUnit > 0 ? " and " : "");
   if (Of.NodesPerUnit > 0)
     Text += nodesText(Of.NodesPerUnit);
   Text += " per " + Of.Unit;

@@ -55,8 +55,8 @@ std::optional<PeakProfile> peakOf(const Recording &Run,
   }
   if (!Found)
     return std::nullopt;
-  Result.Highest = std::max(Result.Bytes,
-                            IsCuda ? Run.PeakCudaBytes : Run.PeakCpuBytes);
+  Result.Highest =
+      std::max(Result.Bytes, IsCuda ? Run.PeakCudaBytes : Run.PeakCpuBytes);
   const Moment &At = Run.Moments[Result.Moment];
   for (const Held &Each : At.By) {
     if (Each.Site >= Sites.size())

@@ -160,6 +160,8 @@ struct FailedAllocation {
   std::string Type, Message;
   /// As the message has it.
   std::optional<int64_t> Asked;
+  /// It was memory of a CUDA device that there was not.
+  bool IsOnDevice = false;
   /// All of the run; what else is here is of the last one.
   uint64_t Count = 0;
   /// Index of Recording::Moments: what was alive then.

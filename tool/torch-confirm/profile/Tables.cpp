@@ -30,10 +30,9 @@ void addTimes(const Recording &Run, Profile &To) {
   }
   for (TimeRow &Each : To.Times)
     Each.Share = Run.Seconds > 0 ? Each.Seconds / Run.Seconds : 0;
-  std::stable_sort(To.Times.begin(), To.Times.end(),
-                   [](const TimeRow &A, const TimeRow &B) {
-                     return A.Seconds > B.Seconds;
-                   });
+  std::stable_sort(
+      To.Times.begin(), To.Times.end(),
+      [](const TimeRow &A, const TimeRow &B) { return A.Seconds > B.Seconds; });
   if (To.Times.size() > MostRows)
     To.Times.resize(MostRows);
 }
@@ -58,7 +57,8 @@ void addIterations(const Recording &Run, Profile &To) {
   std::vector<const Iteration *> ByTime;
   for (const Iteration &Each : All)
     ByTime.push_back(&Each);
-  std::nth_element(ByTime.begin(), ByTime.begin() + std::ptrdiff_t(ByTime.size() / 2),
+  std::nth_element(ByTime.begin(),
+                   ByTime.begin() + std::ptrdiff_t(ByTime.size() / 2),
                    ByTime.end(), [](const Iteration *A, const Iteration *B) {
                      return A->End - A->Begin < B->End - B->Begin;
                    });
@@ -80,7 +80,9 @@ void addEvaluation(const Recording &Run, Profile &To) {
   }
 }
 
-std::string kindOf(const NetworkTensor &Of) { return Of.Type + " on " + Of.Device; }
+std::string kindOf(const NetworkTensor &Of) {
+  return Of.Type + " on " + Of.Device;
+}
 
 void addModules(const Recording &Run, Profile &To) {
   std::map<std::string, size_t> Known;
@@ -113,18 +115,18 @@ void addOdd(const Recording &Run, Profile &To, const Of &Property,
       ++Count[Value];
   if (Count.size() < 2)
     return;
-  const auto Usual =
-      std::max_element(Count.begin(), Count.end(),
-                       [](const auto &A, const auto &B) { return A.second < B.second; });
+  const auto Usual = std::max_element(
+      Count.begin(), Count.end(),
+      [](const auto &A, const auto &B) { return A.second < B.second; });
   for (const NetworkTensor &Each : Run.Network) {
     const std::string Value = Property(Each);
     if (Value.empty() || Value == Usual->first)
       continue;
-    To.Oddities.push_back({std::string(Each.IsBuffer ? "buffer '" : "parameter '") +
-                               Each.Name + "' " + What + " " + Value + ", " +
-                               std::to_string(Usual->second) + " others " + What +
-                               " " + Usual->first,
-                           Each.Name});
+    To.Oddities.push_back(
+        {std::string(Each.IsBuffer ? "buffer '" : "parameter '") + Each.Name +
+             "' " + What + " " + Value + ", " + std::to_string(Usual->second) +
+             " others " + What + " " + Usual->first,
+         Each.Name});
   }
 }
 
@@ -141,15 +143,15 @@ void addOddities(const Recording &Run, Profile &To) {
         return isFloating(T.Type) ? T.Type : std::string();
       },
       "is");
-  const auto Trained = std::count_if(
-      Run.Network.begin(), Run.Network.end(),
-      [](const NetworkTensor &T) { return T.HasGradient; });
+  const auto Trained =
+      std::count_if(Run.Network.begin(), Run.Network.end(),
+                    [](const NetworkTensor &T) { return T.HasGradient; });
   for (const NetworkTensor &Each : Run.Network)
     if (Trained && Each.NeedsGradient && !Each.HasGradient)
-      To.Oddities.push_back(
-          {"parameter '" + Each.Name + "' has got no gradient, " +
-               std::to_string(Trained) + " others have",
-           Each.Name});
+      To.Oddities.push_back({"parameter '" + Each.Name +
+                                 "' has got no gradient, " +
+                                 std::to_string(Trained) + " others have",
+                             Each.Name});
 }
 
 } // namespace

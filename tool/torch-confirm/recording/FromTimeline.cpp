@@ -33,8 +33,8 @@ Moment momentOf(const trace::MomentData &From, const PlacesOfSites &Places) {
   To.ResidentBytes = From.ResidentBytes;
   for (const trace::HeldData &Each : From.Held)
     if (const auto Site = placeOf(Places, Each.Site))
-      To.By.push_back({*Site, Each.Bytes.CpuBytes, Each.Bytes.CudaBytes,
-                       Each.Bytes.Nodes});
+      To.By.push_back(
+          {*Site, Each.Bytes.CpuBytes, Each.Bytes.CudaBytes, Each.Bytes.Nodes});
   return To;
 }
 

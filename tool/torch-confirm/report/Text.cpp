@@ -102,7 +102,9 @@ private:
     WasShort = IsShort;
     Result += colored(nameOf(V.Result), colorOf(V.Result)) + "  " +
               colored(placeOf(Finding), "1") + "  [" + Finding.Check + "]";
-    if (const std::string Line = Lines.line(Finding.Statement.File, Finding.Line); !Line.empty())
+    if (const std::string Line =
+            Lines.line(Finding.Statement.File, Finding.Line);
+        !Line.empty())
       Result += "  " + Line;
     Result += "\n";
     // There is nothing to look at yet, and there may be many: those of the

@@ -10,8 +10,9 @@ int64_t parseBytes(const std::string &Option, const std::string &Text) {
   const char *Begin = Text.c_str();
   char *End = nullptr;
   const double Number = std::strtod(Begin, &End);
-  const UserError Wrong(Option + " takes a number of bytes, as '512KiB' or "
-                                 "'1.5MiB'; '" +
+  const UserError Wrong(Option +
+                        " takes a number of bytes, as '512KiB' or "
+                        "'1.5MiB'; '" +
                         Text + "' is none");
   if (End == Begin || !std::isfinite(Number) || Number < 0 ||
       !(std::isdigit(static_cast<unsigned char>(*Begin)) || *Begin == '.'))

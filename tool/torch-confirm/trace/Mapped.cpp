@@ -41,8 +41,8 @@ std::string Mapping::map(int File) {
     return "is empty: the probe did not start";
   Header First;
   std::memset(static_cast<void *>(&First), 0, sizeof(First));
-  const ssize_t Got = pread(File, static_cast<void *>(&First),
-                            offsetof(Header, ModulesAt), 0);
+  const ssize_t Got =
+      pread(File, static_cast<void *>(&First), offsetof(Header, ModulesAt), 0);
   if (Got < static_cast<ssize_t>(sizeof(Magic)) ||
       std::memcmp(First.Magic, Magic, sizeof(Magic)) != 0)
     return "is no trace of torch-confirm's probe";

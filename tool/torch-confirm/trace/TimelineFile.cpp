@@ -35,15 +35,15 @@ void keepHigher(std::vector<MomentData> &All, MomentKind Kind) {
   };
   auto Best = All.end();
   for (auto It = All.begin(); It != All.end(); ++It)
-    if (It->Kind == Kind && (Best == All.end() || BytesOf(*It) > BytesOf(*Best)))
+    if (It->Kind == Kind &&
+        (Best == All.end() || BytesOf(*It) > BytesOf(*Best)))
       Best = It;
   if (Best == All.end())
     return;
   const uint64_t At = Best->Nanoseconds;
   All.erase(std::remove_if(All.begin(), All.end(),
                            [&](const MomentData &Each) {
-                             return Each.Kind == Kind &&
-                                    Each.Nanoseconds != At;
+                             return Each.Kind == Kind && Each.Nanoseconds != At;
                            }),
             All.end());
 }
@@ -101,11 +101,10 @@ std::vector<EventData> eventsOf(const Mapping &File, const Places &Place) {
       All.push_back({At, From.Thread, From.Begin, From.End});
   }
   // What began first and lasted longer is around the other.
-  std::stable_sort(All.begin(), All.end(),
-                   [](const EventData &A, const EventData &B) {
-                     return A.Begin != B.Begin ? A.Begin < B.Begin
-                                               : A.End > B.End;
-                   });
+  std::stable_sort(
+      All.begin(), All.end(), [](const EventData &A, const EventData &B) {
+        return A.Begin != B.Begin ? A.Begin < B.Begin : A.End > B.End;
+      });
   return All;
 }
 

@@ -147,8 +147,7 @@ uint64_t iterationsDone() { return Done.load(); }
 
 bool isAmidIterations(uint64_t Time) {
   const uint64_t Length = LastLength.load(std::memory_order_relaxed);
-  return Length &&
-         Time < LastEnd.load(std::memory_order_relaxed) + 2 * Length;
+  return Length && Time < LastEnd.load(std::memory_order_relaxed) + 2 * Length;
 }
 
 void noticePeakOfIteration(int64_t Live) { raise(Peak, Live); }

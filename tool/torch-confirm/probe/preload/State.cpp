@@ -49,7 +49,8 @@ int uncaughtExceptions() {
 
 Within::Within(uint32_t Inside)
     : Depth(Self.Depth), Site(Self.Site), SyncDepth(Self.SyncDepth),
-      IsWhole(Self.IsWhole), Top(Self.Top), BeganAt(Self.BeganAt), Exceptions(uncaughtExceptions()) {
+      IsWhole(Self.IsWhole), Top(Self.Top), BeganAt(Self.BeganAt),
+      Exceptions(uncaughtExceptions()) {
   Self.Depth = Inside ? 1 : 0;
   Self.Site = Inside;
   Self.BeganAt = 0;

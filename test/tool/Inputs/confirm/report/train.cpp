@@ -25,7 +25,7 @@ static double train(int steps, bool keeps) {
     output.mean().backward();
     sgd.step();
     auto error = output.detach().mul(layer->weight.mean()).square().mean();
-    total = total + (keeps ? error : error.detach());  // kept
+    total = total + (keeps ? error : error.detach()); // kept
   }
   return total.item<double>();
 }
@@ -37,7 +37,7 @@ static void serve(int requests) {
   const auto answer = [&] {
     torch::NoGradGuard guard;
     for (int i = 0; i < requests; ++i) {
-      auto reply = torch::ones({64, 64}).relu();  // logged
+      auto reply = torch::ones({64, 64}).relu(); // logged
       std::lock_guard<std::mutex> lock(mutex);
       log.push_back(reply);
       usleep(500);
@@ -54,37 +54,46 @@ static void limit(rlim_t more) {
   std::ifstream("/proc/self/statm") >> pages;
   rlimit both = {};
   getrlimit(RLIMIT_AS, &both);
-  both.rlim_cur = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (more << 20);
+  both.rlim_cur =
+      pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (more << 20);
   setrlimit(RLIMIT_AS, &both);
 }
 
 static void fill() {
   std::vector<torch::Tensor> all;
-  for (;;) all.push_back(torch::empty({16 << 20}));  // fills
+  for (;;)
+    all.push_back(torch::empty({16 << 20})); // fills
 }
 
-static void end(const std::string& how) {
-  if (how == "exit") exit(3);
-  if (how == "killed") raise(SIGKILL);
-  if (how == "crash") *static_cast<volatile int*>(nullptr) = 1;
-  if (how == "throw") torch::ones({2}) + torch::ones({3});
+static void end(const std::string &how) {
+  if (how == "exit")
+    exit(3);
+  if (how == "killed")
+    raise(SIGKILL);
+  if (how == "crash")
+    *static_cast<volatile int *>(nullptr) = 1;
+  if (how == "throw")
+    torch::ones({2}) + torch::ones({3});
   if (how == "wait") {
     std::cout << "ready" << std::endl;
-    for (auto x = torch::ones({4});; x = x + 1) usleep(1000);
+    for (auto x = torch::ones({4});; x = x + 1)
+      usleep(1000);
   }
   if (how == "oom" || how == "caught") {
     limit(512);
-    if (how == "oom") fill();
+    if (how == "oom")
+      fill();
     try {
       fill();
-    } catch (const c10::Error&) {
+    } catch (const c10::Error &) {
       std::cout << "caught" << std::endl;
     }
   }
-  if (how == "fill") fill();
+  if (how == "fill")
+    fill();
   if (how == "bad_alloc") {
     limit(512);
-    std::vector<double> huge(size_t(1) << 28);  // huge
+    std::vector<double> huge(size_t(1) << 28); // huge
     std::cout << huge.size() << std::endl;
   }
   if (how == "echo")
@@ -94,9 +103,10 @@ static void end(const std::string& how) {
     }
 }
 
-int main(int count, char** words) {
-  const std::string what = count > 1 ? words[1] : "grow", how = count > 2 ? words[2] : "";
-  const int times = count > 3 ? std::stoi(words[3]) : 5000;
+int main(int count, char **words) {
+  const std::string what = count > 1 ? words[1] : "grow",
+                    how = count > 2 ? words[2] : "";
+  const int times = count > 3 ? std::stoi(words[3]) : 2000;
   if (what == "fork") {
     const pid_t child = fork();
     if (child != 0) {
@@ -105,8 +115,10 @@ int main(int count, char** words) {
       return WEXITSTATUS(status);
     }
   }
-  if (what == "serve") serve(times);
-  else if (what != "nothing") std::cout << "loss " << train(times, what != "level") << std::endl;
+  if (what == "serve")
+    serve(times);
+  else if (what != "nothing")
+    std::cout << "loss " << train(times, what != "level") << std::endl;
   end(how);
   return 0;
 }
