@@ -108,5 +108,23 @@ TEST(Growth, MomentsMayLieAnywhereInAQuarter) {
   EXPECT_EQ(trendOf(Held), Trend::Level);
 }
 
+TEST(Growth, WhatTheLeastDiffersByMayBeChance) {
+  // A bounded cache of tables of any size: 1,453, 1,530 and 1,588 KiB at least.
+  const std::vector<std::pair<uint64_t, int64_t>> Full = {
+      {7, 1152},   {23, 1588},  {38, 1858},  {55, 1624},  {69, 1548},
+      {83, 1620},  {96, 1777},  {109, 1813}, {124, 1453}, {139, 1674},
+      {156, 1570}, {171, 1530}, {184, 1548}, {196, 1638}, {211, 1723},
+      {223, 2011}, {238, 1633}, {253, 1696}, {267, 1530}, {279, 2101},
+      {292, 1701}, {306, 1750}, {318, 1953}, {331, 1795}, {342, 1993},
+      {352, 1881}, {360, 1800}, {371, 1602}, {380, 1597}, {389, 1588},
+      {396, 1894}, {405, 1638}, {414, 1678}};
+  EXPECT_EQ(trendOf(Full), Trend::Level);
+  // With something in it that grows beside.
+  auto Growing = Full;
+  for (auto &[At, Bytes] : Growing)
+    Bytes += int64_t(At) * 2;
+  EXPECT_EQ(trendOf(Growing), Trend::Grows);
+}
+
 } // namespace
 } // namespace torchtidy::confirm

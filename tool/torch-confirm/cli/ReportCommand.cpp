@@ -1,11 +1,7 @@
 #include "cli/Busiest.h"
 #include "cli/Command.h"
 #include "cli/ProbeOptions.h"
-#include "export/ChromeTrace.h"
-#include "export/Json.h"
-#include "export/Page.h"
-#include "export/Sarif.h"
-#include "export/Snapshot.h"
+#include "cli/ReportFiles.h"
 #include "export/Text.h"
 #include "profile/Braces.h"
 #include "recording/FromTrace.h"
@@ -17,12 +13,10 @@
 #include "run/Target.h"
 #include "support/Capture.h"
 #include "support/Errors.h"
-#include "support/Files.h"
 #include "support/Numbers.h"
 #include "support/Sizes.h"
 #include "trace/Trace.h"
-#include <algorithm>
-#include <fstream>
+#include <csignal>
 #include <iostream>
 #include <unistd.h>
 
@@ -57,25 +51,7 @@ public:
                     "Report on what an earlier run recorded (--recording) "
                     "instead of running a program")
         ->type_name("FILE");
-    App->add_option("--html", Html, "Write a page for a browser")
-        ->type_name("FILE");
-    App->add_option(
-           "--json", Json,
-           "Write all of it for programs, and for 'torch-confirm diff'")
-        ->type_name("FILE");
-    App->add_option("--trace", Trace,
-                    "Write operations and memory over time, for Perfetto "
-                    "(ui.perfetto.dev) and chrome://tracing")
-        ->type_name("FILE");
-    App->add_option("--snapshot", Snapshot,
-                    "Write memory over time by line, for PyTorch's memory "
-                    "viewer (pytorch.org/memory_viz)")
-        ->type_name("FILE");
-    App->add_option("--sarif", Sarif,
-                    "Write the causes for editors and code scanning")
-        ->type_name("FILE");
-    App->add_option("--recording", Kept, "Keep what was recorded, for --from")
-        ->type_name("FILE");
+    Files.addOptions(*App);
     App->add_option("--fail-on-growth", Limit,
                     "Exit with 1 when memory grows by more than that per "
                     "iteration (per second without an optimizer): 64KiB, 1MiB")
@@ -104,18 +80,14 @@ public:
 private:
   Recording record();
   void checkOptions();
-  /// False where one of them could not be written.
-  bool writeFiles(const Recording &Run, const Profile &Of) const;
-  /// Those that were asked for.
-  std::vector<std::string> files() const;
   bool failsOnGrowth(const Profile &Of) const;
 
   CLI::App *App = nullptr;
   std::vector<std::string> Words;
-  std::string Html, Json, Trace, Snapshot, Sarif;
-  std::string From, Kept, Limit, Color = "auto", Timeout, Meant;
+  std::string From, Limit, Color = "auto", Timeout, Meant;
   ProfileTextOptions Options;
   ProbeOptions Probe;
+  ReportFiles Files;
   Ended End;
 };
 
@@ -133,9 +105,7 @@ Recording ReportCommand::record() {
   What.SamplesHeap = false;
   if (!Timeout.empty())
     What.Timeout = parseSeconds("--timeout", Timeout);
-  for (const std::string &Each : files())
-    // --json=/dev/stdout
-    What.KeepsOutput |= Each.rfind("/dev/", 0) == 0;
+  What.KeepsOutput = Files.writesToDevice();
   What.Probe = Probe.build(Which.LibTorch);
   What.Trace = Folder.path() + "/trace";
   What.Environment = {{"TORCH_CONFIRM_TIMELINE", "1"}};
@@ -161,15 +131,6 @@ Recording ReportCommand::record() {
   return Run;
 }
 
-std::vector<std::string> ReportCommand::files() const {
-  std::vector<std::string> Result;
-  for (const std::string *Each :
-       {&Html, &Json, &Trace, &Snapshot, &Sarif, &Kept})
-    if (!Each->empty())
-      Result.push_back(*Each);
-  return Result;
-}
-
 /// What is wrong with them is better known before a long run than after it.
 void ReportCommand::checkOptions() {
   if (!Limit.empty())
@@ -179,57 +140,7 @@ void ReportCommand::checkOptions() {
   if (From.empty() && Words.empty())
     throw UserError("say which program is to run, after '--', or which "
                     "recording is to be reported on (--from)");
-  const std::vector<std::string> All = files();
-  for (size_t I = 0; I < All.size(); ++I) {
-    requireWritable(All[I]);
-    if (std::find(All.begin(), All.begin() + ptrdiff_t(I), All[I]) !=
-            All.begin() + ptrdiff_t(I) &&
-        All[I].rfind("/dev/", 0) != 0)
-      throw UserError("two files are to be written to '" + All[I] + "'");
-  }
-  if (!Html.empty())
-    requirePage();
-}
-
-void writeStream(const std::string &Path,
-                 const std::function<void(std::ostream &)> &Write) {
-  std::ofstream Out(Path, std::ios::binary | std::ios::trunc);
-  if (Out)
-    Write(Out);
-  Out.close();
-  if (!Out)
-    throw UserError("'" + Path + "' cannot be written");
-}
-
-bool ReportCommand::writeFiles(const Recording &Run, const Profile &Of) const {
-  bool HasAll = true;
-  // One that cannot be written takes none of the others with it.
-  const auto Write = [&](const std::string &Path, auto How) {
-    if (Path.empty())
-      return;
-    try {
-      How();
-    } catch (const std::exception &Error) {
-      HasAll = false;
-      std::cerr << "torch-confirm: error: " << Error.what() << '\n';
-    }
-  };
-  Write(Kept, [&] { writeRecording(Run, Kept); });
-  nlohmann::ordered_json All;
-  if (!Json.empty() || !Html.empty())
-    All = jsonOf(Run, Of);
-  Write(Json, [&] { writeFile(Json, All.dump(1) + '\n'); });
-  Write(Html, [&] { writeFile(Html, pageOf(All)); });
-  Write(Trace, [&] {
-    writeStream(Trace,
-                [&](std::ostream &Out) { writeChromeTrace(Out, Run, Of); });
-  });
-  Write(Snapshot, [&] {
-    writeStream(Snapshot,
-                [&](std::ostream &Out) { writeSnapshot(Out, Run, Of); });
-  });
-  Write(Sarif, [&] { writeFile(Sarif, growthSarif(Run, Of)); });
-  return HasAll;
+  Files.check();
 }
 
 bool ReportCommand::failsOnGrowth(const Profile &Of) const {
@@ -247,10 +158,12 @@ int ReportCommand::run() {
     throw UserError("'" + From +
                     "' has no timeline: 'torch-confirm report --recording "
                     "FILE' writes those that have one");
+  // Who reads the text may have read enough; the files are still wanted.
+  std::signal(SIGPIPE, SIG_IGN);
   moveOffBraces(Run);
   const Profile Of = profileOf(Run);
   std::cerr << profileText(Run, Of, Options);
-  const bool HasAll = writeFiles(Run, Of);
+  const bool HasAll = Files.write(Run, Of);
   if (End.Signal && !End.TimedOut)
     endBySignal(*End.Signal);
   if (End.code())

@@ -99,6 +99,22 @@ struct Leasts {
   }
 };
 
+/// What comes and goes within a quarter: how far the median is above the least,
+/// in the middle one of the last three quarters.
+int64_t noiseOf(const Sampling &Of, const Numbers &All, const Leasts &Least) {
+  Numbers Spreads;
+  for (size_t Q = 1; Q < Quarters; ++Q) {
+    Numbers Within;
+    for (size_t I = 0; I < All.size(); ++I)
+      if (Of.Quarter[I] == Q)
+        Within.push_back(All[I]);
+    std::sort(Within.begin(), Within.end());
+    Spreads.push_back(Within[Within.size() / 2] - Least.Values[Q]);
+  }
+  std::sort(Spreads.begin(), Spreads.end());
+  return Spreads[Spreads.size() / 2];
+}
+
 /// Whether the last time that it grew is not longer ago, by the moments, than
 /// it usually takes.
 bool growsStill(const Numbers &Values, int64_t Small) {
@@ -130,7 +146,9 @@ int64_t growth(const Sampling &Of, const Numbers &Values, int64_t Small) {
   const int64_t Least2 =
       std::max(Small, int64_t(SmallShare * double(std::max<int64_t>(Most, 0))));
   const int64_t Second = Least[2] - Least[1], Third = Least[3] - Least[2];
+  // Of a full cache whose entries are of any size the least differs by chance.
   if (Second <= Least2 || Third <= Least2 ||
+      Second + Third <= noiseOf(Of, Values, Found) ||
       Found.growthOf(3) < LeastLeft * Found.growthOf(2) ||
       !growsStill(Values, Least2 / int64_t(Quarters)))
     return 0;

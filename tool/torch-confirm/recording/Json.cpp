@@ -348,7 +348,10 @@ Recording recordingFromJson(const json &Text, const std::string &Name) {
 }
 
 void writeRecording(const Recording &Run, const std::string &Path) {
-  writeFile(Path, toJson(Run).dump(1) + '\n');
+  // Arguments and names of files may be no UTF-8.
+  writeFile(Path,
+            toJson(Run).dump(1, ' ', false, json::error_handler_t::replace) +
+                '\n');
 }
 
 Recording readRecording(const std::string &Path) {
