@@ -215,8 +215,8 @@ private:
                             double(Grown.Nodes));
   }
 
-  /// What its sites held just before most was alive, between two iterations: what
-  /// an iteration needs itself is not in it. But for what one unit leaves.
+  /// What its sites held just before most was alive, between two iterations:
+  /// what an iteration needs itself is not in it. But for what one unit leaves.
   int64_t keptAtPeak(const Cause &Kept) const {
     const auto Highest =
         std::max_element(Run.Moments.begin(), Run.Moments.end(),
@@ -225,8 +225,8 @@ private:
                          });
     if (Highest == Run.Moments.end())
       return 0;
-    const MomentKind Between = Grown.CountsIterations ? MomentKind::AfterStep
-                                                      : MomentKind::Regular;
+    const MomentKind Between =
+        Grown.CountsIterations ? MomentKind::AfterStep : MomentKind::Regular;
     const Moment *Before = &*Highest;
     for (const Moment &Each : Run.Moments)
       if (Each.Kind == Between && Each.Seconds <= Highest->Seconds)
