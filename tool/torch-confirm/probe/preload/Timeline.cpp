@@ -31,6 +31,7 @@ using trace::MomentKind;
 
 constexpr uint64_t FirstInterval = 1000000;
 constexpr uint64_t ShareOfTime = 50, ShareOfWaiting = 10;
+constexpr uint64_t LongestOfWaiting = 100000000;
 // Rows behind those of regular moments.
 constexpr uint32_t CpuPeakRow = MaxMoments, CudaPeakRow = MaxMoments + 2,
                    FailureRow = MaxMoments + 4;
@@ -145,10 +146,12 @@ void look(MomentKind Kind) {
   const uint64_t Begin = timeNow(), WorkBegin = threadNanoseconds();
   fill(freeRow(), Kind, Begin);
   const uint64_t End = timeNow();
-  NextDue.store(End +
-                longest(now(Interval),
-                        longest((threadNanoseconds() - WorkBegin) * ShareOfTime,
-                                (End - Begin) * ShareOfWaiting)));
+  uint64_t Waiting = (End - Begin) * ShareOfWaiting;
+  // One that a busy disk held up says nothing of the next one.
+  if (Waiting > LongestOfWaiting)
+    Waiting = LongestOfWaiting;
+  const uint64_t Work = (threadNanoseconds() - WorkBegin) * ShareOfTime;
+  NextDue.store(End + longest(now(Interval), longest(Work, Waiting)));
   Low.store(INT64_MAX);
 }
 
