@@ -21,11 +21,13 @@ void Blocks::addHole(int64_t Address, int64_t Bytes) {
     removeHole(After);
   }
   auto Before = Holes.lower_bound(Address);
-  if (Before != Holes.begin() &&
-      (--Before)->first + Before->second == Address) {
-    Address = Before->first;
-    Bytes += Before->second;
-    removeHole(Before);
+  if (Before != Holes.begin()) {
+    --Before;
+    if (Before->first + Before->second == Address) {
+      Address = Before->first;
+      Bytes += Before->second;
+      removeHole(Before);
+    }
   }
   Holes[Address] = Bytes;
   HolesBySize.emplace(Bytes, Address);

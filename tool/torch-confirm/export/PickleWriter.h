@@ -41,7 +41,7 @@ public:
 
   /// Keeps the value that was just written; the number for again().
   uint32_t keep();
-  void again(uint32_t Kept);
+  void again(uint32_t Number);
 
 private:
   /// A list or a dictionary that is being filled: what has been written of it

@@ -10,13 +10,13 @@ int64_t parseBytes(const std::string &Option, const std::string &Text) {
   const char *Begin = Text.c_str();
   char *End = nullptr;
   const double Number = std::strtod(Begin, &End);
-  const UserError Wrong(Option +
-                        " takes a number of bytes, as '512KiB' or "
-                        "'1.5MiB'; '" +
-                        Text + "' is none");
+  const std::string Wrong(Option +
+                          " takes a number of bytes, as '512KiB' or "
+                          "'1.5MiB'; '" +
+                          Text + "' is none");
   if (End == Begin || !std::isfinite(Number) || Number < 0 ||
       !(std::isdigit(static_cast<unsigned char>(*Begin)) || *Begin == '.'))
-    throw Wrong;
+    throw UserError(Wrong);
   while (*End == ' ')
     ++End;
   std::string Unit(End);
@@ -28,12 +28,12 @@ int64_t parseBytes(const std::string &Option, const std::string &Text) {
     const std::string Rest = Unit.substr(1);
     if (Power == std::string::npos ||
         (!Rest.empty() && Rest != "iB" && Rest != "B"))
-      throw Wrong;
+      throw UserError(Wrong);
     Scale = std::pow(Rest == "B" ? 1000 : 1024, double(Power + 1));
   }
   const double Bytes = Number * Scale;
   if (Bytes >= 9e18)
-    throw Wrong;
+    throw UserError(Wrong);
   return std::llround(Bytes);
 }
 
