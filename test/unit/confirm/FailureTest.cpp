@@ -104,7 +104,7 @@ TEST(Growth, MomentsMayLieAnywhereInAQuarter) {
   EXPECT_EQ(trendOf(Held), Trend::Grows);
   // What fills up does not.
   for (auto &[At, Bytes] : Held)
-    Bytes = std::min<int64_t>(Bytes, 1300 * 125);
+    Bytes = std::min<int64_t>(Bytes, 162500);
   EXPECT_EQ(trendOf(Held), Trend::Level);
 }
 

@@ -3,6 +3,7 @@
 #include "export/Page.h"
 #include "support/Errors.h"
 #include "support/Files.h"
+#include <exception>
 #include <iostream>
 
 using namespace torchtidy::confirm;
@@ -15,7 +16,7 @@ int main(int Count, char **Words) {
   try {
     const auto Report = nlohmann::ordered_json::parse(readFile(Words[1]));
     writeFile(Words[2], pageOf(Report, Count == 4 ? Words[3] : dataFolder()));
-  } catch (const UserError &Error) {
+  } catch (const std::exception &Error) {
     std::cerr << "report-page: error: " << Error.what() << '\n';
     return ExitError;
   }
