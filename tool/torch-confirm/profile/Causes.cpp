@@ -11,16 +11,7 @@
 namespace torchtidy::confirm {
 namespace {
 
-/// Of the nodes of a site that are alive, so many are held by no other node, or
-/// are led to by the newest one of it.
-constexpr double ShareOfHolder = 0.3;
 constexpr size_t MostCauses = 8;
-
-bool isHolder(const Site &S) {
-  const double Nodes = double(S.SweptNodes);
-  return Nodes >= 4 && (double(S.SweptRoots) >= ShareOfHolder * Nodes ||
-                        double(S.SweptChain) >= ShareOfHolder * Nodes);
-}
 
 double lastSeen(const Site &S) {
   return S.Series.empty() ? 0 : S.Series.back().Seconds;

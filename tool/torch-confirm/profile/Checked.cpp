@@ -55,26 +55,21 @@ double graphsKept(const Site &S) {
   const double ForNothing =
       double(S.NodesMade - std::min(S.NodesMade, S.NodesRunOnce)) +
       double(S.NodesStale);
-  const bool IsHolder = S.SweptNodes >= 4 &&
-                        (double(S.SweptRoots) >= 0.3 * double(S.SweptNodes) ||
-                         double(S.SweptChain) >= 0.3 * double(S.SweptNodes));
-  if (!IsHolder || ForNothing < ShareForNothing * double(S.NodesMade))
+  if (!isHolder(S) || ForNothing < ShareForNothing * double(S.NodesMade))
     return 0;
   return double(S.MostNodesAlive) / Each;
 }
 
 void lookForGraphs(const Recording &Run, Profile &To) {
-  bool HasBackward = false;
   std::vector<Checked> Found;
-  for (const Site &S : Run.Sites) {
-    HasBackward |= S.Operation == "backward";
+  for (const Site &S : Run.Sites)
     if (const double Graphs = graphsKept(S); Graphs >= FewestGraphs)
       Found.push_back({"", false,
                        "graphs of up to " + number(uint64_t(Graphs)) +
                            " passes are kept at once",
                        lineOf(S), "torch-retained-graph"});
-  }
-  tell("graphs go with their iteration", HasBackward, std::move(Found), To);
+  tell("graphs go with their iteration", runsBackward(Run), std::move(Found),
+       To);
 }
 
 void lookForEvaluations(const Recording &Run, Profile &To) {
@@ -94,10 +89,8 @@ void lookForEvaluations(const Recording &Run, Profile &To) {
           {"", false,
            number(Each.Nodes) + " graph nodes recorded that no backward() runs",
            Each.Stack.front(), "torch-missing-no-grad"});
-  const bool HasBackward =
-      std::any_of(Run.Sites.begin(), Run.Sites.end(),
-                  [](const Site &S) { return S.Operation == "backward"; });
-  tell("what is recorded is run backward", HasBackward, std::move(Found), To);
+  tell("what is recorded is run backward", runsBackward(Run), std::move(Found),
+       To);
 }
 
 void lookForCopies(const Recording &Run, Profile &To) {

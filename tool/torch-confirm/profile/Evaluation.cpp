@@ -77,11 +77,6 @@ std::vector<SourceLine> statementOf(const Recording &Run,
   }
 }
 
-bool runsBackward(const Recording &Run) {
-  return std::any_of(Run.Sites.begin(), Run.Sites.end(),
-                     [](const Site &S) { return S.Operation == "backward"; });
-}
-
 } // namespace
 
 std::optional<Cause> recordedEvaluation(const Recording &Run,

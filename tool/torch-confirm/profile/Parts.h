@@ -66,6 +66,10 @@ std::string textOf(const SourceLine &Line);
 /// "5.6 MiB"
 std::string memoryText(double Bytes);
 bool isSameLine(const SourceLine &A, const SourceLine &B);
+/// Whether what holds a kept graph is made there, by the look that the probe
+/// took at all graphs.
+bool isHolder(const Site &Of);
+bool runsBackward(const Recording &Run);
 /// How many frames two stacks have in common, from the outermost one.
 size_t commonFrames(const std::vector<SourceLine> &A,
                     const std::vector<SourceLine> &B);

@@ -1,5 +1,6 @@
 #include "profile/Profile.h"
 #include "profile/Parts.h"
+#include <algorithm>
 #include <cmath>
 
 namespace torchtidy::confirm {
@@ -10,6 +11,20 @@ SourceLine lineOf(const Site &Of) {
 
 bool isSameLine(const SourceLine &A, const SourceLine &B) {
   return A.Line == B.Line && A.File == B.File;
+}
+
+bool isHolder(const Site &Of) {
+  // Of its nodes that are alive, so many are held by no other node, or are led
+  // to by the newest one.
+  constexpr double Share = 0.3;
+  const double Nodes = double(Of.SweptNodes);
+  return Nodes >= 4 && (double(Of.SweptRoots) >= Share * Nodes ||
+                        double(Of.SweptChain) >= Share * Nodes);
+}
+
+bool runsBackward(const Recording &Run) {
+  return std::any_of(Run.Sites.begin(), Run.Sites.end(),
+                     [](const Site &S) { return S.Operation == "backward"; });
 }
 
 size_t commonFrames(const std::vector<SourceLine> &A,
