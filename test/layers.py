@@ -32,7 +32,7 @@ LAYERS: dict[str, Rooms] = {
                 "transfer"], "Registry", "FindingListener", "EnabledChecks", "TorchCheck",
                "*/*Check"],
     "tool/torch-confirm": ["support", "trace", "findings", "recording", "probe", "run",
-                           "rules", "report", "profile", "export", "cli",
+                           "rules", "report", "profile", ["export", "live"], "cli",
                            ["fix", "scenarios"]],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)

@@ -1,7 +1,9 @@
 // Trains for some iterations and prints the processor time of one, in
 // microseconds.
 //   conv BATCH    a small network of convolutions on images of 32 x 32
-//   tiny          a worst case: three layers of 32 numbers, all cost is calls
+//   tiny BATCH    a worst case: three layers of 32 numbers, all cost is calls
+//   long 0        eight operations of four numbers each, all of them the
+//                 program's own, and every 64th time their graph is kept
 #include <ctime>
 #include <functional>
 #include <iostream>
@@ -28,7 +30,33 @@ static nn::Conv2d convolution(int From, int To) {
   return nn::Conv2d(nn::Conv2dOptions(From, To, 3).padding(1));
 }
 
+static void runLong(int Count) {
+  std::vector<torch::Tensor> Kept;
+  const auto W = torch::ones({4}, torch::requires_grad());
+  double Sum = 0;
+  const double Start = processorTime();
+  for (int I = 0; I < Count; ++I) {
+    auto X = W * 2;
+    X = X + 1;
+    X = X.relu();
+    X = X - 1;
+    X = X.sigmoid();
+    X = X * X;
+    X = X.neg();
+    X = X.exp();
+    if (I % 64 == 0)
+      Kept.push_back(X);
+    Sum += X.data_ptr<float>()[0];
+  }
+  std::cout << (processorTime() - Start) / Count << " " << Sum << "\n";
+}
+
 int main(int, char **Arguments) {
+  if (std::string(Arguments[1]) == "long") {
+    torch::set_num_threads(1);
+    runLong(std::atoi(Arguments[3]));
+    return 0;
+  }
   const bool IsConv = std::string(Arguments[1]) == "conv";
   const int Batch = std::atoi(Arguments[2]);
   const int Count = std::atoi(Arguments[3]);

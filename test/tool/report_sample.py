@@ -201,8 +201,12 @@ def report(folder: str, layers: int = 70, count: int = 60, iterations: int = 240
         "peaks": {device: {
             "seconds": last["seconds"], "bytes": last[device], "highest": last[device],
             "moment": count - 1, "byKind": by_kind, "byPhase": dict.fromkeys(PHASES, 0),
-            "lines": []}} if moments else {},
+            "byModule": [], "varying": [], "lines": []}} if moments else {},
         "iterations": {"count": iterations, "site": 2, "rows": rows,
+                       "epochs": [{"first": 1, "last": 8, "begin": 0, "end": 9.5,
+                                   "peak": 96 * MIB, "bytesAfter": 31 * MIB},
+                                  {"first": 9, "last": 16, "begin": 9.5, "end": 20,
+                                   "peak": 97 * MIB, "bytesAfter": 32 * MIB}],
                        "recorded": [iteration(run, 1 + index)
                                     for index in range(iterations)]},
         "times": {"byPhase": dict(zip(PHASES, [3.1, 14.2, 21.9, 5.5, 2.2, 0.4])),
@@ -216,6 +220,7 @@ def report(folder: str, layers: int = 70, count: int = 60, iterations: int = 240
                     "again": 0}] if cuda else [],
         "modules": [{"path": f"encoder.{index}" if index else "", "parameters": index and 4,
                      "parameterBytes": index * index * 300000, "withGradient": index and 4,
+                     "gradientBytes": index * index * 300000,
                      "buffers": 2, "bufferBytes": 4096,
                      "kinds": ["Float on " + ("cuda:0" if cuda else "cpu")]}
                     for index in range(13)],
@@ -272,7 +277,7 @@ def empty(folder: str) -> Json:
     result = report(folder, layers=0, count=0, iterations=1, growth=0)
     for name in ["copies", "modules", "oddities", "checked", "limits", "sites"]:
         result[name] = []
-    result["iterations"] = {"count": 0, "rows": [], "recorded": []}
+    result["iterations"] = {"count": 0, "rows": [], "epochs": [], "recorded": []}
     result["times"] = {"byPhase": dict.fromkeys(PHASES, 0), "rows": []}
     result["curves"] = {"seconds": []}
     result["growth"] = {"trend": "unknown", "unit": "second"}

@@ -11,6 +11,7 @@ int main(int Count, char **Words) {
   Commands.push_back(makeJudgeCommand());
   Commands.push_back(makeFixCommand());
   Commands.push_back(makeReportCommand());
+  Commands.push_back(makeLiveCommand());
   Commands.push_back(makeDiffCommand());
   Commands.push_back(makeProbeCommand());
   Commands.push_back(makeScenariosCommand());

@@ -7,6 +7,7 @@
 #include "support/Files.h"
 #include "support/Sizes.h"
 #include <functional>
+#include <utility>
 #include <gtest/gtest.h>
 
 namespace torchtidy::confirm {
@@ -261,6 +262,101 @@ TEST(Profile, TheCensusNamesWhatIsNotAsTheRest) {
   EXPECT_EQ(P.Oddities[2].Name, "layer3.weight");
   ASSERT_EQ(P.Modules.size(), 6u);
   EXPECT_EQ(P.Modules[0].Path, "layer0");
+}
+
+TEST(Profile, LinesOfManySizesAreToldOfADevice) {
+  Training T;
+  const size_t Site = T.add("aten::empty", {line("data.h", 7)}, level);
+  const size_t Other = T.add("aten::mul", {line("data.h", 8)}, level);
+  for (Moment &Each : T.Run.Moments)
+    for (Held &H : Each.By)
+      Each.CudaBytes += H.CudaBytes = std::exchange(H.CpuBytes, 0);
+  T.Run.Sites[Site].CudaAllocatedBytes = 99;
+  T.Run.Sites[Site].Shapes = {{"[1]", 1}, {"[2]", 1}, {"[3]", 1}, {"[4]", 1}};
+  T.Run.Sites[Site].OtherShapes = 5;
+  T.Run.Sites[Other].CudaAllocatedBytes = 999;
+  T.Run.Sites[Other].Shapes = {{"[1]", 1}};
+  const Profile Of = profileOf(T.Run);
+  ASSERT_TRUE(Of.CudaPeak);
+  ASSERT_EQ(Of.CudaPeak->Varying.size(), 1U);
+  EXPECT_EQ(Of.CudaPeak->Varying[0].Line.Line, 7U);
+  EXPECT_EQ(Of.CudaPeak->Varying[0].Kinds, 5U);
+  EXPECT_EQ(Of.CudaPeak->Varying[0].Bytes, 99U);
+}
+
+TEST(Profile, EpochsAreWhatEvaluationsPart) {
+  Training T;
+  const size_t Eval = T.add("aten::conv2d", {line("eval.h", 1)}, level);
+  for (uint64_t I = 0; I < 30; ++I) {
+    Iteration Each;
+    Each.Number = I + 1;
+    Each.Begin = double(I);
+    Each.BackwardBegin = double(I) + 0.6;
+    Each.End = double(I) + 1;
+    Each.Peak = int64_t(100 + I);
+    Each.BytesAfter = int64_t(I);
+    T.Run.Iterations.push_back(Each);
+  }
+  EXPECT_TRUE(profileOf(T.Run).Epochs.empty());
+  // After the tenth, the twentieth and the last iteration.
+  T.Run.Sites[Eval].HitsWithoutGrad = T.Run.Sites[Eval].Hits;
+  const auto Evaluates = [&](double Seconds) {
+    Sample Each;
+    Each.Seconds = Seconds;
+    T.Run.Sites[Eval].Series.push_back(Each);
+  };
+  for (const double Seconds : {10.1, 10.3, 20.1, 20.5, 30.2})
+    Evaluates(Seconds);
+  const std::vector<EpochRow> Epochs = profileOf(T.Run).Epochs;
+  ASSERT_EQ(Epochs.size(), 3U);
+  EXPECT_EQ(Epochs[1].First, 11U);
+  EXPECT_EQ(Epochs[1].Last, 20U);
+  EXPECT_EQ(Epochs[1].Begin, 10);
+  EXPECT_EQ(Epochs[1].End, 20);
+  EXPECT_EQ(Epochs[1].Peak, 119);
+  EXPECT_EQ(Epochs[2].BytesAfter, 29);
+  // What runs in each iteration parts nothing.
+  T.Run.Sites[Eval].Series.clear();
+  for (int I = 0; I < 30; ++I)
+    Evaluates(I + 0.2);
+  EXPECT_TRUE(profileOf(T.Run).Epochs.empty());
+}
+
+TEST(Profile, ActivationsAreToldByTheInnermostForward) {
+  EXPECT_EQ(moduleOf({line("a.h", 1, "net::Block::forward(at::Tensor)"),
+                      line("a.h", 9, "net::Net::forward(at::Tensor)")}),
+            "net::Block");
+  EXPECT_EQ(moduleOf({line("a.h", 1, "relu(at::Tensor)"),
+                      line("a.h", 9, "Net::forward(at::Tensor)")}),
+            "Net");
+  // Of a template the result stands before it.
+  EXPECT_EQ(moduleOf({line("a.h", 1,
+                           "at::Tensor Stack<Block, 3>::forward(at::Tensor)")}),
+            "Stack<Block, 3>");
+  EXPECT_EQ(moduleOf({line("a.h", 1, "std::pair<at::Tensor, at::Tensor> "
+                                     "Pair<int>::forward<float>(at::Tensor)")}),
+            "");
+  EXPECT_EQ(moduleOf({line("a.h", 1, "main"),
+                      line("a.h", 2, "run(void (*)(Net::forward(int)))"),
+                      line("a.h", 3, "fast_forward(at::Tensor)")}),
+            "");
+
+  Training T;
+  const auto Nodes = [](size_t) { return int64_t(2); };
+  T.add("aten::relu", {line("a.h", 1, "Block::forward(at::Tensor)")}, level,
+        Nodes);
+  T.add("aten::mul", {line("a.h", 2, "Head::forward(at::Tensor)")},
+        [](size_t) { return 9 * MiB; }, Nodes);
+  T.add("aten::add", {line("a.h", 3, "Block::forward(at::Tensor)")}, level,
+        Nodes);
+  // No activations.
+  T.add("aten::empty", {line("a.h", 4, "Block::forward(at::Tensor)")}, level);
+  T.add("aten::sub", {line("a.h", 5, "main")}, level, Nodes);
+  const Profile Of = profileOf(T.Run);
+  ASSERT_TRUE(Of.CpuPeak);
+  EXPECT_EQ(Of.CpuPeak->ByModule,
+            (std::vector<std::pair<std::string, int64_t>>{
+                {"Block", 10 * MiB}, {"Head", 9 * MiB}}));
 }
 
 TEST(Profile, IterationsThatAreTold) {

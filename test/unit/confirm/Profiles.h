@@ -52,16 +52,26 @@ struct MadeReport : MadeRecording {
     Why.Cure = "Keep the number.";
     Of.Causes = {Why};
     Of.Iterations = {{"first", Run.Iterations[0]}};
+    Of.Epochs = {{1, 4, 0.5, 2, 64, 32}};
     Of.EvaluationHits = 3;
     PeakProfile Highest;
     Highest.Lines = {{at(10), {0}, 64, 72}};
+    Highest.Varying = {{at(10), 5, 640}};
+    Highest.ByModule = {{"net::EncoderImpl", 64}};
     Of.CpuPeak = Of.CudaPeak = Highest;
     Of.Times = {{"aten::add_", at(10), {0}, 0.5, 0.25, 2, 1}};
     CopyRow Copy;
     Copy.Line = at(11);
     Copy.Copies = {"cpu", "cuda", false, true, 5, 500};
     Of.Copies = {Copy};
-    Of.Modules = {{"encoder", 100, 8, 2, 1, 2, {"Float on cuda:0"}}};
+    ModuleRow Encoder;
+    Encoder.Path = "encoder";
+    Encoder.ParameterBytes = Encoder.GradientBytes = 100;
+    Encoder.BufferBytes = 8;
+    Encoder.Parameters = Encoder.WithGradient = 2;
+    Encoder.Buffers = 1;
+    Encoder.Kinds = {"Float on cuda:0"};
+    Of.Modules = {Encoder};
     Of.Looked = {{"gradients are cleared between steps", true, "", {}, ""},
                  {"nothing is copied twice",
                   false,

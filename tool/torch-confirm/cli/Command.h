@@ -22,6 +22,7 @@ std::unique_ptr<Command> makeRunCommand();
 std::unique_ptr<Command> makeJudgeCommand();
 std::unique_ptr<Command> makeProbeCommand();
 std::unique_ptr<Command> makeReportCommand();
+std::unique_ptr<Command> makeLiveCommand();
 std::unique_ptr<Command> makeDiffCommand();
 
 } // namespace torchtidy::confirm

@@ -39,11 +39,7 @@ void Judging::addOptions(CLI::App &App) {
       "--details", Details,
       "Show in the report what each finding says, which operations ran "
       "there, and the rule that decided");
-  App.add_option("--color", Color,
-                 "Whether the report has colours: 'auto' (the default: on a "
-                 "terminal, unless NO_COLOR is set), 'always', 'never'")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->type_name("WHEN");
+  Color.addOption(App);
   App.add_option("--json", Json, "Write the verdicts as JSON, too")
       ->type_name("FILE");
   App.add_option("--sarif-out", SarifOut,
@@ -112,16 +108,6 @@ void Judging::addSanitizer(Recording &Run) const {
   }
 }
 
-bool Judging::usesColor() const {
-  if (Color != "auto")
-    return Color == "always";
-  // https://no-color.org: set and not empty.
-  const char *NoColor = std::getenv("NO_COLOR");
-  const char *Terminal = std::getenv("TERM");
-  return Output.empty() && isatty(STDERR_FILENO) && !(NoColor && *NoColor) &&
-         Terminal && *Terminal && std::string(Terminal) != "dumb";
-}
-
 namespace {
 
 /// What one process has shown is so, whatever others did not show.
@@ -173,7 +159,8 @@ bool Judging::report(
     Amend(What.Judged);
     sort(What.Judged);
   }
-  const std::string Text = asText(What, {Details, usesColor()});
+  const std::string Text = asText(
+      What, {Details, Color.isOn(Output.empty() ? STDERR_FILENO : -1)});
   if (Output.empty())
     std::cerr << Text;
   else

@@ -2,6 +2,7 @@
 #ifndef TORCHTIDY_CONFIRM_CLI_JUDGING_H
 #define TORCHTIDY_CONFIRM_CLI_JUDGING_H
 
+#include "cli/ColorOption.h"
 #include "findings/Read.h"
 #include "recording/Recording.h"
 #include "rules/Judge.h"
@@ -32,14 +33,14 @@ public:
 
 private:
   std::string FindingsPath, BuildFolder, TorchTidy;
-  std::string Output, Json, SarifOut, FailOn, Color = "auto";
+  std::string Output, Json, SarifOut, FailOn;
   std::vector<std::string> SanitizerPaths;
   bool Analyze = false, Update = false, Details = false;
+  ColorOption Color;
   FindingsFile Input;
 
   void analyze();
   void addSanitizer(Recording &Run) const;
-  bool usesColor() const;
 };
 
 } // namespace torchtidy::confirm

@@ -1,7 +1,10 @@
 #include "cli/Busiest.h"
+#include "cli/ColorOption.h"
 #include "cli/Command.h"
 #include "cli/ProbeOptions.h"
+#include "cli/ProgramToRun.h"
 #include "cli/ReportFiles.h"
+#include "cli/RunLive.h"
 #include "export/Text.h"
 #include "profile/Braces.h"
 #include "recording/FromTrace.h"
@@ -10,10 +13,8 @@
 #include "run/Execute.h"
 #include "run/OutOfMemory.h"
 #include "run/Room.h"
-#include "run/Target.h"
 #include "support/Capture.h"
 #include "support/Errors.h"
-#include "support/Numbers.h"
 #include "support/Sizes.h"
 #include "trace/Trace.h"
 #include <csignal>
@@ -43,8 +44,8 @@ constexpr const char *Footer =
 
 class ReportCommand : public Command {
 public:
-  CLI::App *add(CLI::App &Program) override {
-    App = Program.add_subcommand("report", Help);
+  CLI::App *add(CLI::App &To) override {
+    App = To.add_subcommand("report", Help);
     App->footer(Footer);
     Probe.addOptions(*App);
     App->add_option("--from", From,
@@ -58,20 +59,12 @@ public:
         ->type_name("BYTES");
     App->add_flag("--details", Options.Details,
                   "All rows of the tables and whole call chains");
-    App->add_option("--color", Color, "Colours: auto, always or never")
-        ->type_name("WHEN")
-        ->check(CLI::IsMember({"auto", "always", "never"}));
-    App->add_option("--timeout", Timeout,
-                    "End the program and what it has started after so many "
-                    "seconds, and report on what it did until then")
-        ->type_name("SECONDS");
-    App->add_option("--program", Meant,
-                    "The program that is meant, where what stands after '--' "
-                    "is a script or another program that starts it")
-        ->type_name("FILE");
-    App->add_option("command", Words, "The program and its arguments")
-        ->type_name("PROGRAM ARGUMENTS");
-    App->positionals_at_end();
+    Color.addOption(*App);
+    App->add_flag("--live", IsLive,
+                  "Show it on the terminal while it runs, as 'torch-confirm "
+                  "live' does; what the program prints comes when it has "
+                  "ended");
+    Program.addOptions(*App, "report on what it did");
     return App;
   }
 
@@ -79,12 +72,15 @@ public:
 
 private:
   Recording record();
+  int runAndReport();
   void checkOptions();
   bool failsOnGrowth(const Profile &Of) const;
 
   CLI::App *App = nullptr;
-  std::vector<std::string> Words;
-  std::string From, Limit, Color = "auto", Timeout, Meant;
+  ProgramToRun Program;
+  std::string From, Limit;
+  ColorOption Color;
+  bool IsLive = false;
   ProfileTextOptions Options;
   ProbeOptions Probe;
   ReportFiles Files;
@@ -92,20 +88,14 @@ private:
 };
 
 Recording ReportCommand::record() {
-  const Target Which =
-      inspect(Meant.empty() ? Words[0] : Meant, Probe.libTorch());
+  const Target Which = Program.inspected(Probe.libTorch());
   if (Which.IsSanitized)
-    throw UserError("'" + Words[0] +
+    throw UserError("'" + Program.words()[0] +
                     "' is built with AddressSanitizer, which stands in the "
                     "probe's place; give a build without");
   const TemporaryFolder Folder;
-  Watched What;
-  What.Command = Words;
-  What.Program = findProgram(Words[0]);
+  Watched What = Program.watched(Files.writesToDevice());
   What.SamplesHeap = false;
-  if (!Timeout.empty())
-    What.Timeout = parseSeconds("--timeout", Timeout);
-  What.KeepsOutput = Files.writesToDevice();
   What.Probe = Probe.build(Which.LibTorch);
   What.Trace = Folder.path() + "/trace";
   What.Environment = {{"TORCH_CONFIRM_TIMELINE", "1"}};
@@ -116,15 +106,9 @@ Recording ReportCommand::record() {
   const auto KilledAfter = killedForMemory();
   const auto Busiest = busiest(What.Trace);
   if (!Busiest)
-    throw UserError("the probe recorded nothing of '" + Words[0] +
-                    "', which ended with " + std::to_string(End.code()) +
-                    (Meant.empty() ? "" : "; does it start '" + Meant + "'?"));
+    throw Program.recordedNothing(End);
   Recording Run = recordingOf(*Busiest);
-  Run.Command = Words;
-  Run.ExitCode = End.ExitCode;
-  Run.Signal = End.Signal;
-  Run.TimedOut = End.TimedOut;
-  Run.Seconds = End.Seconds;
+  Program.complete(Run, End);
   Run.PeakResidentBytes = End.PeakResidentBytes;
   Run.WasKilledForMemory = End.Signal == 9 && KilledBefore && KilledAfter &&
                            *KilledAfter > *KilledBefore;
@@ -135,11 +119,17 @@ Recording ReportCommand::record() {
 void ReportCommand::checkOptions() {
   if (!Limit.empty())
     parseBytes("--fail-on-growth", Limit);
-  if (!From.empty() && !Words.empty())
+  const bool Runs = !Program.words().empty();
+  if (!From.empty() && Runs)
     throw UserError("--from reports on a recording, and runs no program");
-  if (From.empty() && Words.empty())
+  if (!From.empty() && IsLive)
+    throw UserError("--live shows a program while it runs, and --from runs "
+                    "none");
+  if (From.empty() && !Runs)
     throw UserError("say which program is to run, after '--', or which "
                     "recording is to be reported on (--from)");
+  if (Runs)
+    Program.check();
   Files.check();
 }
 
@@ -151,8 +141,13 @@ bool ReportCommand::failsOnGrowth(const Profile &Of) const {
 
 int ReportCommand::run() {
   checkOptions();
-  Options.Color =
-      Color == "always" || (Color == "auto" && isatty(STDERR_FILENO));
+  Options.Color = Color.isOn(STDERR_FILENO);
+  if (!IsLive)
+    return runAndReport();
+  return runLive([this] { return runAndReport(); }, Options.Color);
+}
+
+int ReportCommand::runAndReport() {
   Recording Run = From.empty() ? record() : readRecording(From);
   if (Run.Moments.empty() && Run.Operations && !From.empty())
     throw UserError("'" + From +

@@ -3,6 +3,7 @@
 #include "cli/Experiments.h"
 #include "cli/Judging.h"
 #include "cli/ProbeOptions.h"
+#include "cli/ProgramToRun.h"
 #include "recording/FromTrace.h"
 #include "recording/Json.h"
 #include "recording/Sanitizer.h"
@@ -14,7 +15,6 @@
 #include "support/Capture.h"
 #include "support/Errors.h"
 #include "support/Files.h"
-#include "support/Numbers.h"
 #include "trace/Trace.h"
 #include <csignal>
 #include <cstdlib>
@@ -66,22 +66,13 @@ std::string unavailable(const Recording &Run) {
 
 class RunCommand : public Command {
 public:
-  CLI::App *add(CLI::App &Program) override {
-    App = Program.add_subcommand("run", Help);
+  CLI::App *add(CLI::App &To) override {
+    App = To.add_subcommand("run", Help);
     App->footer(Footer);
     Both.addOptions(*App);
     Probe.addOptions(*App);
     App->add_option("--recording", Kept,
                     "Keep what was recorded, for 'torch-confirm judge'")
-        ->type_name("FILE");
-    App->add_option("--timeout", Timeout,
-                    "End the program and what it has started after so many "
-                    "seconds (SIGTERM, 10 s later SIGKILL), judge by what it "
-                    "did until then, and exit with 124")
-        ->type_name("SECONDS");
-    App->add_option("--program", Meant,
-                    "The program that is meant, where what stands after '--' "
-                    "is a script or another program that starts it")
         ->type_name("FILE");
     App->add_flag("--no-heap", NoHeap,
                   "Do not ask malloc for the bytes in use at each sample");
@@ -98,10 +89,7 @@ public:
                     "For --experiment: lines of the output in which this "
                     "regular expression is found are not compared (times)")
         ->type_name("REGEX");
-    App->add_option("command", Words, "The program and its arguments")
-        ->type_name("PROGRAM ARGUMENTS");
-    // What the program is given is not ours to read.
-    App->positionals_at_end();
+    Program.addOptions(*App, "judge by what it did");
     return App;
   }
 
@@ -111,11 +99,10 @@ private:
   Watched watched() const;
   Recording record(const Target &Which);
   Recording recordSanitized();
-  void complete(Recording &Run) const;
 
   CLI::App *App = nullptr;
-  std::vector<std::string> Words;
-  std::string Kept, Timeout, Meant, Ignored;
+  ProgramToRun Program;
+  std::string Kept, Ignored;
   bool NoHeap = false, NoLineHits = false, IsExperiment = false;
   std::optional<Experiments> Tries;
   Judging Both;
@@ -126,14 +113,10 @@ private:
 };
 
 Watched RunCommand::watched() const {
-  Watched What;
-  What.Command = Words;
-  What.Program = findProgram(Words[0]);
-  What.SamplesHeap = !NoHeap;
-  if (!Timeout.empty())
-    What.Timeout = parseSeconds("--timeout", Timeout);
   // --json=/dev/stdout
-  What.KeepsOutput = Both.writesToDevice() || Kept.rfind("/dev/", 0) == 0;
+  Watched What = Program.watched(Both.writesToDevice() ||
+                                 Kept.rfind("/dev/", 0) == 0);
+  What.SamplesHeap = !NoHeap;
   return What;
 }
 
@@ -158,10 +141,7 @@ Recording RunCommand::record(const Target &Which) {
     End = execute(What);
     const auto Traces = tracesByWork(What.Trace, MostProcesses);
     if (Traces.empty())
-      throw UserError(
-          "the probe recorded nothing of '" + Words[0] +
-          "', which ended with " + std::to_string(End.code()) +
-          (Meant.empty() ? "" : "; does it start '" + Meant + "'?"));
+      throw Program.recordedNothing(End);
     Result = recordingOf(Traces.front());
     for (size_t I = 1; I < Traces.size(); ++I)
       Others.push_back(recordingOf(Traces[I]));
@@ -171,7 +151,7 @@ Recording RunCommand::record(const Target &Which) {
       Lines->addTo(Run);
     else
       Run.Capabilities["line-hits"].Reason = "--no-line-hits was given";
-    complete(Run);
+    Program.complete(Run, End);
   };
   Finish(Result);
   for (Recording &Each : Others)
@@ -182,7 +162,7 @@ Recording RunCommand::record(const Target &Which) {
 /// AddressSanitizer and the probe stand in front of the same functions, so one
 /// of them is left out.
 Recording RunCommand::recordSanitized() {
-  std::cerr << "torch-confirm: '" << Words[0]
+  std::cerr << "torch-confirm: '" << Program.words()[0]
             << "' is built with AddressSanitizer: it runs without the probe, "
                "and only the sanitizer's reports are judged\n";
   const TemporaryFolder Folder;
@@ -206,33 +186,19 @@ Recording RunCommand::recordSanitized() {
         "the program is built with AddressSanitizer and ran without the probe; "
         "build it without for this";
   Result.Capabilities["sanitizer"].IsAvailable = true;
-  complete(Result);
+  Program.complete(Result, End);
   return Result;
 }
 
-void RunCommand::complete(Recording &Run) const {
-  Run.Command = Words;
-  Run.ExitCode = End.ExitCode;
-  Run.Signal = End.Signal;
-  Run.TimedOut = End.TimedOut;
-  Run.Seconds = End.Seconds;
-}
-
 int RunCommand::run() {
-  if (Words.empty())
-    throw UserError("say which program is to run, after '--'");
-  if (!Timeout.empty())
-    parseSeconds("--timeout", Timeout);
-  if (!Meant.empty())
-    findProgram(Words[0]);
+  Program.check();
   // What is wrong with it is told before anything runs.
   const IgnoredLines Checked("--ignore-lines", Ignored);
   if (!Ignored.empty() && !IsExperiment)
     throw UserError("--ignore-lines belongs to --experiment");
-  const Target Which =
-      inspect(Meant.empty() ? Words[0] : Meant, Probe.libTorch());
+  const Target Which = Program.inspected(Probe.libTorch());
   if (Which.IsSanitized && IsExperiment)
-    throw UserError("'" + Words[0] +
+    throw UserError("'" + Program.words()[0] +
                     "' is built with AddressSanitizer, and --experiment needs "
                     "the probe; give a build without");
   Both.prepare();

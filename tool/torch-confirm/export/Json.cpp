@@ -129,6 +129,14 @@ static ordered_json peakJson(const PeakProfile &From, bool HasNodes) {
     Result["byKind"][nameOf(MemoryKind(I))] = From.ByKind[I];
   for (size_t I = 0; I < WorkPhaseCount; ++I)
     Result["byPhase"][nameOf(WorkPhase(I))] = From.ByPhase[I];
+  Result["byModule"] = ordered_json::array();
+  for (const auto &[Module, Bytes] : From.ByModule)
+    Result["byModule"].push_back({{"module", Module}, {"activations", Bytes}});
+  Result["varying"] = ordered_json::array();
+  for (const VaryingLine &Each : From.Varying)
+    Result["varying"].push_back({{"line", toJson(Each.Line)},
+                                 {"kinds", Each.Kinds},
+                                 {"bytes", Each.Bytes}});
   Result["lines"] = ordered_json::array();
   for (const LineMemory &Each : From.Lines) {
     ordered_json Line = {{"line", toJson(Each.Line)},
@@ -179,6 +187,7 @@ static ordered_json modulesOf(const Profile &Of) {
                       {"parameters", Each.Parameters},
                       {"parameterBytes", Each.ParameterBytes},
                       {"withGradient", Each.WithGradient},
+                      {"gradientBytes", Each.GradientBytes},
                       {"buffers", Each.Buffers},
                       {"bufferBytes", Each.BufferBytes},
                       {"kinds", Each.Kinds}});

@@ -58,6 +58,14 @@ ordered_json iterationsOf(const Recording &Run, const Profile &Of) {
   }
   for (const Iteration &Each : Run.Iterations)
     Result["recorded"].push_back(toJson(Each, HasNodes));
+  Result["epochs"] = ordered_json::array();
+  for (const EpochRow &Each : Of.Epochs)
+    Result["epochs"].push_back({{"first", Each.First},
+                                {"last", Each.Last},
+                                {"begin", Each.Begin},
+                                {"end", Each.End},
+                                {"peak", Each.Peak},
+                                {"bytesAfter", Each.BytesAfter}});
   return Result;
 }
 

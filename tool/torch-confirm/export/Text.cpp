@@ -15,6 +15,8 @@ constexpr size_t FewRows = 5;
 /// What takes less of the time is not worth a look.
 constexpr double LeastShareOfTime = 0.05;
 constexpr size_t FewFrames = 4;
+/// What is reserved on a device, in what is allocated.
+constexpr double Fragmented = 1.5;
 
 __attribute__((format(printf, 1, 2))) std::string format(const char *How, ...) {
   char Text[512];
@@ -196,9 +198,26 @@ private:
           memoryText(double(I.Peak)).c_str(),
           secondsText(I.End - I.Begin).c_str()));
     }
+    epochs();
     if (Of.EvaluationHits)
       row("evaluation: at most " + memoryText(double(Of.EvaluationPeak)) +
           " alive, " + grouped(double(Of.EvaluationHits)) + " operations");
+  }
+
+  void epochs() {
+    const size_t Size = Of.Epochs.size();
+    for (size_t I = 0; I < Size; ++I) {
+      // The first ones and the last one.
+      if (!Options.Details && I + 2 > FewRows && I + 1 < Size)
+        continue;
+      const EpochRow &Each = Of.Epochs[I];
+      row(format("epoch %-12zu %10s after, %10s peak, %9s; iterations %s to %s",
+                 I + 1, memoryText(double(Each.BytesAfter)).c_str(),
+                 memoryText(double(Each.Peak)).c_str(),
+                 secondsText(Each.End - Each.Begin).c_str(),
+                 grouped(double(Each.First)).c_str(),
+                 grouped(double(Each.Last)).c_str()));
+    }
   }
 
   void peak(const char *Name, const PeakProfile &Peak) {
@@ -220,7 +239,10 @@ private:
       row(format("%10s  %4s  ", memoryText(double(Each.Bytes)).c_str(),
                  percent(double(Each.Bytes) / double(Peak.Bytes)).c_str()) +
           placeAndSource(Each.Line));
+      if (Options.Details)
+        shapes(Each);
     }
+    modules(Peak);
     const Moment &At = Run.Moments[Peak.Moment];
     if (At.ResidentBytes >= 0)
       row("the process had " + memoryText(double(At.ResidentBytes)) +
@@ -230,9 +252,51 @@ private:
                      " at most"
                : ""));
     if (At.CudaReserved > 0 && At.CudaBytes > 0)
-      row(format("reserved %s, %.2f times what is allocated",
-                 memoryText(double(At.CudaReserved)).c_str(),
-                 double(At.CudaReserved) / double(At.CudaBytes)));
+      reserved(Peak, double(At.CudaReserved),
+               double(At.CudaReserved) / double(At.CudaBytes));
+  }
+
+  /// What the operations of a line are given.
+  void shapes(const LineMemory &Of) {
+    for (const size_t At : Of.Sites) {
+      const Site &Each = Run.Sites[At];
+      std::string Text;
+      for (const ShapeCount &Shape : Each.Shapes)
+        Text += (Text.empty() ? "" : "; ") + Shape.Text;
+      if (!Text.empty())
+        row("                  " + Each.Operation + " of " + Text +
+            (Each.OtherShapes ? "; others" : ""));
+    }
+  }
+
+  void reserved(const PeakProfile &Peak, double Bytes, double Times) {
+    const bool IsMuch = Times > Fragmented;
+    row(format("reserved %s, %.2f times what is allocated%s",
+               memoryText(Bytes).c_str(), Times,
+               IsMuch ? ": fragmentation" : ""));
+    for (size_t I = 0; IsMuch && I < Peak.Varying.size(); ++I) {
+      if (!Options.Details && I == FewRows)
+        break;
+      const VaryingLine &Each = Peak.Varying[I];
+      row(format("  of %s sizes or more: ",
+                 grouped(double(Each.Kinds)).c_str()) +
+          placeAndSource(Each.Line));
+    }
+  }
+
+  /// Only where there are several: of one it is what stands above.
+  void modules(const PeakProfile &Peak) {
+    std::string Text;
+    for (size_t I = 0; I < Peak.ByModule.size(); ++I) {
+      if (!Options.Details && I == FewRows) {
+        Text += ", ...";
+        break;
+      }
+      const auto &[Module, Bytes] = Peak.ByModule[I];
+      Text += (I ? ", " : "") + Module + " " + memoryText(double(Bytes));
+    }
+    if (Peak.ByModule.size() > 1)
+      row("activations by module: " + Text);
   }
 
   void times() {
@@ -322,7 +386,10 @@ private:
         row(format("%10s  ",
                    memoryText(double(Each.ParameterBytes + Each.BufferBytes))
                        .c_str()) +
-            (Each.Path.empty() ? "(itself)" : Each.Path));
+            (Each.Path.empty() ? "(itself)" : Each.Path) +
+            (Each.GradientBytes ? ", gradients " +
+                                      memoryText(double(Each.GradientBytes))
+                                : ""));
   }
 };
 

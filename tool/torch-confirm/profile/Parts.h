@@ -32,6 +32,14 @@ Growth growthOf(const Recording &Run);
 std::optional<PeakProfile> peakOf(const Recording &Run,
                                   const std::vector<SiteProfile> &Sites,
                                   MomentKind Kind);
+/// The class of the innermost forward() of a stack, as its name has it; empty
+/// where there is none.
+std::string moduleOf(const std::vector<SourceLine> &Stack);
+/// Who holds what, by the user's lines, the largest first; the smallest of very
+/// many are left out.
+std::vector<LineMemory> linesOf(const Recording &Run,
+                                const std::vector<Held> &By,
+                                int64_t (*BytesOf)(const Held &));
 /// Why it grows, or, where it does not, what the peak is for.
 std::vector<Cause> causesOf(const Recording &Run, const Profile &Of,
                             const Growth &Grown);
@@ -54,6 +62,7 @@ std::vector<RecordedStatement> recordedForNothing(const Recording &Run);
 void addChecked(const Recording &Run, Profile &To);
 std::string headlineOf(const Recording &Run, const Profile &Of,
                        const Growth &Grown);
+std::vector<EpochRow> epochsOf(const Recording &Run, const Profile &Of);
 /// Fills what is told in tables: times, copies, iterations, modules.
 void addTables(const Recording &Run, Profile &To);
 

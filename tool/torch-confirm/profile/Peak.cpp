@@ -8,12 +8,15 @@ namespace {
 /// Lines of the report, and of a page; the rest is a sum.
 constexpr size_t MostLines = 200;
 
-std::vector<LineMemory> linesOf(const Recording &Run, const Moment &At,
-                                bool IsCuda) {
+} // namespace
+
+std::vector<LineMemory> linesOf(const Recording &Run,
+                                const std::vector<Held> &By,
+                                int64_t (*BytesOf)(const Held &)) {
   std::vector<LineMemory> Lines;
   std::map<std::pair<std::string, unsigned>, size_t> Known;
-  for (const Held &Each : At.By) {
-    const int64_t Bytes = IsCuda ? Each.CudaBytes : Each.CpuBytes;
+  for (const Held &Each : By) {
+    const int64_t Bytes = BytesOf(Each);
     if (Bytes <= 0 || Each.Site >= Run.Sites.size())
       continue;
     const SourceLine Line = lineOf(Run.Sites[Each.Site]);
@@ -35,7 +38,49 @@ std::vector<LineMemory> linesOf(const Recording &Run, const Moment &At,
   return Lines;
 }
 
-} // namespace
+std::string moduleOf(const std::vector<SourceLine> &Stack) {
+  for (const SourceLine &Each : Stack) {
+    const size_t At = Each.Function.find("::forward(");
+    if (At == std::string::npos || Each.Function.find('(') < At)
+      continue;
+    // Of a template the result stands before it: "at::Tensor Net<3>::forward".
+    size_t Begin = At, Depth = 0;
+    for (; Begin > 0; --Begin) {
+      const char C = Each.Function[Begin - 1];
+      Depth += C == '>';
+      if (C == ' ' && Depth == 0)
+        break;
+      Depth -= C == '<' && Depth > 0;
+    }
+    return Each.Function.substr(Begin, At - Begin);
+  }
+  return {};
+}
+
+static void addModule(PeakProfile &To, const std::string &Module,
+                      int64_t Bytes) {
+  for (auto &[Name, Sum] : To.ByModule)
+    if (Name == Module) {
+      Sum += Bytes;
+      return;
+    }
+  To.ByModule.emplace_back(Module, Bytes);
+}
+
+static std::vector<VaryingLine> varyingLines(const Recording &Run) {
+  // As many as are told apart (Site::Shapes).
+  constexpr size_t Many = 4;
+  std::vector<VaryingLine> Result;
+  for (const Site &Each : Run.Sites)
+    if (Each.CudaAllocatedBytes > 0 && Each.Shapes.size() >= Many)
+      Result.push_back({lineOf(Each), Each.Shapes.size() + (Each.OtherShapes > 0),
+                        Each.CudaAllocatedBytes});
+  std::stable_sort(Result.begin(), Result.end(),
+                   [](const VaryingLine &A, const VaryingLine &B) {
+                     return A.Bytes > B.Bytes;
+                   });
+  return Result;
+}
 
 std::optional<PeakProfile> peakOf(const Recording &Run,
                                   const std::vector<SiteProfile> &Sites,
@@ -64,8 +109,19 @@ std::optional<PeakProfile> peakOf(const Recording &Run,
     const int64_t Bytes = IsCuda ? Each.CudaBytes : Each.CpuBytes;
     Result.ByKind[size_t(Sites[Each.Site].Memory)] += Bytes;
     Result.ByPhase[size_t(Sites[Each.Site].Phase)] += Bytes;
+    const std::string Module = moduleOf(Run.Sites[Each.Site].Stack);
+    if (Bytes > 0 && !Module.empty() &&
+        Sites[Each.Site].Memory == MemoryKind::Activations)
+      addModule(Result, Module, Bytes);
   }
-  Result.Lines = linesOf(Run, At, IsCuda);
+  std::stable_sort(
+      Result.ByModule.begin(), Result.ByModule.end(),
+      [](const auto &A, const auto &B) { return A.second > B.second; });
+  if (IsCuda)
+    Result.Varying = varyingLines(Run);
+  Result.Lines = linesOf(Run, At.By,
+                         IsCuda ? +[](const Held &Of) { return Of.CudaBytes; }
+                                : +[](const Held &Of) { return Of.CpuBytes; });
   return Result;
 }
 

@@ -99,6 +99,14 @@ struct IterationRow {
   Iteration Of;
 };
 
+/// Iterations between two evaluations, of those that were recorded.
+struct EpochRow {
+  uint64_t First = 0, Last = 0;
+  double Begin = 0, End = 0;
+  /// The most at once, and what was alive when its last iteration had ended.
+  int64_t Peak = 0, BytesAfter = 0;
+};
+
 /// A share of the time of operations.
 struct TimeRow {
   std::string Operation;
@@ -127,6 +135,8 @@ struct ModuleRow {
   std::string Path;
   int64_t ParameterBytes = 0, BufferBytes = 0;
   uint64_t Parameters = 0, Buffers = 0, WithGradient = 0;
+  /// A gradient has the size and the type of its parameter.
+  int64_t GradientBytes = 0;
   /// "Float on cuda:0", each once.
   std::vector<std::string> Kinds;
 };
@@ -138,6 +148,16 @@ struct Oddity {
   std::string Name;
 };
 
+/// A line whose blocks on the device are of many sizes, which the caching
+/// allocator cannot reuse for each other.
+struct VaryingLine {
+  SourceLine Line;
+  /// Kinds of tensors that it was given: so many at least.
+  uint64_t Kinds = 0;
+  /// Taken in all.
+  uint64_t Bytes = 0;
+};
+
 /// Where all was alive that was alive at once.
 struct PeakProfile {
   double Seconds = 0;
@@ -145,8 +165,13 @@ struct PeakProfile {
   int64_t Bytes = 0, Highest = 0;
   int64_t ByKind[MemoryKindCount] = {};
   int64_t ByPhase[WorkPhaseCount] = {};
+  /// Activations, by the class whose forward() made them ("net::EncoderImpl":
+  /// the innermost one of the user's), the largest first.
+  std::vector<std::pair<std::string, int64_t>> ByModule;
   /// Those that hold most first.
   std::vector<LineMemory> Lines;
+  /// Only of a device: those that take most first.
+  std::vector<VaryingLine> Varying;
   /// Index of Recording::Moments.
   size_t Moment = 0;
 };
@@ -196,6 +221,8 @@ struct Profile {
 
   std::vector<SiteProfile> Sites;
   std::vector<IterationRow> Iterations;
+  /// Empty where the program does not evaluate between iterations, or in each.
+  std::vector<EpochRow> Epochs;
   /// Most bytes at once while evaluating (grad mode off, or modules in eval
   /// mode), and of how many operations that was; 0 where nothing evaluated.
   int64_t EvaluationPeak = 0;

@@ -99,6 +99,7 @@ void addModules(const Recording &Run, Profile &To) {
     (Each.IsBuffer ? Row.BufferBytes : Row.ParameterBytes) += Each.Bytes;
     ++(Each.IsBuffer ? Row.Buffers : Row.Parameters);
     Row.WithGradient += Each.HasGradient;
+    Row.GradientBytes += Each.HasGradient ? Each.Bytes : 0;
     const std::string Kind = kindOf(Each);
     if (std::find(Row.Kinds.begin(), Row.Kinds.end(), Kind) == Row.Kinds.end())
       Row.Kinds.push_back(Kind);
@@ -160,6 +161,7 @@ void addTables(const Recording &Run, Profile &To) {
   addTimes(Run, To);
   addCopies(Run, To);
   addIterations(Run, To);
+  To.Epochs = epochsOf(Run, To);
   addEvaluation(Run, To);
   addModules(Run, To);
   addOddities(Run, To);

@@ -1,6 +1,5 @@
 #include "recording/FromTrace.h"
 #include "recording/FromTimeline.h"
-#include "recording/Symbolizer.h"
 #include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
@@ -13,7 +12,7 @@ constexpr uint64_t BeforeReturn = 1;
 
 class Lines {
 public:
-  explicit Lines(const trace::TraceData &Trace) : Trace(Trace) {
+  Lines(const trace::TraceData &Trace, SymbolCache &Cache) : Trace(Trace) {
     std::map<const trace::ModuleData *, AddressesOf> ByModule;
     for (const trace::SiteData &Site : Trace.Sites)
       for (uint64_t Frame : Site.Frames)
@@ -24,7 +23,7 @@ public:
       std::sort(All.begin(), All.end());
       All.erase(std::unique(All.begin(), All.end()), All.end());
       What.Module = Module->Path;
-      Known[Module] = symbolize(What);
+      Known[Module] = &Cache.linesOf(What);
     }
   }
 
@@ -34,8 +33,8 @@ public:
       const trace::ModuleData *Module = Trace.moduleOf(Frame);
       if (!Module)
         continue;
-      auto &OfModule = Known[Module];
-      auto It = OfModule.find(address(Frame, *Module));
+      const auto &OfModule = *Known[Module];
+      const auto It = OfModule.find(address(Frame, *Module));
       if (It == OfModule.end())
         continue;
       HasAny |= !It->second.empty();
@@ -54,7 +53,7 @@ private:
   }
 
   const trace::TraceData &Trace;
-  std::map<const trace::ModuleData *, std::map<uint64_t, Frames>> Known;
+  std::map<const trace::ModuleData *, const std::map<uint64_t, Frames> *> Known;
   bool HasAny = false;
 };
 
@@ -188,6 +187,11 @@ bool isHolding(const trace::TraceData &Trace, const trace::SiteData &Of) {
 } // namespace
 
 Recording recordingOf(const trace::TraceData &Trace) {
+  SymbolCache Once;
+  return recordingOf(Trace, Once);
+}
+
+Recording recordingOf(const trace::TraceData &Trace, SymbolCache &Cache) {
   Recording Result;
   Result.Command = Trace.Command;
   Result.Process = Trace.ProcessId;
@@ -207,7 +211,7 @@ Recording recordingOf(const trace::TraceData &Trace) {
   for (const auto &[Name, Known] : Trace.Capabilities)
     Result.Capabilities[Name] = {Known.IsAvailable, Known.Reason};
 
-  Lines Known(Trace);
+  Lines Known(Trace, Cache);
   PlacesOfSites Places(Trace.Sites.size());
   for (size_t I = 0; I < Trace.Sites.size(); ++I) {
     const trace::SiteData &From = Trace.Sites[I];

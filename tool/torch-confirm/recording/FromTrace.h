@@ -3,6 +3,7 @@
 #define TORCHTIDY_CONFIRM_RECORDING_FROMTRACE_H
 
 #include "recording/Recording.h"
+#include "recording/Symbolizer.h"
 #include "trace/TraceFile.h"
 
 namespace torchtidy::confirm {
@@ -10,6 +11,8 @@ namespace torchtidy::confirm {
 /// All but how the program ended, which only who started it knows. Throws
 /// UserError where no symboliser is installed.
 Recording recordingOf(const trace::TraceData &Trace);
+/// The same for a program that is looked at several times.
+Recording recordingOf(const trace::TraceData &Trace, SymbolCache &Known);
 
 } // namespace torchtidy::confirm
 

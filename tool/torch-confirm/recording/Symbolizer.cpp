@@ -110,6 +110,22 @@ std::map<uint64_t, Frames> symbolize(const AddressesOf &What) {
   return parseSymbols(Done.Output);
 }
 
+const std::map<uint64_t, Frames> &
+SymbolCache::linesOf(const AddressesOf &What) {
+  auto &OfModule = Known[What.Module];
+  AddressesOf New;
+  New.Module = What.Module;
+  for (const uint64_t Address : What.Addresses)
+    if (!OfModule.count(Address))
+      New.Addresses.push_back(Address);
+  for (auto &[Address, Lines] : symbolize(New))
+    OfModule[Address] = std::move(Lines);
+  // Those without a line, too, are known then.
+  for (const uint64_t Address : New.Addresses)
+    OfModule[Address];
+  return OfModule;
+}
+
 void symbolizeEach(const AddressesOf &What,
                    const std::function<void(uint64_t, const Frames &)> &Take) {
   if (What.Addresses.empty())

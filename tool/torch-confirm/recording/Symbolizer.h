@@ -30,6 +30,17 @@ void symbolizeEach(
     const AddressesOf &What,
     const std::function<void(uint64_t Address, const Frames &Lines)> &Take);
 
+/// For who looks at a running program again and again: each address is asked
+/// for once.
+class SymbolCache {
+public:
+  /// At least those that are asked for.
+  const std::map<uint64_t, Frames> &linesOf(const AddressesOf &What);
+
+private:
+  std::map<std::string, std::map<uint64_t, Frames>> Known;
+};
+
 /// Reads what both print with -a -i -f -C.
 std::map<uint64_t, Frames> parseSymbols(const std::string &Text);
 

@@ -45,10 +45,13 @@ std::optional<Status> statusOf(pid_t Id) {
   return Result;
 }
 
+/// Each variable between two zero bytes.
+std::string environmentOf(pid_t Id) {
+  return '\0' + contentOf("/proc/" + std::to_string(Id) + "/environ");
+}
+
 bool hasVariable(pid_t Id, const std::string &Variable) {
-  const std::string All =
-      '\0' + contentOf("/proc/" + std::to_string(Id) + "/environ");
-  return All.find('\0' + Variable + '\0') != std::string::npos;
+  return environmentOf(Id).find('\0' + Variable + '\0') != std::string::npos;
 }
 
 std::vector<Status> allProcesses() {
@@ -88,6 +91,21 @@ std::vector<Process> processesOf(pid_t Root, const std::string &Variable) {
   for (const Status &Each : All)
     if (Found.count(Each.Which.Id))
       Result.push_back(Each.Which);
+  return Result;
+}
+
+std::vector<WatchedProcess> processesWith(const std::string &Name) {
+  std::vector<WatchedProcess> Result;
+  const std::string Begin = '\0' + Name + '=';
+  for (const Status &Each : allProcesses()) {
+    // Of another user's it is empty.
+    const std::string All = environmentOf(Each.Which.Id);
+    const size_t At = All.find(Begin);
+    if (At != std::string::npos)
+      Result.push_back({Each.Which.Id, All.c_str() + At + Begin.size()});
+  }
+  std::sort(Result.begin(), Result.end(),
+            [](const auto &A, const auto &B) { return A.Id < B.Id; });
   return Result;
 }
 

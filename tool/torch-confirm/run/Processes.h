@@ -20,6 +20,16 @@ struct Process {
 /// their environment, though what started them has ended.
 std::vector<Process> processesOf(pid_t Root, const std::string &Variable);
 
+struct WatchedProcess {
+  pid_t Id = 0;
+  /// What a variable of its environment holds.
+  std::string Value;
+};
+
+/// Those of this user that were started with a variable of that name in their
+/// environment, by number.
+std::vector<WatchedProcess> processesWith(const std::string &Name);
+
 /// Not those that have ended, though nobody has asked how.
 bool isAlive(const Process &Which);
 

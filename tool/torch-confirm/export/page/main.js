@@ -22,6 +22,17 @@ function drawTables() {
       {name: "Nodes after", of: row => row.nodesAfter, isNumber: true,
         show: row => count(row.nodesAfter), onlyIf: row => row.nodesAfter !== undefined},
     ], rows, {caption: "Iterations", sortBy: null})));
+  add(report.iterations.epochs, rows => section("epochs", "Epochs",
+    "iterations between two evaluations, of those that were recorded", sortedTable([
+      {name: "Epoch", of: row => rows.indexOf(row) + 1, isNumber: true},
+      {name: "Iterations", of: row => row.first,
+        show: row => count(row.first) + " to " + count(row.last)},
+      {name: "Time", of: row => row.end - row.begin, isNumber: true,
+        show: row => seconds(row.end - row.begin)},
+      {name: "Peak", of: row => row.peak, isNumber: true, show: row => bytes(row.peak)},
+      {name: "After", of: row => row.bytesAfter, isNumber: true,
+        show: row => bytes(row.bytesAfter)},
+    ], rows, {caption: "Epochs", sortBy: null})));
   add(report.times.rows, rows => section("time", "Time", null,
     shares(PHASES.map((phase, index) => ({name: phase,
       value: report.times.byPhase[phase] || 0, color: "var(--time-" + index + ")"})),
@@ -56,6 +67,8 @@ function drawTables() {
     {name: "Tensors", of: row => row.parameters, isNumber: true},
     {name: "With gradient", of: row => row.withGradient, isNumber: true,
       show: row => row.withGradient + " of " + row.parameters},
+    {name: "Gradients", of: row => row.gradientBytes, isNumber: true,
+      show: row => bytes(row.gradientBytes), onlyIf: row => row.gradientBytes},
     {name: "Buffers", of: row => row.bufferBytes, isNumber: true,
       show: row => bytes(row.bufferBytes), onlyIf: row => row.buffers},
     {name: "Type and device", of: row => row.kinds.join(", ")},

@@ -1,0 +1,301 @@
+#include "live/View.h"
+#include "profile/Parts.h"
+#include "report/Report.h"
+#include "support/Numbers.h"
+#include <algorithm>
+#include <cstdio>
+
+namespace torchtidy::confirm {
+namespace {
+
+constexpr size_t LabelColumns = 9;
+constexpr size_t MostHolders = 10, MostTimes = 5, MostOutput = 4;
+/// It may only be between two epochs, or load data.
+constexpr double LongIdle = 3;
+
+std::string place(const SourceLine &Line) {
+  return Line.File.empty() ? textOf(Line)
+                           : shortPath(Line.File) + ":" +
+                                 std::to_string(Line.Line);
+}
+
+std::string padded(const std::string &Text, size_t Columns) {
+  return Text.size() < Columns ? std::string(Columns - Text.size(), ' ') + Text
+                               : Text;
+}
+
+/// Not within a character of several bytes.
+std::string cut(const std::string &Text, size_t Columns) {
+  size_t At = 0, Wide = 0;
+  while (At < Text.size()) {
+    size_t Next = At + 1;
+    while (Next < Text.size() && (Text[Next] & 0xC0) == 0x80)
+      ++Next;
+    if (++Wide > Columns)
+      return Text.substr(0, At);
+    At = Next;
+  }
+  return Text;
+}
+
+std::string printable(std::string Text) {
+  for (char &C : Text)
+    if (static_cast<unsigned char>(C) < ' ' || C == 127)
+      C = ' ';
+  return Text;
+}
+
+int64_t bytesNow(const LiveLook &Of) {
+  return Of.Run.LiveCpuBytes + Of.Run.LiveCudaBytes;
+}
+
+std::string durationText(double Seconds) {
+  char Text[32];
+  const long All = long(Seconds);
+  if (All >= 3600)
+    std::snprintf(Text, sizeof(Text), "%ld:%02ld:%02ld", All / 3600,
+                  All / 60 % 60, All % 60);
+  else
+    std::snprintf(Text, sizeof(Text), "%ld:%02ld", All / 60, All % 60);
+  return Text;
+}
+
+/// Of each line and operation, what it took in all.
+std::map<std::pair<std::string, std::string>, double>
+secondsOf(const Recording &Run) {
+  std::map<std::pair<std::string, std::string>, double> Result;
+  for (const Site &Each : Run.Sites)
+    if (Each.Seconds > 0)
+      Result[{Each.Operation, place(lineOf(Each))}] += Each.Seconds;
+  return Result;
+}
+
+} // namespace
+
+std::string curveText(const std::vector<double> &Values, size_t Columns,
+                      bool Unicode) {
+  static const char *const Blocks[] = {"▁", "▂", "▃", "▄",
+                                       "▅", "▆", "▇", "█"};
+  static const char *const Letters[] = {"_", ".", ":", "-",
+                                        "=", "+", "*", "#"};
+  if (Values.empty() || !Columns)
+    return {};
+  const double Most = *std::max_element(Values.begin(), Values.end());
+  std::string Result;
+  const size_t Wide = std::min(Columns, Values.size());
+  for (size_t I = 0; I < Wide; ++I) {
+    // The highest of those that share a column.
+    const size_t From = I * Values.size() / Wide,
+                 To = (I + 1) * Values.size() / Wide;
+    double High = 0;
+    for (size_t At = From; At < To; ++At)
+      High = std::max(High, Values[At]);
+    const size_t Level =
+        Most > 0 ? std::min<size_t>(7, size_t(8 * High / Most)) : 0;
+    Result += Unicode ? Blocks[Level] : Letters[Level];
+  }
+  return Result;
+}
+
+/// Writes one look.
+class LiveView::Writer {
+public:
+  Writer(LiveView &View, const std::vector<std::string> &Output)
+      : View(View), Now(*View.Now), Output(Output) {}
+
+  std::vector<std::string> write() {
+    head();
+    memory();
+    steps();
+    why();
+    holders();
+    times();
+    output();
+    if (Lines.size() > View.Options.Rows)
+      Lines.resize(View.Options.Rows);
+    return std::move(Lines);
+  }
+
+private:
+  void put(const char *Label, const std::string &Text, bool Bold = false) {
+    std::string Begin = Label;
+    Begin.resize(LabelColumns, ' ');
+    const std::string Cut =
+        cut(printable(Text), View.Options.Columns > LabelColumns
+                                 ? View.Options.Columns - LabelColumns
+                                 : 0);
+    if (View.Options.Color)
+      Lines.push_back("\033[1m" + Begin + (Bold ? "" : "\033[0m") + Cut +
+                      (Bold ? "\033[0m" : ""));
+    else
+      Lines.push_back(Begin + Cut);
+  }
+
+  std::string withSource(const SourceLine &Line) {
+    const std::string Source = View.Known.line(Line.File, Line.Line);
+    return place(Line) + (Source.empty() ? "" : "  " + Source);
+  }
+
+  void head() {
+    const Recording &Run = Now.Run;
+    std::string Text =
+        (Run.Command.empty() ? "the program" : shortPath(Run.Command[0])) +
+        ", process " + std::to_string(Run.Process) + ", " +
+        durationText(Run.Seconds + Now.Idle);
+    if (!Run.CudaDevice.empty())
+      Text += ", " + Run.CudaDevice;
+    if (Now.Idle >= LongIdle)
+      Text += "; no operation for " + durationText(Now.Idle);
+    put("LIVE", Text);
+  }
+
+  void memory() {
+    const Recording &Run = Now.Run;
+    std::string Text = memoryText(double(bytesNow(Now))) +
+                       " of tensors now, at most " +
+                       memoryText(double(Run.PeakCpuBytes + Run.PeakCudaBytes));
+    if (Run.LiveCudaBytes)
+      Text += ", " + memoryText(double(Run.LiveCudaBytes)) + " on the device";
+    if (Now.ResidentBytes >= 0)
+      Text += "; the process has " + memoryText(double(Now.ResidentBytes)) +
+              " resident";
+    put("MEMORY", Text);
+    std::vector<double> Values;
+    for (const Moment &Each : Run.Moments)
+      if (Each.Kind == MomentKind::AfterStep ||
+          Each.Kind == MomentKind::Regular)
+        Values.push_back(double(bytesOf(Each)));
+    if (Values.size() > 1)
+      put("", curveText(Values, View.Options.Columns - LabelColumns,
+                        View.Options.Unicode));
+    put("GRAPHS", grouped(double(Run.NodesAlive)) + " nodes now");
+  }
+
+  void steps() {
+    const Recording &Run = Now.Run;
+    if (!Run.IterationCount || Run.Iterations.empty())
+      return;
+    std::string Text = grouped(double(Run.IterationCount)) + " iterations";
+    const Iteration &Last = Run.Iterations.back();
+    char Time[48];
+    std::snprintf(Time, sizeof(Time), ", the last one took %.1f ms",
+                  1e3 * (Last.End - Last.Begin));
+    Text += Time;
+    if (View.Before && Run.Seconds > View.Before->Run.Seconds) {
+      std::snprintf(Time, sizeof(Time), ", %.1f per second now",
+                    double(Run.IterationCount -
+                           View.Before->Run.IterationCount) /
+                        (Run.Seconds - View.Before->Run.Seconds));
+      Text += Time;
+    }
+    put("STEPS", Text);
+  }
+
+  void why() {
+    if (!Now.HasTimeline) {
+      put("WHY", "only 'torch-confirm report' records why memory grows");
+      return;
+    }
+    put("WHY", Now.Of.Headline, true);
+    if (Now.Of.Memory == Trend::Grows && !Now.Of.Causes.empty()) {
+      const Cause &First = Now.Of.Causes.front();
+      put("", withSource(First.Line));
+      if (!First.Cure.empty())
+        put("", "cure: " + First.Cure);
+    }
+  }
+
+  void holders() {
+    const auto All = linesOf(Now.Run, Now.Now, bytesOf);
+    const double Whole = double(std::max<int64_t>(bytesNow(Now), 1));
+    put("", "");
+    put("LINES", "what is alive, of it, and since you look");
+    for (size_t I = 0; I < All.size() && I < MostHolders; ++I) {
+      const LineMemory &Each = All[I];
+      const auto It = View.First.find({Each.Line.File, Each.Line.Line});
+      const int64_t Change =
+          Each.Bytes - (It == View.First.end() ? 0 : It->second);
+      char Share[16];
+      std::snprintf(Share, sizeof(Share), "%3.0f %%",
+                    100 * double(Each.Bytes) / Whole);
+      put("", padded(memoryText(double(Each.Bytes)), 10) + "  " + Share + "  " +
+                  padded((Change > 0 ? "+" : "") + memoryText(double(Change)),
+                         11) +
+                  "  " + withSource(Each.Line));
+    }
+  }
+
+  void times() {
+    if (!View.Before || !Now.HasTimeline)
+      return;
+    const double Passed = Now.Run.Seconds - View.Before->Run.Seconds;
+    if (Passed <= 0)
+      return;
+    const auto Old = secondsOf(View.Before->Run);
+    std::vector<std::pair<double, std::string>> Rows;
+    for (const auto &[What, Seconds] : secondsOf(Now.Run)) {
+      const auto It = Old.find(What);
+      const double Share =
+          (Seconds - (It == Old.end() ? 0 : It->second)) / Passed;
+      if (Share >= 0.01)
+        Rows.push_back({Share, What.first + "  " + What.second});
+    }
+    std::stable_sort(Rows.begin(), Rows.end(), [](const auto &A, const auto &B) {
+      return A.first > B.first;
+    });
+    if (Rows.empty())
+      return;
+    put("", "");
+    put("TIME", "of the time since the last look");
+    for (size_t I = 0; I < Rows.size() && I < MostTimes; ++I) {
+      char Share[16];
+      std::snprintf(Share, sizeof(Share), "%8.0f %%  ", 100 * Rows[I].first);
+      put("", Share + Rows[I].second);
+    }
+  }
+
+  void output() {
+    if (Output.empty())
+      return;
+    put("", "");
+    const size_t From =
+        Output.size() > MostOutput ? Output.size() - MostOutput : 0;
+    for (size_t I = From; I < Output.size(); ++I)
+      put(I == From ? "OUTPUT" : "", Output[I]);
+  }
+
+  LiveView &View;
+  const LiveLook &Now;
+  const std::vector<std::string> &Output;
+  std::vector<std::string> Lines;
+};
+
+void LiveView::take(LiveLook Look) {
+  if (!Now)
+    for (const LineMemory &Each : linesOf(Look.Run, Look.Now, bytesOf))
+      First[{Each.Line.File, Each.Line.Line}] = Each.Bytes;
+  Before = std::move(Now);
+  Now = std::move(Look);
+}
+
+std::vector<std::string>
+LiveView::lines(const std::vector<std::string> &Output) {
+  return Now ? Writer(*this, Output).write() : std::vector<std::string>();
+}
+
+std::string LiveView::line() const {
+  if (!Now)
+    return {};
+  char Begin[32];
+  std::snprintf(Begin, sizeof(Begin), "%.1f s: ", Now->Run.Seconds);
+  std::string Text = Begin + memoryText(double(bytesNow(*Now))) +
+                     " of tensors, " + grouped(double(Now->Run.NodesAlive)) +
+                     " graph nodes";
+  if (Now->Run.IterationCount)
+    Text += ", " + grouped(double(Now->Run.IterationCount)) + " iterations";
+  if (Now->HasTimeline)
+    Text += "; " + Now->Of.Headline;
+  return Text;
+}
+
+} // namespace torchtidy::confirm
