@@ -257,9 +257,9 @@ private:
   }
 
   /// What the operations of a line are given.
-  void shapes(const LineMemory &Of) {
-    for (const size_t At : Of.Sites) {
-      const Site &Each = Run.Sites[At];
+  void shapes(const LineMemory &At) {
+    for (const size_t I : At.Sites) {
+      const Site &Each = Run.Sites[I];
       std::string Text;
       for (const ShapeCount &Shape : Each.Shapes)
         Text += (Text.empty() ? "" : "; ") + Shape.Text;

@@ -198,10 +198,10 @@ private:
     }
     put("WHY", Now.Of.Headline, true);
     if (Now.Of.Memory == Trend::Grows && !Now.Of.Causes.empty()) {
-      const Cause &First = Now.Of.Causes.front();
-      put("", withSource(First.Line));
-      if (!First.Cure.empty())
-        put("", "cure: " + First.Cure);
+      const Cause &Gravest = Now.Of.Causes.front();
+      put("", withSource(Gravest.Line));
+      if (!Gravest.Cure.empty())
+        put("", "cure: " + Gravest.Cure);
     }
   }
 
