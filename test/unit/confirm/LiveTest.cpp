@@ -75,7 +75,7 @@ TEST(LiveTest, ChangesAreToldAgainstTheFirstLook) {
   View.take(lookAt(3, 5 << 20));
   View.take(lookAt(4, 7 << 20));
   const std::string Text = textOf(View);
-  EXPECT_TRUE(has(Text, "LIVE     build/train, process 7, 0:04"));
+  EXPECT_TRUE(has(Text, "LIVE     train, process 7, 0:04"));
   EXPECT_TRUE(has(Text, "7.0 MiB of tensors now, at most 7.0 MiB; the "
                               "process has 1.0 GiB resident"));
   EXPECT_TRUE(has(Text, "   7.0 MiB  100 %     +5.0 MiB  "));
@@ -121,6 +121,15 @@ TEST(LiveTest, ControlCharactersOfTheOutputAreNotPassedOn) {
   LiveView View(sized(80, 40));
   View.take(lookAt(2, 100));
   EXPECT_EQ(View.lines({"a\033[2Jb\tc"}).back(), "OUTPUT   a [2Jb c");
+}
+
+TEST(LiveTest, WhyItGrowsIsToldWhole) {
+  LiveView View(sized(34, 40));
+  LiveLook Look = lookAt(2, 100);
+  Look.Of.Headline = "memory grows by 3 MiB per iteration; 100 % of it";
+  View.take(std::move(Look));
+  EXPECT_TRUE(has(textOf(View), "WHY      memory grows by 3 MiB per\n"
+                                "         iteration; 100 % of it\n"));
 }
 
 TEST(LiveTest, ALineForALog) {

@@ -62,7 +62,7 @@ void Screen::measure() {
 void Screen::show(const std::vector<std::string> &Lines) {
   std::string Text = "\033[H";
   for (const std::string &Line : Lines)
-    Text += Line + "\033[K\r\n";
+    Text += Line + "\033[K\n";
   write(Text + "\033[J");
 }
 

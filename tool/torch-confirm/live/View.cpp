@@ -1,9 +1,10 @@
 #include "live/View.h"
 #include "profile/Parts.h"
-#include "report/Report.h"
 #include "support/Numbers.h"
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
+#include <utility>
 
 namespace torchtidy::confirm {
 namespace {
@@ -13,15 +14,27 @@ constexpr size_t MostHolders = 10, MostTimes = 5, MostOutput = 4;
 /// It may only be between two epochs, or load data.
 constexpr double LongIdle = 3;
 
-std::string place(const SourceLine &Line) {
-  return Line.File.empty() ? textOf(Line)
-                           : shortPath(Line.File) + ":" +
-                                 std::to_string(Line.Line);
+std::string baseName(const std::string &Path) {
+  return Path.substr(Path.rfind('/') + 1);
 }
 
 std::string padded(const std::string &Text, size_t Columns) {
   return Text.size() < Columns ? std::string(Columns - Text.size(), ' ') + Text
                                : Text;
+}
+
+/// At spaces, where there are any.
+std::vector<std::string> wrapped(const std::string &Text, size_t Columns) {
+  std::vector<std::string> Lines;
+  std::string Line;
+  std::istringstream Words(Text);
+  for (std::string Word; Words >> Word;) {
+    if (!Line.empty() && Line.size() + 1 + Word.size() > Columns)
+      Lines.push_back(std::exchange(Line, ""));
+    Line += (Line.empty() ? "" : " ") + Word;
+  }
+  Lines.push_back(Line);
+  return Lines;
 }
 
 /// Not within a character of several bytes.
@@ -66,7 +79,7 @@ secondsOf(const Recording &Run) {
   std::map<std::pair<std::string, std::string>, double> Result;
   for (const Site &Each : Run.Sites)
     if (Each.Seconds > 0)
-      Result[{Each.Operation, place(lineOf(Each))}] += Each.Seconds;
+      Result[{Each.Operation, textOf(lineOf(Each))}] += Each.Seconds;
   return Result;
 }
 
@@ -117,13 +130,16 @@ public:
   }
 
 private:
+  size_t columns() const {
+    return View.Options.Columns > LabelColumns
+               ? View.Options.Columns - LabelColumns
+               : 0;
+  }
+  void space() { Lines.emplace_back(); }
   void put(const char *Label, const std::string &Text, bool Bold = false) {
     std::string Begin = Label;
     Begin.resize(LabelColumns, ' ');
-    const std::string Cut =
-        cut(printable(Text), View.Options.Columns > LabelColumns
-                                 ? View.Options.Columns - LabelColumns
-                                 : 0);
+    const std::string Cut = cut(printable(Text), columns());
     if (View.Options.Color)
       Lines.push_back("\033[1m" + Begin + (Bold ? "" : "\033[0m") + Cut +
                       (Bold ? "\033[0m" : ""));
@@ -133,13 +149,13 @@ private:
 
   std::string withSource(const SourceLine &Line) {
     const std::string Source = View.Known.line(Line.File, Line.Line);
-    return place(Line) + (Source.empty() ? "" : "  " + Source);
+    return textOf(Line) + (Source.empty() ? "" : "  " + Source);
   }
 
   void head() {
     const Recording &Run = Now.Run;
     std::string Text =
-        (Run.Command.empty() ? "the program" : shortPath(Run.Command[0])) +
+        (Run.Command.empty() ? "the program" : baseName(Run.Command[0])) +
         ", process " + std::to_string(Run.Process) + ", " +
         durationText(Run.Seconds + Now.Idle);
     if (!Run.CudaDevice.empty())
@@ -166,7 +182,7 @@ private:
           Each.Kind == MomentKind::Regular)
         Values.push_back(double(bytesOf(Each)));
     if (Values.size() > 1)
-      put("", curveText(Values, View.Options.Columns - LabelColumns,
+      put("", curveText(Values, columns(),
                         View.Options.Unicode));
     put("GRAPHS", grouped(double(Run.NodesAlive)) + " nodes now");
   }
@@ -196,7 +212,9 @@ private:
       put("WHY", "only 'torch-confirm report' records why memory grows");
       return;
     }
-    put("WHY", Now.Of.Headline, true);
+    const char *Label = "WHY";
+    for (const std::string &Each : wrapped(Now.Of.Headline, columns()))
+      put(std::exchange(Label, ""), Each, true);
     if (Now.Of.Memory == Trend::Grows && !Now.Of.Causes.empty()) {
       const Cause &Gravest = Now.Of.Causes.front();
       put("", withSource(Gravest.Line));
@@ -208,7 +226,7 @@ private:
   void holders() {
     const auto All = linesOf(Now.Run, Now.Now, bytesOf);
     const double Whole = double(std::max<int64_t>(bytesNow(Now), 1));
-    put("", "");
+    space();
     put("LINES", "what is alive, of it, and since you look");
     for (size_t I = 0; I < All.size() && I < MostHolders; ++I) {
       const LineMemory &Each = All[I];
@@ -245,7 +263,7 @@ private:
     });
     if (Rows.empty())
       return;
-    put("", "");
+    space();
     put("TIME", "of the time since the last look");
     for (size_t I = 0; I < Rows.size() && I < MostTimes; ++I) {
       char Share[16];
@@ -257,7 +275,7 @@ private:
   void output() {
     if (Output.empty())
       return;
-    put("", "");
+    space();
     const size_t From =
         Output.size() > MostOutput ? Output.size() - MostOutput : 0;
     for (size_t I = From; I < Output.size(); ++I)

@@ -13,13 +13,18 @@
 #include <unistd.h>
 #include <vector>
 
-// What is kept is 32 KiB a step.
-static double train(int steps, bool keeps) {
+// What is kept is 32 KiB a step. Endless, it goes on more slowly when it has
+// said so.
+static double train(int steps, bool keeps, bool endless) {
   torch::manual_seed(1);
   auto layer = torch::nn::Linear(64, 64);
   torch::optim::SGD sgd(layer->parameters(), 0.01);
   auto total = torch::zeros({});
-  for (int i = 0; i < steps; ++i) {
+  for (int i = 0; endless || i < steps; ++i) {
+    if (endless && i == steps)
+      std::cout << "ready" << std::endl;
+    if (endless && i >= steps)
+      usleep(5000);
     auto output = layer->forward(torch::ones({64, 64}));
     sgd.zero_grad();
     output.mean().backward();
@@ -118,7 +123,7 @@ int main(int count, char **words) {
   if (what == "serve")
     serve(times);
   else if (what != "nothing")
-    std::cout << "loss " << train(times, what != "level") << std::endl;
+    std::cout << "loss " << train(times, what != "level", how == "endless") << std::endl;
   end(how);
   return 0;
 }
