@@ -122,8 +122,10 @@ int main(int count, char **words) {
   }
   if (what == "serve")
     serve(times);
-  else if (what != "nothing")
-    std::cout << "loss " << train(times, what != "level", how == "endless") << std::endl;
+  else if (what != "nothing") {
+    const double loss = train(times, what != "level", how == "endless");
+    std::cout << "loss " << loss << std::endl;
+  }
   end(how);
   return 0;
 }
