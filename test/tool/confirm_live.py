@@ -42,7 +42,7 @@ class Program:
 
     def __init__(self, test: Test, subcommand: str = "report") -> None:
         words = [word if word != "report" else subcommand
-                 for word in test.command(test.train, "grow", "endless", "500")]
+                 for word in test.command(test.train, "grow", "endless", "3000")]
         if subcommand == "run":
             (test.scratch / "none.sarif").write_text(
                 '{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "torch-tidy"}},'
@@ -138,22 +138,25 @@ def outside(test: Test) -> None:
     run = look(test, "--interval", "0", "1")
     test.check("no interval", run.returncode == 2 and "--interval" in run.stderr, run)
     with Program(test) as program:
+        # It takes some iterations to tell.
+        test.check("it says so in time", wait_for(
+            lambda: "memory grows" in look(test, "--once", program.child).stdout))
         for name, number in [("torch-confirm", program.process.pid),
                              ("the program", program.child)]:
             run = look(test, "--once", number)
             test.check(f"--once of {name}", run.returncode == 0, run)
             for part in [rf"LIVE +train, process {program.child}, \d:\d\d",
-                         r"MEMORY +\d+ MiB of tensors now, at most \d+ MiB; .* resident",
+                         r"MEMORY +[\d.]+ MiB of tensors now, at most [\d.]+ MiB; .* resident",
                          r"GRAPHS +[\d,]+ nodes now", r"STEPS +[\d,]+ iterations, ",
                          rf"WHY +memory grows by (?s:.*) at\s+{line('kept')}",
-                         r"\n +\d+ MiB +\d+ %  .*train\.cpp:\d+  \S"]:
+                         r"\n +[\d.]+ MiB +\d+ %  .*train\.cpp:\d+  \S"]:
                 test.check(f"{name}: {part}", re.search(part, run.stdout) is not None, run)
         log = subprocess.Popen(live(test, "--interval", "0.2", program.child), text=True,
                                stdout=subprocess.PIPE)
         assert log.stdout
         lines = [log.stdout.readline() for _ in range(3)]
         test.check("a log", all(re.fullmatch(
-            rf"[\d.]+ s: \d+ MiB of tensors, [\d,]+ graph nodes, [\d,]+ iterations; memory grows "
+            rf"[\d.]+ s: [\d.]+ MiB of tensors, [\d,]+ graph nodes, [\d,]+ iterations; memory grows "
             rf"by .*{line('kept')}\n", each) for each in lines), lines)
         report = program.end()
         log.communicate(timeout=PATIENCE)
@@ -164,7 +167,7 @@ def outside(test: Test) -> None:
         run = look(test, "--once", program.child)
         test.check("of 'run'", run.returncode == 0 and re.search(
             r"WHY +only 'torch-confirm report' records", run.stdout) is not None
-            and re.search(r"MEMORY +\d+ MiB", run.stdout) is not None, run)
+            and re.search(r"MEMORY +[\d.]+ MiB", run.stdout) is not None, run)
 
 
 def terminal(test: Test) -> None:
@@ -197,7 +200,7 @@ def terminal(test: Test) -> None:
 
 def inside(test: Test) -> None:
     """report --live, which runs the program itself."""
-    words = test.command(test.train, "grow", "endless", "500", options=["--live"])
+    words = test.command(test.train, "grow", "endless", "3000", options=["--live"])
     screen = Terminal(words, test.scratch, 120, 30)
     test.check("what is printed is shown", screen.sees("ready"), screen.text)
     test.check("the view", screen.sees(line("kept")), screen.text)
