@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -22,7 +23,9 @@ def execute(*words: object, timeout: float | None = 1200) -> str:
     return run.stdout
 
 
-def build(source: Path, folder: Path, *options: str, cmake: str = "cmake", jobs: int = 2) -> None:
+def build(source: Path, folder: Path, *options: str, cmake: str = "cmake", jobs: int = 2,
+          targets: Sequence[str] = ()) -> None:
+    """All targets, where none are named."""
     words = list(options)
     if shutil.which("ninja"):
         words.append("-GNinja")
@@ -34,4 +37,5 @@ def build(source: Path, folder: Path, *options: str, cmake: str = "cmake", jobs:
     with open(folder / ".lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         execute(cmake, "-S", source, "-B", folder, *words, timeout=None)
-        execute(cmake, "--build", folder, f"-j{jobs}", timeout=None)
+        chosen = ["--target", *targets] if targets else []
+        execute(cmake, "--build", folder, f"-j{jobs}", *chosen, timeout=None)
