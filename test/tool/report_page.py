@@ -82,9 +82,10 @@ def top_says_why(reader: Reader) -> None:
     with reader.opened("growth") as page:
         assert "train.cpp:10" in words(page, "h1")
         first = words(page, ".cause >> nth=0")
-        for part in ["train.cpp:10", "Trainer::run", "+6.40", "94", "total += loss;",
-                     "torch-retained-graph", "loss.detach()"]:
+        for part in ["train.cpp:10", "Trainer::run", "+6.40", "Grew by", "94",
+                     "total += loss;", "torch-retained-graph", "loss.detach()"]:
             assert part in first, (part, first)
+        assert "Graph nodes at most" in words(page, "header#top")
         assert words(page, ".source .here").strip().endswith("total += loss;")
         assert len(page.query_selector_all(".cause")) == 2
         reader.picture(page, "growth-light")

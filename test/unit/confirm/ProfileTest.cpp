@@ -239,6 +239,68 @@ TEST(Profile, AnEvaluationThatRecordsIsNamedByItsOwnStatement) {
   EXPECT_EQ(P.Causes[0].Bytes, 110 * MiB);
 }
 
+/// A view that is assigned to has a node of its own, and no backward meets it.
+TEST(Profile, NodesOfATrainingHideNoEvaluation) {
+  Training T;
+  const auto None = [](size_t) { return 0; };
+  const auto At = [&](const char *Operation, unsigned Line, unsigned Caller,
+                      uint64_t Made, uint64_t Run) {
+    const size_t Site =
+        T.add(Operation, {line("net.h", Line), line("main.cpp", Caller)}, None);
+    T.Run.Sites[Site].NodesMade = Made;
+    T.Run.Sites[Site].NodesRun = Run;
+  };
+  At("aten::linear", 3, 20, 6000, 6000);
+  At("aten::select", 4, 20, 6000, 0);
+  At("aten::copy_", 4, 20, 6000, 6000);
+  At("aten::linear", 3, 50, 1, 0);
+  At("aten::copy_", 4, 50, 3, 0);
+  T.add("backward", {line("main.cpp", 21)}, None);
+  const Profile P = profileOf(T.Run);
+  std::vector<std::string> Seen;
+  for (const Checked &Each : P.Looked)
+    if (!Each.IsFine)
+      Seen.push_back(Each.Seen + " " + std::to_string(Each.Line.Line));
+  EXPECT_EQ(Seen, std::vector<std::string>{
+                      "4 graph nodes recorded that no backward() runs 50"});
+}
+
+TEST(Profile, MakingANetworkIsNoEvaluation) {
+  Training T;
+  const auto None = [](size_t) { return 0; };
+  for (const char *Operation : {"aten::select", "aten::uniform_"})
+    T.add(Operation, {line("net.h", 3), line("main.cpp", 9)}, None);
+  T.add("aten::select", {line("net.h", 5), line("eval.cpp", 9)}, None);
+  for (Site &Each : T.Run.Sites)
+    Each.HitsWithoutGrad = Each.Hits;
+  const Profile P = profileOf(T.Run);
+  EXPECT_EQ(P.Sites[0].Phase, WorkPhase::Other);
+  EXPECT_EQ(P.Sites[1].Phase, WorkPhase::Other);
+  EXPECT_EQ(P.Sites[2].Phase, WorkPhase::Evaluation);
+  EXPECT_EQ(P.EvaluationHits, 320u);
+}
+
+TEST(Profile, WithoutTheLineOfThePeakATrainingStillNeedsItsOwn) {
+  Training T;
+  // Most is alive while the data are read; part of it stays.
+  T.add("aten::to", {line("data.h", 3)},
+        [](size_t I) { return (I == 0 ? 220 : 180) * MiB; });
+  T.add("aten::empty", {line("net.h", 5)}, level);
+  for (uint64_t I = 1; I < 30; ++I) {
+    Iteration Each;
+    Each.Number = 10 * I;
+    Each.Begin = double(I) + 0.1;
+    Each.End = double(I) + 0.9;
+    Each.Peak = 224 * MiB;
+    T.Run.Iterations.push_back(Each);
+  }
+  T.Run.PeakCpuBytes = 225 * MiB;
+  const Profile P = profileOf(T.Run);
+  ASSERT_EQ(P.Causes.size(), 1u);
+  EXPECT_EQ(P.Causes[0].Line.File, "data.h");
+  EXPECT_EQ(P.Causes[0].PeakWithout, 44 * MiB);
+}
+
 TEST(Profile, AnInferenceProgramHasNoEvaluationToGuard) {
   Training T;
   const size_t At = T.add("aten::conv2d", {line("serve.cpp", 3)}, level);

@@ -51,6 +51,26 @@ TEST(ProfileText, ActivationsByModuleWhereThereAreSeveral) {
                   "100 B\n"));
 }
 
+/// It is looked at whenever a 64th more is alive than the last time.
+TEST(ProfileText, WhatWasSeenAtThePeakIsToldApartFromTheMostThatWas) {
+  MadeReport Made;
+  Made.Of.CpuPeak->Seconds = 0.3;
+  Made.Of.CpuPeak->Bytes = 230 << 20;
+  Made.Of.CpuPeak->Highest = 230 << 20;
+  EXPECT_TRUE(has(profileText(Made.Run, Made.Of), "230 MiB at 0.3 s:"));
+  Made.Of.CpuPeak->Highest = 232 << 20;
+  EXPECT_TRUE(has(profileText(Made.Run, Made.Of),
+                  "230 MiB at 0.3 s, later at most 232 MiB:"));
+}
+
+TEST(ProfileText, WithoutADeviceNothingWaitsForOne) {
+  MadeReport Made;
+  EXPECT_TRUE(has(profileText(Made.Run, Made.Of), ", waits for the device  "));
+  Made.Run.CudaDevice.clear();
+  EXPECT_TRUE(
+      has(profileText(Made.Run, Made.Of), ", would wait for a device  "));
+}
+
 TEST(ProfileText, ShapesAreDetails) {
   MadeReport Made;
   Made.Run.Sites[0].Shapes = {{"Float[2,3]", 2}, {"Float[2,4]", 2}};

@@ -221,8 +221,13 @@ private:
   }
 
   void peak(const char *Name, const PeakProfile &Peak) {
-    std::string Text = memoryText(double(Peak.Highest)) + " at " +
-                       format("%.1f s", Peak.Seconds) + ":";
+    const std::string Most = memoryText(double(Peak.Highest));
+    std::string Text = memoryText(double(Peak.Bytes));
+    const bool IsMost = Text == Most;
+    Text += " at " + format("%.1f s", Peak.Seconds);
+    if (!IsMost)
+      Text += ", later at most " + Most;
+    Text += ":";
     const char *Separator = " ";
     for (size_t I = 0; I < MemoryKindCount; ++I)
       if (const double Share = double(Peak.ByKind[I]) / double(Peak.Bytes);
@@ -320,8 +325,10 @@ private:
                  secondsText(Each.Seconds).c_str()) +
           Each.Operation + ", " + grouped(double(Each.Hits)) +
           (Each.Hits == 1 ? " time" : " times") +
-          (Each.Waits ? ", waits for the device" : "") + "  " +
-          placeAndSource(Each.Line));
+          (!Each.Waits              ? ""
+           : Run.CudaDevice.empty() ? ", would wait for a device"
+                                    : ", waits for the device") +
+          "  " + placeAndSource(Each.Line));
     }
   }
 

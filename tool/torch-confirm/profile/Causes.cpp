@@ -242,20 +242,6 @@ private:
   }
 };
 
-Cause causeOfPeak(const Recording &Run, const PeakProfile &Peak) {
-  Cause Result;
-  Result.Kind = CauseKind::Peak;
-  const LineMemory &Top = Peak.Lines.front();
-  Result.Line = Top.Line;
-  Result.Sites = Top.Sites;
-  Result.Stack = Run.Sites[Top.Sites.front()].Stack;
-  Result.Bytes = Top.Bytes;
-  Result.Nodes = Top.Nodes;
-  Result.Share = Peak.Bytes ? double(Top.Bytes) / double(Peak.Bytes) : 0;
-  Result.PeakWithout = Peak.Highest - Top.Bytes;
-  return Result;
-}
-
 /// The statement of the loop that leads to it.
 std::optional<SourceLine> callerInLoop(const Recording &Run, const Cause &Of) {
   if (!Run.IterationSite || *Run.IterationSite >= Run.Sites.size())
@@ -285,7 +271,7 @@ std::vector<Cause> allCauses(const Recording &Run, const Profile &Of,
       Recorded && Of.Memory != Trend::Grows)
     Result.push_back(std::move(*Recorded));
   if (Of.Memory != Trend::Grows && !Peak->Lines.empty())
-    Result.push_back(causeOfPeak(Run, *Peak));
+    Result.push_back(causeOfPeak(Run, *Peak, Of.CudaPeak.has_value()));
   return Result;
 }
 

@@ -32,6 +32,14 @@ std::set<Frame> framesOfTraining(const Recording &Run) {
   return Result;
 }
 
+/// It is the training's own: a view that is assigned to has a node that no
+/// backward meets.
+bool isOfTraining(const Site &S, const std::set<Frame> &OfTraining) {
+  return std::all_of(S.Stack.begin(), S.Stack.end(), [&](const auto &Each) {
+    return OfTraining.count(frameOf(Each)) > 0;
+  });
+}
+
 /// Of sites that record for nothing, how much each weighs.
 using Weights = std::map<size_t, int64_t>;
 
@@ -116,7 +124,7 @@ std::vector<RecordedStatement> recordedForNothing(const Recording &Run) {
   const std::set<Frame> OfTraining = framesOfTraining(Run);
   Weights Left;
   for (size_t I = 0; I < Run.Sites.size(); ++I)
-    if (isForNothing(Run.Sites[I]))
+    if (isForNothing(Run.Sites[I]) && !isOfTraining(Run.Sites[I], OfTraining))
       Left[I] = int64_t(Run.Sites[I].NodesMade);
   while (!Left.empty() && Result.size() < MostStatements) {
     Weights Below = Left;

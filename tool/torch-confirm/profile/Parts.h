@@ -40,6 +40,8 @@ std::string moduleOf(const std::vector<SourceLine> &Stack);
 std::vector<LineMemory> linesOf(const Recording &Run,
                                 const std::vector<Held> &By,
                                 int64_t (*BytesOf)(const Held &));
+/// The line that holds most at the peak; there must be one.
+Cause causeOfPeak(const Recording &Run, const PeakProfile &Peak, bool IsCuda);
 /// Why it grows, or, where it does not, what the peak is for.
 std::vector<Cause> causesOf(const Recording &Run, const Profile &Of,
                             const Growth &Grown);

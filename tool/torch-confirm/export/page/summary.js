@@ -21,8 +21,10 @@ function facts() {
     list.push(fact("Iterations", count(iterations.count)));
   if (growth.trend === "grows")
     list.push(fact("Growth", bytes(growth.bytesPerUnit) + " / " + growth.unit));
-  if (totals.nodesAtEnd !== undefined)
-    list.push(fact("Graph nodes at the end", count(totals.nodesAtEnd)));
+  // At the end there are none, where a kept graph ends with its owner.
+  if (hasNodes)
+    list.push(fact("Graph nodes at most",
+      count(report.curves.nodes.reduce((most, value) => Math.max(most, value || 0), 0))));
   if (report.evaluation)
     list.push(fact("Peak, evaluation", bytes(report.evaluation.peak)));
   return make("dl", {class: "facts"}, ...list);
@@ -81,9 +83,10 @@ function costOf(cause) {
 
 function factsOf(cause) {
   const peak = Math.max(report.totals.peakCpu || 0, report.totals.peakCuda || 0);
-  const list = [fact("Held at most", bytes(cause.bytes) +
+  const grows = cause.bytesPerUnit !== undefined;
+  const list = [fact(grows ? "Grew by" : "Held at the peak", bytes(cause.bytes) +
     (cause.nodes ? ", " + counted(cause.nodes, "node") : "")),
-  fact(cause.bytesPerUnit !== undefined ? "Of the growth" : "Of the peak",
+  fact(grows ? "Of the growth" : "Of the peak",
     percent(cause.share))];
   if (cause.peakWithout < peak)
     list.push(fact("Peak without it", bytes(cause.peakWithout) + " of " + bytes(peak)));
