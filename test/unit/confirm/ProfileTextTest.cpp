@@ -65,6 +65,7 @@ TEST(ProfileText, WhatWasSeenAtThePeakIsToldApartFromTheMostThatWas) {
 
 TEST(ProfileText, WithoutADeviceNothingWaitsForOne) {
   MadeReport Made;
+  Made.Run.Seconds = 2;
   EXPECT_TRUE(has(profileText(Made.Run, Made.Of), ", waits for the device  "));
   Made.Run.CudaDevice.clear();
   EXPECT_TRUE(
