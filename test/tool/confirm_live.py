@@ -121,6 +121,10 @@ class Terminal:
         return termios.tcgetattr(self.slave)
 
 
+def fits(screen: list[str], columns: int, rows: int) -> bool:
+    return len(screen) <= rows and max(map(len, screen)) <= columns
+
+
 def live(test: Test, *words: object) -> list[str]:
     return [test.confirm[0], "live", *map(str, words)]
 
@@ -156,8 +160,8 @@ def outside(test: Test) -> None:
         assert log.stdout
         lines = [log.stdout.readline() for _ in range(3)]
         test.check("a log", all(re.fullmatch(
-            rf"[\d.]+ s: [\d.]+ MiB of tensors, [\d,]+ graph nodes, [\d,]+ iterations; memory grows "
-            rf"by .*{line('kept')}\n", each) for each in lines), lines)
+            rf"[\d.]+ s: [\d.]+ MiB of tensors, [\d,]+ graph nodes, [\d,]+ iterations; memory "
+            rf"grows by .*{line('kept')}\n", each) for each in lines), lines)
         report = program.end()
         log.communicate(timeout=PATIENCE)
         test.check("it ends with the program", log.returncode == 0, log.returncode)
@@ -174,15 +178,15 @@ def terminal(test: Test) -> None:
     """From another one."""
     with Program(test) as program:
         for name, keys in [("q", "q"), ("Ctrl-C", "\x03")]:
-            screen = Terminal(live(test, "--interval", "0.2", program.child), test.scratch, 100, 30)
+            screen = Terminal(live(test, "--interval", "0.2", program.child), test.scratch, 100,
+                              30)
             test.check(f"{name}: drawn", screen.sees("LIVE"), screen.text)
             screen.resize(50, 12)
             test.check(f"{name}: drawn in another size", wait_for(
-                lambda: len(screen.screens()[-1]) <= 11
-                and max(map(len, screen.screens()[-1])) <= 50), screen.screens()[-1])
+                lambda drawn=screen: fits(drawn.screens()[-1], 50, 11)), screen.screens()[-1])
             test.check(f"{name}: no key is shown", screen.settings()[3] & termios.ECHO == 0)
             first = screen.screens()[0]
-            test.check(f"{name}: it fits", len(first) <= 29 and max(map(len, first)) <= 100
+            test.check(f"{name}: it fits", fits(first, 100, 29)
                        and any("▁" in each or "█" in each for each in first), first)
             screen.type(keys)
             code = screen.end()

@@ -34,9 +34,10 @@ LiveLook lookAt(double Seconds, int64_t Bytes) {
 }
 
 testing::AssertionResult has(const std::string &Text, const std::string &Part) {
-  return Text.find(Part) != std::string::npos
-             ? testing::AssertionSuccess()
-             : testing::AssertionFailure() << Part << "\nis not in\n" << Text;
+  return Text.find(Part) != std::string::npos ? testing::AssertionSuccess()
+                                              : testing::AssertionFailure()
+                                                    << Part << "\nis not in\n"
+                                                    << Text;
 }
 
 std::string textOf(LiveView &View) {
@@ -77,7 +78,7 @@ TEST(LiveTest, ChangesAreToldAgainstTheFirstLook) {
   const std::string Text = textOf(View);
   EXPECT_TRUE(has(Text, "LIVE     train, process 7, 0:04"));
   EXPECT_TRUE(has(Text, "7.0 MiB of tensors now, at most 7.0 MiB; the "
-                              "process has 1.0 GiB resident"));
+                        "process has 1.0 GiB resident"));
   EXPECT_TRUE(has(Text, "   7.0 MiB  100 %     +5.0 MiB  "));
   EXPECT_TRUE(has(Text, "40 iterations"));
   EXPECT_TRUE(has(Text, "10.0 per second now"));
@@ -92,7 +93,7 @@ TEST(LiveTest, AProgramThatDoesNothingIsTold) {
   Look.Idle = 70;
   View.take(std::move(Look));
   EXPECT_TRUE(has(textOf(View), ", 1:12, NVIDIA H100; no operation for "
-                                      "1:10"));
+                                "1:10"));
 }
 
 TEST(LiveTest, WithoutATimelineItSaysWhatWouldHaveOne) {

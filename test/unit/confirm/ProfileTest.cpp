@@ -7,8 +7,8 @@
 #include "support/Files.h"
 #include "support/Sizes.h"
 #include <functional>
-#include <utility>
 #include <gtest/gtest.h>
+#include <utility>
 
 namespace torchtidy::confirm {
 namespace {
@@ -395,8 +395,9 @@ TEST(Profile, ActivationsAreToldByTheInnermostForward) {
   EXPECT_EQ(moduleOf({line("a.h", 1,
                            "at::Tensor Stack<Block, 3>::forward(at::Tensor)")}),
             "Stack<Block, 3>");
-  EXPECT_EQ(moduleOf({line("a.h", 1, "std::pair<at::Tensor, at::Tensor> "
-                                     "Pair<int>::forward<float>(at::Tensor)")}),
+  EXPECT_EQ(moduleOf({line("a.h", 1,
+                           "std::pair<at::Tensor, at::Tensor> "
+                           "Pair<int>::forward<float>(at::Tensor)")}),
             "");
   EXPECT_EQ(moduleOf({line("a.h", 1, "main"),
                       line("a.h", 2, "run(void (*)(Net::forward(int)))"),
@@ -407,8 +408,9 @@ TEST(Profile, ActivationsAreToldByTheInnermostForward) {
   const auto Nodes = [](size_t) { return int64_t(2); };
   T.add("aten::relu", {line("a.h", 1, "Block::forward(at::Tensor)")}, level,
         Nodes);
-  T.add("aten::mul", {line("a.h", 2, "Head::forward(at::Tensor)")},
-        [](size_t) { return 9 * MiB; }, Nodes);
+  T.add(
+      "aten::mul", {line("a.h", 2, "Head::forward(at::Tensor)")},
+      [](size_t) { return 9 * MiB; }, Nodes);
   T.add("aten::add", {line("a.h", 3, "Block::forward(at::Tensor)")}, level,
         Nodes);
   // No activations.
@@ -416,9 +418,8 @@ TEST(Profile, ActivationsAreToldByTheInnermostForward) {
   T.add("aten::sub", {line("a.h", 5, "main")}, level, Nodes);
   const Profile Of = profileOf(T.Run);
   ASSERT_TRUE(Of.CpuPeak);
-  EXPECT_EQ(Of.CpuPeak->ByModule,
-            (std::vector<std::pair<std::string, int64_t>>{
-                {"Block", 10 * MiB}, {"Head", 9 * MiB}}));
+  EXPECT_EQ(Of.CpuPeak->ByModule, (std::vector<std::pair<std::string, int64_t>>{
+                                      {"Block", 10 * MiB}, {"Head", 9 * MiB}}));
 }
 
 TEST(Profile, IterationsThatAreTold) {

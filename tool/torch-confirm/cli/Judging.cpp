@@ -159,8 +159,8 @@ bool Judging::report(
     Amend(What.Judged);
     sort(What.Judged);
   }
-  const std::string Text = asText(
-      What, {Details, Color.isOn(Output.empty() ? STDERR_FILENO : -1)});
+  const std::string Text =
+      asText(What, {Details, Color.isOn(Output.empty() ? STDERR_FILENO : -1)});
   if (Output.empty())
     std::cerr << Text;
   else

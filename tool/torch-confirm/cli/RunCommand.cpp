@@ -114,8 +114,8 @@ private:
 
 Watched RunCommand::watched() const {
   // --json=/dev/stdout
-  Watched What = Program.watched(Both.writesToDevice() ||
-                                 Kept.rfind("/dev/", 0) == 0);
+  Watched What =
+      Program.watched(Both.writesToDevice() || Kept.rfind("/dev/", 0) == 0);
   What.SamplesHeap = !NoHeap;
   return What;
 }

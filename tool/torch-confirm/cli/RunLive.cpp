@@ -55,7 +55,8 @@ public:
       return;
     const int File = open(Path.c_str(), O_RDONLY | O_CLOEXEC);
     char Part[65536];
-    for (ssize_t Size; File >= 0 && (Size = read(File, Part, sizeof(Part))) > 0;)
+    for (ssize_t Size;
+         File >= 0 && (Size = read(File, Part, sizeof(Part))) > 0;)
       (void)!write(Stream, Part, size_t(Size));
     if (File >= 0)
       close(File);

@@ -394,9 +394,9 @@ private:
                    memoryText(double(Each.ParameterBytes + Each.BufferBytes))
                        .c_str()) +
             (Each.Path.empty() ? "(itself)" : Each.Path) +
-            (Each.GradientBytes ? ", gradients " +
-                                      memoryText(double(Each.GradientBytes))
-                                : ""));
+            (Each.GradientBytes
+                 ? ", gradients " + memoryText(double(Each.GradientBytes))
+                 : ""));
   }
 };
 

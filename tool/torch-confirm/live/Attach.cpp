@@ -51,8 +51,7 @@ std::vector<Held> heldNow(const Recording &Run) {
 std::string listOf(const std::vector<LiveRun> &All) {
   std::string Text;
   for (const LiveRun &Each : All) {
-    const pid_t Process =
-        Each.Busiest ? Each.Busiest : Each.Processes.front();
+    const pid_t Process = Each.Busiest ? Each.Busiest : Each.Processes.front();
     Text += "\n  " + std::to_string(Process);
     for (const std::string &Word : Each.Command)
       Text += " " + Word;
@@ -65,9 +64,10 @@ std::string listOf(const std::vector<LiveRun> &All) {
 std::vector<LiveRun> liveRuns() {
   std::vector<LiveRun> Result;
   for (const WatchedProcess &Each : processesWith(TraceVariable)) {
-    auto It = std::find_if(
-        Result.begin(), Result.end(),
-        [&](const LiveRun &Run) { return Run.Trace == Each.Value; });
+    auto It =
+        std::find_if(Result.begin(), Result.end(), [&](const LiveRun &Run) {
+          return Run.Trace == Each.Value;
+        });
     if (It == Result.end())
       It = Result.insert(It, LiveRun{Each.Value, {}, 0, {}});
     It->Processes.push_back(Each.Id);
@@ -120,8 +120,8 @@ std::optional<LiveLook> Follower::look() {
   Result.Of = profileOf(Result.Run);
   Result.Now = heldNow(Result.Run);
   Result.ResidentBytes = residentBytes(pid_t(Trace->ProcessId));
-  Result.Idle = std::max(
-      0.0, difftime(std::time(nullptr), Trace->StartedAt) - Trace->Seconds);
+  Result.Idle = std::max(0.0, difftime(std::time(nullptr), Trace->StartedAt) -
+                                  Trace->Seconds);
   Result.HasTimeline = Trace->Timeline.has_value();
   return Result;
 }

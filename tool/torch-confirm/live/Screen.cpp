@@ -53,7 +53,8 @@ void Screen::leave() {
 
 void Screen::measure() {
   winsize Size = {};
-  if (ioctl(Terminal, TIOCGWINSZ, &Size) != 0 || !Size.ws_col || Size.ws_row < 2)
+  if (ioctl(Terminal, TIOCGWINSZ, &Size) != 0 || !Size.ws_col ||
+      Size.ws_row < 2)
     return;
   Columns = Size.ws_col;
   Rows = Size.ws_row - 1u;
@@ -84,9 +85,8 @@ void Screen::handle(int Which) {
 
 Screen::Woken Screen::wait(double Seconds) {
   using Clock = std::chrono::steady_clock;
-  const auto Until =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                         std::chrono::duration<double>(Seconds));
+  const auto Until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(Seconds));
   for (;;) {
     const auto Left =
         std::chrono::duration<double, std::milli>(Until - Clock::now()).count();

@@ -87,10 +87,8 @@ secondsOf(const Recording &Run) {
 
 std::string curveText(const std::vector<double> &Values, size_t Columns,
                       bool Unicode) {
-  static const char *const Blocks[] = {"▁", "▂", "▃", "▄",
-                                       "▅", "▆", "▇", "█"};
-  static const char *const Letters[] = {"_", ".", ":", "-",
-                                        "=", "+", "*", "#"};
+  static const char *const Blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  static const char *const Letters[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
   if (Values.empty() || !Columns)
     return {};
   const double Most = *std::max_element(Values.begin(), Values.end());
@@ -182,8 +180,7 @@ private:
           Each.Kind == MomentKind::Regular)
         Values.push_back(double(bytesOf(Each)));
     if (Values.size() > 1)
-      put("", curveText(Values, columns(),
-                        View.Options.Unicode));
+      put("", curveText(Values, columns(), View.Options.Unicode));
     put("GRAPHS", grouped(double(Run.NodesAlive)) + " nodes now");
   }
 
@@ -198,10 +195,10 @@ private:
                   1e3 * (Last.End - Last.Begin));
     Text += Time;
     if (View.Before && Run.Seconds > View.Before->Run.Seconds) {
-      std::snprintf(Time, sizeof(Time), ", %.1f per second now",
-                    double(Run.IterationCount -
-                           View.Before->Run.IterationCount) /
-                        (Run.Seconds - View.Before->Run.Seconds));
+      std::snprintf(
+          Time, sizeof(Time), ", %.1f per second now",
+          double(Run.IterationCount - View.Before->Run.IterationCount) /
+              (Run.Seconds - View.Before->Run.Seconds));
       Text += Time;
     }
     put("STEPS", Text);
@@ -236,10 +233,10 @@ private:
       char Share[16];
       std::snprintf(Share, sizeof(Share), "%3.0f %%",
                     100 * double(Each.Bytes) / Whole);
-      put("", padded(memoryText(double(Each.Bytes)), 10) + "  " + Share + "  " +
-                  padded((Change > 0 ? "+" : "") + memoryText(double(Change)),
-                         11) +
-                  "  " + withSource(Each.Line));
+      put("",
+          padded(memoryText(double(Each.Bytes)), 10) + "  " + Share + "  " +
+              padded((Change > 0 ? "+" : "") + memoryText(double(Change)), 11) +
+              "  " + withSource(Each.Line));
     }
   }
 
@@ -258,9 +255,9 @@ private:
       if (Share >= 0.01)
         Rows.push_back({Share, What.first + "  " + What.second});
     }
-    std::stable_sort(Rows.begin(), Rows.end(), [](const auto &A, const auto &B) {
-      return A.first > B.first;
-    });
+    std::stable_sort(
+        Rows.begin(), Rows.end(),
+        [](const auto &A, const auto &B) { return A.first > B.first; });
     if (Rows.empty())
       return;
     space();

@@ -45,8 +45,8 @@ int watch(const std::function<std::optional<LiveLook>()> &Look,
       Screen::Woken Why;
       do {
         View.resize(On.columns(), On.rows());
-        Last = View.lines(How.Output ? How.Output()
-                                     : std::vector<std::string>());
+        Last =
+            View.lines(How.Output ? How.Output() : std::vector<std::string>());
         if (Last.empty())
           Last = {"no operation of LibTorch has run yet"};
         if (IsTerminal)

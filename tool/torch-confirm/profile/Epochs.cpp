@@ -34,7 +34,8 @@ std::vector<EpochRow> epochsOf(const Recording &Run, const Profile &Of) {
   for (const Iteration &Each : Run.Iterations) {
     // It goes from the end of a step to that of the next one, so that what an
     // epoch ends with is in the first iteration of the next one.
-    const double Starts = Each.BackwardBegin > 0 ? Each.BackwardBegin : Each.End;
+    const double Starts =
+        Each.BackwardBegin > 0 ? Each.BackwardBegin : Each.End;
     if (Result.empty() || hasBetween(Times, Before, Starts)) {
       Result.emplace_back();
       Result.back().First = Each.Number;

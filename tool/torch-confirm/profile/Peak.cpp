@@ -73,7 +73,8 @@ static std::vector<VaryingLine> varyingLines(const Recording &Run) {
   std::vector<VaryingLine> Result;
   for (const Site &Each : Run.Sites)
     if (Each.CudaAllocatedBytes > 0 && Each.Shapes.size() >= Many)
-      Result.push_back({lineOf(Each), Each.Shapes.size() + (Each.OtherShapes > 0),
+      Result.push_back({lineOf(Each),
+                        Each.Shapes.size() + (Each.OtherShapes > 0),
                         Each.CudaAllocatedBytes});
   std::stable_sort(Result.begin(), Result.end(),
                    [](const VaryingLine &A, const VaryingLine &B) {
@@ -119,9 +120,10 @@ std::optional<PeakProfile> peakOf(const Recording &Run,
       [](const auto &A, const auto &B) { return A.second > B.second; });
   if (IsCuda)
     Result.Varying = varyingLines(Run);
-  Result.Lines = linesOf(Run, At.By,
-                         IsCuda ? +[](const Held &Of) { return Of.CudaBytes; }
-                                : +[](const Held &Of) { return Of.CpuBytes; });
+  Result.Lines = linesOf(
+      Run, At.By,
+      IsCuda ? +[](const Held &Of) { return Of.CudaBytes; }
+             : +[](const Held &Of) { return Of.CpuBytes; });
   return Result;
 }
 
