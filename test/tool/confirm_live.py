@@ -112,6 +112,9 @@ class Terminal:
     def sees(self, part: str) -> bool:
         return wait_for(lambda: any(part in "\n".join(each) for each in self.screens()))
 
+    def comes_to_fit(self, columns: int, rows: int) -> bool:
+        return wait_for(lambda: fits(self.screens()[-1], columns, rows))
+
     def end(self) -> int:
         if not wait_for(lambda: self.read() is not None and self.process.poll() is not None):
             self.process.kill()
@@ -182,8 +185,8 @@ def terminal(test: Test) -> None:
                               30)
             test.check(f"{name}: drawn", screen.sees("LIVE"), screen.text)
             screen.resize(50, 12)
-            test.check(f"{name}: drawn in another size", wait_for(
-                lambda drawn=screen: fits(drawn.screens()[-1], 50, 11)), screen.screens()[-1])
+            test.check(f"{name}: drawn in another size", screen.comes_to_fit(50, 11),
+                       screen.screens()[-1])
             test.check(f"{name}: no key is shown", screen.settings()[3] & termios.ECHO == 0)
             first = screen.screens()[0]
             test.check(f"{name}: it fits", fits(first, 100, 29)
