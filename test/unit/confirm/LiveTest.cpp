@@ -72,7 +72,7 @@ TEST(LiveTest, NothingIsShownBeforeTheFirstLook) {
 TEST(LiveTest, ChangesAreToldAgainstTheFirstLook) {
   LiveView View(sized(120, 40));
   View.take(lookAt(2, 2 << 20));
-  EXPECT_TRUE(has(textOf(View), "   2.0 MiB  100 %          0 B  "));
+  EXPECT_TRUE(has(textOf(View), "   2.0 MiB  100 %  train.cpp:10"));
   View.take(lookAt(3, 5 << 20));
   View.take(lookAt(4, 7 << 20));
   const std::string Text = textOf(View);

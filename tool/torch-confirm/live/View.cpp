@@ -10,6 +10,8 @@ namespace torchtidy::confirm {
 namespace {
 
 constexpr size_t LabelColumns = 9;
+/// Of what is alive; less is only told where it changes.
+constexpr double LeastShare = 0.005;
 constexpr size_t MostHolders = 10, MostTimes = 5, MostOutput = 4;
 /// It may only be between two epochs, or load data.
 constexpr double LongIdle = 3;
@@ -224,20 +226,28 @@ private:
     const auto All = linesOf(Now.Run, Now.Now, bytesOf);
     const double Whole = double(std::max<int64_t>(bytesNow(Now), 1));
     space();
-    put("LINES", "what is alive, of it, and since you look");
-    for (size_t I = 0; I < All.size() && I < MostHolders; ++I) {
-      const LineMemory &Each = All[I];
+    put("LINES",
+        View.Before ? "what is alive, and since you look" : "what is alive");
+    size_t Shown = 0;
+    for (const LineMemory &Each : All) {
       const auto It = View.First.find({Each.Line.File, Each.Line.Line});
       const int64_t Change =
           Each.Bytes - (It == View.First.end() ? 0 : It->second);
-      char Share[16];
-      std::snprintf(Share, sizeof(Share), "%3.0f %%",
-                    100 * double(Each.Bytes) / Whole);
-      put("",
-          padded(memoryText(double(Each.Bytes)), 10) + "  " + Share + "  " +
-              padded((Change > 0 ? "+" : "") + memoryText(double(Change)), 11) +
-              "  " + withSource(Each.Line));
+      const double Share = double(Each.Bytes) / Whole;
+      if (Share < LeastShare && !Change)
+        continue;
+      if (++Shown > MostHolders)
+        break;
+      char Percent[16];
+      std::snprintf(Percent, sizeof(Percent), "%3.0f %%  ", 100 * Share);
+      put("", padded(memoryText(double(Each.Bytes)), 10) + "  " + Percent +
+                  (View.Before ? changed(Change) : "") + withSource(Each.Line));
     }
+  }
+
+  static std::string changed(int64_t Bytes) {
+    return padded((Bytes > 0 ? "+" : "") + memoryText(double(Bytes)), 11) +
+           "  ";
   }
 
   void times() {
