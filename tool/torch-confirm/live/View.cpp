@@ -263,7 +263,7 @@ private:
       const double Share =
           (Seconds - (It == Old.end() ? 0 : It->second)) / Passed;
       if (Share >= 0.01)
-        Rows.push_back({Share, What.first + "  " + What.second});
+        Rows.emplace_back(Share, What.first + "  " + What.second);
     }
     std::stable_sort(
         Rows.begin(), Rows.end(),

@@ -12,7 +12,7 @@ namespace torchtidy::confirm {
 /// UserError where no symboliser is installed.
 Recording recordingOf(const trace::TraceData &Trace);
 /// The same for a program that is looked at several times.
-Recording recordingOf(const trace::TraceData &Trace, SymbolCache &Known);
+Recording recordingOf(const trace::TraceData &Trace, SymbolCache &Cache);
 
 } // namespace torchtidy::confirm
 
