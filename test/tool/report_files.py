@@ -21,8 +21,13 @@ from report_ends import HEAD, Test, kept, line, main  # noqa: E402
 
 def check_files(test: Test, folder: Path, has_page: bool) -> None:
     """All of them are what they should be; others look closer at each."""
-    headline = json.loads((folder / "report.json").read_text())["headline"]
+    report = json.loads((folder / "report.json").read_text())
+    headline = report["headline"]
     test.check("--json", line("kept") in headline, headline)
+    # A layer that was asked for its parameters before it had gradients; SGD with momentum.
+    layer = report["modules"][0]
+    test.check("modules", 0 < layer["parameterBytes"] == layer["gradientBytes"]
+               == layer["optimizerBytes"], report["modules"])
     events = json.loads((folder / "trace.json").read_text())["traceEvents"]
     test.check("--trace", any(each["name"] == "aten::mul" for each in events), len(events))
     snapshot = pickle.loads((folder / "snapshot.pickle").read_bytes())

@@ -221,10 +221,11 @@ def report(folder: str, layers: int = 70, count: int = 60, iterations: int = 240
         "modules": [{"path": f"encoder.{index}" if index else "", "parameters": index and 4,
                      "parameterBytes": index * index * 300000, "withGradient": index and 4,
                      "gradientBytes": index * index * 300000,
+                     "optimizerBytes": index * index * 600000,
                      "buffers": 2, "bufferBytes": 4096,
                      "kinds": ["Float on " + ("cuda:0" if cuda else "cpu")]}
                     for index in range(13)],
-        "oddities": [{"text": "buffer 'mean' is on cpu, 211 others on cuda:0", "name": "mean"}]
+        "oddities": [{"text": "buffer 'mean' is on cpu, 211 others are on cuda:0", "name": "mean"}]
         if cuda else [],
         "checked": [{"what": "gradients are cleared between steps", "fine": True},
                     {"what": "graphs go with their iteration", "fine": False,

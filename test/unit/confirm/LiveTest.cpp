@@ -1,6 +1,7 @@
 // What is shown of a program while it runs.
 #include "Profiles.h"
 #include "live/View.h"
+#include "live/Words.h"
 #include "recording/Symbolizer.h"
 #include "run/Processes.h"
 #include <cstdlib>

@@ -188,6 +188,7 @@ static ordered_json modulesOf(const Profile &Of) {
                       {"parameterBytes", Each.ParameterBytes},
                       {"withGradient", Each.WithGradient},
                       {"gradientBytes", Each.GradientBytes},
+                      {"optimizerBytes", Each.StateBytes},
                       {"buffers", Each.Buffers},
                       {"bufferBytes", Each.BufferBytes},
                       {"kinds", Each.Kinds}});

@@ -45,10 +45,6 @@ private:
   std::map<std::pair<std::string, unsigned>, int64_t> First;
 };
 
-/// As wide as that, of the values in their order: "▁▂▅█", or ".-+#".
-std::string curveText(const std::vector<double> &Values, size_t Columns,
-                      bool Unicode);
-
 } // namespace torchtidy::confirm
 
 #endif

@@ -72,11 +72,16 @@ struct ProbeSide {
   /// is something to tell, before it networkStarts() and the tensors.
   bool (*networkBegins)();
   void (*networkStarts)();
-  /// Type: of its elements; Flags: NetworkFlag.
+  /// Type: of its elements; Flags: NetworkFlag; StateBytes: of what an optimizer
+  /// keeps for it, as far as it has told.
   void (*networkTensor)(const char *Name, const char *Type, const char *Device,
                         const char *Shape, int64_t Bytes, const void *Memory,
-                        uint32_t Flags);
+                        uint32_t Flags, int64_t StateBytes);
   void (*networkEnds)();
+  /// An optimizer has stepped the parameter with that memory, which has a
+  /// gradient or none, and keeps so many bytes for it.
+  void (*networkStepped)(const void *Memory, bool HasGradient,
+                         int64_t StateBytes);
 };
 
 enum NetworkFlag : uint32_t {

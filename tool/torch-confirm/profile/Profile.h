@@ -137,6 +137,8 @@ struct ModuleRow {
   uint64_t Parameters = 0, Buffers = 0, WithGradient = 0;
   /// A gradient has the size and the type of its parameter.
   int64_t GradientBytes = 0;
+  /// What an optimizer keeps for the parameters.
+  int64_t StateBytes = 0;
   /// "Float on cuda:0", each once.
   std::vector<std::string> Kinds;
 };

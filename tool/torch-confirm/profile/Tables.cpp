@@ -100,13 +100,14 @@ void addModules(const Recording &Run, Profile &To) {
     ++(Each.IsBuffer ? Row.Buffers : Row.Parameters);
     Row.WithGradient += Each.HasGradient;
     Row.GradientBytes += Each.HasGradient ? Each.Bytes : 0;
+    Row.StateBytes += Each.StateBytes;
     const std::string Kind = kindOf(Each);
     if (std::find(Row.Kinds.begin(), Row.Kinds.end(), Kind) == Row.Kinds.end())
       Row.Kinds.push_back(Kind);
   }
 }
 
-/// Those that are not as most are.
+/// Those that are not as most are. What: the words before a value, with a space.
 template <typename Of>
 void addOdd(const Recording &Run, Profile &To, const Of &Property,
             const char *What) {
@@ -125,8 +126,8 @@ void addOdd(const Recording &Run, Profile &To, const Of &Property,
       continue;
     To.Oddities.push_back(
         {std::string(Each.IsBuffer ? "buffer '" : "parameter '") + Each.Name +
-             "' " + What + " " + Value + ", " + std::to_string(Usual->second) +
-             " others " + What + " " + Usual->first,
+             "' is " + What + Value + ", " + std::to_string(Usual->second) +
+             " others are " + What + Usual->first,
          Each.Name});
   }
 }
@@ -137,13 +138,13 @@ bool isFloating(const std::string &Type) {
 }
 
 void addOddities(const Recording &Run, Profile &To) {
-  addOdd(Run, To, [](const NetworkTensor &T) { return T.Device; }, "is on");
+  addOdd(Run, To, [](const NetworkTensor &T) { return T.Device; }, "on ");
   addOdd(
       Run, To,
       [](const NetworkTensor &T) {
         return isFloating(T.Type) ? T.Type : std::string();
       },
-      "is");
+      "");
   const auto Trained =
       std::count_if(Run.Network.begin(), Run.Network.end(),
                     [](const NetworkTensor &T) { return T.HasGradient; });

@@ -77,7 +77,8 @@ void addTimeline(Recording &To, const trace::TimelineData &From,
   for (const trace::NetworkData &Each : From.Network)
     To.Network.push_back({Each.Name, Each.Type, Each.Device, Each.Shape,
                           Each.Bytes, placeOf(Places, Each.Site), Each.IsBuffer,
-                          Each.NeedsGradient, Each.HasGradient});
+                          Each.NeedsGradient, Each.HasGradient,
+                          Each.StateBytes});
 }
 
 } // namespace torchtidy::confirm

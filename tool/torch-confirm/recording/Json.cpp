@@ -188,6 +188,7 @@ template <typename V> void visit(V &Fields, NetworkTensor &T) {
   Fields.field("buffer", T.IsBuffer);
   Fields.field("needsGradient", T.NeedsGradient);
   Fields.field("hasGradient", T.HasGradient);
+  Fields.field("stateBytes", T.StateBytes);
 }
 
 template <typename V> void visit(V &Fields, Site &S) {

@@ -278,6 +278,8 @@ struct NetworkTensor {
   /// Where its memory was taken: index of Recording::Sites.
   std::optional<size_t> Site;
   bool IsBuffer = false, NeedsGradient = false, HasGradient = false;
+  /// What an optimizer keeps for it: of LibTorch's own ones.
+  int64_t StateBytes = 0;
 };
 
 /// What AddressSanitizer reported of a program that is built with it.

@@ -125,7 +125,8 @@ TimelineData timelineOf(const Mapping &File, const Places &Place) {
     To.Network.push_back({File.text(From.Name), File.text(From.Type),
                           File.text(From.Device), File.text(From.Shape),
                           From.Bytes, Place(From.Site), From.IsBuffer != 0,
-                          From.NeedsGradient != 0, From.HasGradient != 0});
+                          From.NeedsGradient != 0, From.HasGradient != 0,
+                          From.StateBytes});
   }
   return To;
 }

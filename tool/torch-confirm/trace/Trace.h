@@ -21,7 +21,7 @@
 namespace torchtidy::confirm::trace {
 
 constexpr char Magic[8] = {'T', 'O', 'R', 'C', 'H', 'C', 'N', 'F'};
-constexpr uint32_t Version = 6;
+constexpr uint32_t Version = 7;
 
 using Count = std::atomic<uint64_t>;
 using Gauge = std::atomic<int64_t>;
@@ -413,7 +413,8 @@ struct Event {
 /// A parameter or buffer; see Recording's NetworkTensor.
 struct NetworkTensor {
   TextOffset Name, Type, Device, Shape;
-  int64_t Bytes;
+  int64_t Bytes, StateBytes;
+  uint64_t Memory;
   /// Where its memory was taken; 0 where that is not known.
   uint32_t Site;
   uint8_t IsBuffer, NeedsGradient, HasGradient, Unused;

@@ -137,6 +137,7 @@ struct NetworkData {
   /// Index of TraceData::Sites; None where there is none.
   uint32_t Site = None;
   bool IsBuffer = false, NeedsGradient = false, HasGradient = false;
+  int64_t StateBytes = 0;
 };
 
 /// What is recorded with TORCH_CONFIRM_TIMELINE=1.

@@ -69,6 +69,8 @@ function drawTables() {
       show: row => row.withGradient + " of " + row.parameters},
     {name: "Gradients", of: row => row.gradientBytes, isNumber: true,
       show: row => bytes(row.gradientBytes), onlyIf: row => row.gradientBytes},
+    {name: "Optimizer", of: row => row.optimizerBytes, isNumber: true,
+      show: row => bytes(row.optimizerBytes), onlyIf: row => row.optimizerBytes},
     {name: "Buffers", of: row => row.bufferBytes, isNumber: true,
       show: row => bytes(row.bufferBytes), onlyIf: row => row.buffers},
     {name: "Type and device", of: row => row.kinds.join(", ")},

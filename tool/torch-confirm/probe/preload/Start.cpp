@@ -74,7 +74,7 @@ const ProbeSide Probe = {
     optimizerMadeAgain, runsWithoutGrad, isWatchingStorages, usesStorage,
     castTaken,          memberReplaced,  moduleMadeAt,       memberCalled,
     parameterListed,    bytesOfBlock,    runsUnrecorded,     networkBegins,
-    networkStarts,      networkTensor,   networkEnds};
+    networkStarts,      networkTensor,   networkEnds,        networkStepped};
 
 /// Where the environment and the way the probe came into the process say to
 /// write; false for nowhere.

@@ -59,8 +59,9 @@ bool networkBegins();
 void networkStarts();
 void networkTensor(const char *Name, const char *Type, const char *Device,
                    const char *Shape, int64_t Bytes, const void *Memory,
-                   uint32_t Flags);
+                   uint32_t Flags, int64_t StateBytes);
 void networkEnds();
+void networkStepped(const void *Memory, bool HasGradient, int64_t StateBytes);
 
 /// After a fork: the child's trace is another one.
 void resetTimeline();

@@ -74,6 +74,8 @@ struct Parameter {
   /// made; 0 for none.
   uint64_t Optimizer = 0;
   uint32_t OptimizerMadeAt = 0;
+  /// What that keeps for it, as it was last looked at.
+  int64_t StateBytes = 0;
   /// Looks at values that wait for the device are not taken for ever.
   uint32_t Looks = 0;
 };
@@ -90,6 +92,7 @@ struct Parameters {
   struct Maker {
     uint64_t Number = 0;
     uint32_t MadeAt = 0;
+    uint32_t Steps = 0;
   };
   std::unordered_map<const void *, Maker> Optimizers;
   uint64_t OptimizersMade = 0;
@@ -337,7 +340,17 @@ void stepEnds(void *Optimizer, uint32_t Site) {
   std::lock_guard<std::mutex> Lock(All->Mutex);
   const uint64_t Step = All->Steps;
   const auto By = All->Optimizers.find(Optimizer);
+  // What it keeps is made by the first step, and rarely changes afterwards.
+  const bool IsLooking =
+      By != All->Optimizers.end() && isDue(++By->second.Steps);
   forParametersOf(Optimizer, [&](const at::Tensor &Of, Parameter &Known) {
+    if (IsLooking) {
+      Known.StateBytes = bytesKeptFor(
+          Of, *static_cast<torch::optim::Optimizer *>(Optimizer));
+      if (Of.has_storage())
+        Probe->networkStepped(Of.storage().data(), Of.grad().defined(),
+                              Known.StateBytes);
+    }
     wasApplied(Of, Known, Step, Site);
     if (By != All->Optimizers.end()) {
       Known.IsWrittenSince = false;
@@ -361,7 +374,13 @@ void groupAdded(void *Optimizer, uint32_t Site) {
   });
   if (IsAgain)
     Probe->optimizerMadeAgain(Site);
-  All->Optimizers[Optimizer] = {++All->OptimizersMade, Site};
+  All->Optimizers[Optimizer] = {++All->OptimizersMade, Site, 0};
+}
+
+int64_t stateBytesOf(const at::Tensor &Of) {
+  std::lock_guard<std::mutex> Lock(All->Mutex);
+  const Parameter *Known = find(Of);
+  return Known ? Known->StateBytes : 0;
 }
 
 uint32_t steppedAt(const at::Tensor &Of) {

@@ -233,9 +233,6 @@ void lookAt(const Module &In, const Set &Registered) {
   lookForParts(In, Size, Registered);
 }
 
-/// Often at first, and then ever more seldom.
-bool isDue(uint32_t Times) { return Times <= 8 || (Times & (Times - 1)) == 0; }
-
 } // namespace
 
 void watchMembers(const ProbeSide &Probe) {

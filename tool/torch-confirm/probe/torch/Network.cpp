@@ -27,7 +27,7 @@ void tellTensor(const std::string &Name, const at::Tensor &Of, uint32_t Flags,
   Probe.networkTensor(Name.c_str(), c10::toString(Of.scalar_type()),
                       Of.device().str().c_str(), sizesOf(Of).c_str(),
                       static_cast<int64_t>(Of.nbytes()), Of.storage().data(),
-                      Flags);
+                      Flags, stateBytesOf(Of));
 }
 
 } // namespace

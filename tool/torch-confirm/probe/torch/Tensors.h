@@ -12,6 +12,9 @@
 namespace torch::nn {
 class Module;
 }
+namespace torch::optim {
+class Optimizer;
+}
 
 namespace torchtidy::confirm::probe {
 
@@ -47,6 +50,12 @@ uint32_t steppedAt(const at::Tensor &Of);
 void tellCast(uint32_t Step, bool IsStale);
 void castGiven(const void *Of, const void *Copy);
 
+/// Whether to look the so manieth time: often at first, and then ever more
+/// seldom.
+inline bool isDue(uint32_t Times) {
+  return Times <= 8 || (Times & (Times - 1)) == 0;
+}
+
 /// Tells what its parameters and buffers are, where somebody wants to know.
 void tellNetwork(const torch::nn::Module &Root, const ProbeSide &Probe);
 void watchMembers(const ProbeSide &Probe);
@@ -68,6 +77,11 @@ void accumulateBegins(void *AccumulateGrad);
 void accumulateEnds(void *AccumulateGrad);
 void stepBegins(void *Optimizer);
 void stepEnds(void *Optimizer, uint32_t Site);
+/// What one of LibTorch's optimizers keeps for a parameter of its own.
+int64_t bytesKeptFor(const at::Tensor &Parameter,
+                     torch::optim::Optimizer &Optimizer);
+/// Bytes that an optimizer was seen to keep for a parameter.
+int64_t stateBytesOf(const at::Tensor &Of);
 void groupAdded(void *Optimizer, uint32_t Site);
 bool parameterWritten(const void *Tensor, uint32_t Site);
 void gradientsForked();
