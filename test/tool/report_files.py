@@ -82,8 +82,28 @@ def files(test: Test) -> None:
         test.check(f"--from, {' '.join(words)}", again.returncode == 0 and HEAD in again.stderr
                    and again.stderr == run.stderr, (run, again))
     shown(test)
+    devices(test)
     unread(test)
     lost(test)
+
+
+def devices(test: Test) -> None:
+    """How long a device waits, as a library says that stands in for NVIDIA's."""
+    for where, used in [("host", True), ("container", False)]:
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(test.build / "nvml"),
+                       "NVML_FAKE": where}
+        run = test.run(test.train, "serve", options=["--json", "devices.json", "--recording",
+                                                     "devices.rec"], env=environment)
+        recorded = json.loads((test.scratch / "devices.rec").read_text())["devices"]
+        told = json.loads((test.scratch / "devices.json").read_text())["devices"]
+        test.check(f"devices, {where}: sampled", recorded[0]["seconds"] > 0
+                   and abs(recorded[0]["share"] - 0.25) < 1e-6
+                   and recorded[0].get("used", False) == used, recorded)
+        # Nothing says that this program, which has no device, has used the only one.
+        test.check(f"devices, {where}: told", [each["name"] for each in told]
+                   == ["Fake 0"] * used, told)
+        test.check(f"devices, {where}: in words", used == (
+            "device 0 ran no kernel for 75 % of " in run.stderr), run.stderr)
 
 
 def shown(test: Test) -> None:

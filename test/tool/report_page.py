@@ -186,6 +186,18 @@ def flame_graph_by_keyboard(reader: Reader) -> None:
         assert min(widths(page)) <= narrow + 1
 
 
+def what_only_a_device_has(reader: Reader) -> None:
+    """And what the activations of the peak were for."""
+    with reader.opened("cuda") as page:
+        assert column(page, "#activations-cuda table", 1) == ["net::BlockImpl", "net::HeadImpl"]
+        assert column(page, "#varying-cuda table", 2) == ["9"]
+        assert "Device 0 ran no kernel\n63 % of 17.5 s" in words(page, ".facts"), \
+            words(page, ".facts")
+    with reader.opened("growth") as page:
+        assert not page.query_selector("#varying-cpu")
+        assert "no kernel" not in words(page, ".facts")
+
+
 def tables_sort(reader: Reader) -> None:
     with reader.opened("large") as page:
         table = "#memory table"
@@ -297,8 +309,8 @@ def little_is_enough(reader: Reader) -> None:
 
 
 TESTS = [top_says_why, curves_are_drawn, slider_moves_the_flame_graph, measures_differ,
-         flame_graph_by_keyboard, tables_sort, dark_and_light, every_width_fits, it_prints,
-         names_are_only_text, little_is_enough]
+         flame_graph_by_keyboard, what_only_a_device_has, tables_sort, dark_and_light,
+         every_width_fits, it_prints, names_are_only_text, little_is_enough]
 
 
 def main() -> None:

@@ -96,6 +96,7 @@ Recording ReportCommand::record() {
   const TemporaryFolder Folder;
   Watched What = Program.watched(Files.writesToDevice());
   What.SamplesHeap = false;
+  What.SamplesDevices = true;
   What.Probe = Probe.build(Which.LibTorch);
   What.Trace = Folder.path() + "/trace";
   What.Environment = {{"TORCH_CONFIRM_TIMELINE", "1"}};
@@ -110,6 +111,7 @@ Recording ReportCommand::record() {
   Recording Run = recordingOf(*Busiest);
   Program.complete(Run, End);
   Run.PeakResidentBytes = End.PeakResidentBytes;
+  Run.Devices = End.Devices;
   Run.WasKilledForMemory = End.Signal == 9 && KilledBefore && KilledAfter &&
                            *KilledAfter > *KilledBefore;
   return Run;

@@ -195,6 +195,17 @@ static ordered_json modulesOf(const Profile &Of) {
   return Result;
 }
 
+static ordered_json devicesOf(const Profile &Of) {
+  ordered_json Result = ordered_json::array();
+  for (const DeviceBusy &Each : Of.Devices)
+    Result.push_back({{"index", Each.Index},
+                      {"name", Each.Name},
+                      {"idleShare", 1 - Each.Share},
+                      {"seconds", Each.Seconds},
+                      {"shared", Each.IsShared}});
+  return Result;
+}
+
 static ordered_json checkedOf(const Profile &Of) {
   ordered_json Result = ordered_json::array();
   for (const Checked &Each : Of.Looked) {
@@ -244,6 +255,7 @@ ordered_json jsonOf(const Recording &Run, const Profile &Of) {
   Result["iterations"] = iterationsOf(Run, Of);
   Result["times"] = timesOf(Run, Of);
   Result["copies"] = copiesOf(Of);
+  Result["devices"] = devicesOf(Of);
   Result["modules"] = modulesOf(Of);
   Result["oddities"] = ordered_json::array();
   for (const Oddity &Each : Of.Oddities) {

@@ -8,6 +8,8 @@ namespace {
 
 /// What takes less of the time is not worth a look.
 constexpr double LeastShareOfTime = 0.05;
+/// A device that computes less than four fifths of the time waits for the host.
+constexpr double MuchIdle = 0.2;
 
 class TablesText {
 public:
@@ -29,6 +31,17 @@ private:
 
   void row(const std::string &Text) { To.row(Text); }
 
+  void idle() {
+    for (const DeviceBusy &Each : Of.Devices)
+      row(format("device %u ran no kernel for %s of %s%s%s", Each.Index,
+                 percent(1 - Each.Share).c_str(),
+                 secondsText(Each.Seconds).c_str(),
+                 1 - Each.Share > MuchIdle
+                     ? ": the host does not keep it busy"
+                     : "",
+                 Each.IsShared ? " (other programs used it, too)" : ""));
+  }
+
   void times() {
     if (Of.Times.empty() || Run.Seconds <= 0)
       return;
@@ -40,6 +53,7 @@ private:
                 " " + percent(Share);
     To.section("TIME",
             "of " + secondsText(Run.Seconds) + " in operations: " + Text);
+    idle();
     size_t Shown = 0;
     for (const TimeRow &Each : Of.Times) {
       if (!Options.Details &&

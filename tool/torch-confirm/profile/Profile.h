@@ -237,6 +237,8 @@ struct Profile {
   /// Seconds in operations, backwards and steps, by phase; of all threads.
   double SecondsByPhase[WorkPhaseCount] = {};
   std::vector<CopyRow> Copies;
+  /// The devices that the program used, as far as that is known.
+  std::vector<DeviceBusy> Devices;
   std::vector<ModuleRow> Modules;
   std::vector<Oddity> Oddities;
   std::vector<Checked> Looked;

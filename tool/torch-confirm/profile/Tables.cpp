@@ -156,11 +156,23 @@ void addOddities(const Recording &Run, Profile &To) {
                              Each.Name});
 }
 
+/// In a container NVML knows the program by another number: then the only
+/// device is the one that it had memory on.
+std::vector<DeviceBusy> usedDevices(const Recording &Run) {
+  std::vector<DeviceBusy> Used;
+  for (const DeviceBusy &Each : Run.Devices)
+    if (Each.Seconds > 0 &&
+        (Each.IsUsed || (Run.Devices.size() == 1 && !Run.CudaDevice.empty())))
+      Used.push_back(Each);
+  return Used;
+}
+
 } // namespace
 
 void addTables(const Recording &Run, Profile &To) {
   addTimes(Run, To);
   addCopies(Run, To);
+  To.Devices = usedDevices(Run);
   addIterations(Run, To);
   To.Epochs = epochsOf(Run, To);
   addEvaluation(Run, To);

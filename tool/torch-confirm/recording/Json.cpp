@@ -261,6 +261,15 @@ template <typename V> void visit(V &Fields, Site &S) {
   Fields.field("hitsWithoutGrad", S.HitsWithoutGrad);
 }
 
+template <typename V> void visit(V &Fields, DeviceBusy &Of) {
+  Fields.field("index", Of.Index);
+  Fields.field("name", Of.Name);
+  Fields.field("share", Of.Share);
+  Fields.field("seconds", Of.Seconds);
+  Fields.field("used", Of.IsUsed);
+  Fields.field("shared", Of.IsShared);
+}
+
 template <typename V> void visit(V &Fields, SanitizerReport &Report) {
   Fields.field("kind", Report.Kind);
   Fields.field("access", Report.Access);
@@ -306,6 +315,7 @@ template <typename V> void visit(V &Fields, Recording &Run) {
   Fields.field("eventCount", Run.EventCount);
   Fields.list("network", Run.Network);
   Fields.field("peakResidentBytes", Run.PeakResidentBytes, int64_t(-1));
+  Fields.list("devices", Run.Devices);
   Fields.list("sanitizerReports", Run.SanitizerReports);
   Fields.list("lines", Run.Lines);
 }

@@ -282,6 +282,24 @@ struct NetworkTensor {
   int64_t StateBytes = 0;
 };
 
+/// A device while the program ran, as NVIDIA's management library samples it.
+struct DeviceBusy {
+  unsigned Index = 0;
+  /// "NVIDIA H100 80GB HBM3"
+  std::string Name;
+  /// Of the time that it was looked at: how much of it some kernel was running,
+  /// be it one that uses a part of the device only.
+  double Share = 0;
+  /// For how long it was looked at, in seconds: from when the program was first
+  /// seen on it, or all the time where it never was.
+  double Seconds = 0;
+  /// The program or one of its children was seen on it. In a container NVML
+  /// knows processes by other numbers.
+  bool IsUsed = false;
+  /// And others were.
+  bool IsShared = false;
+};
+
 /// What AddressSanitizer reported of a program that is built with it.
 struct SanitizerReport {
   /// "heap-use-after-free"
@@ -376,6 +394,8 @@ struct Recording {
   /// The most that was resident of the process, as the kernel has it; -1 where
   /// not known.
   int64_t PeakResidentBytes = -1;
+  /// Of this machine, where it was asked for.
+  std::vector<DeviceBusy> Devices;
 
   std::vector<SanitizerReport> SanitizerReports;
   /// Of flagged lines, of all processes of the run together.

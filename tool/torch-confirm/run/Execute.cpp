@@ -1,4 +1,5 @@
 #include "run/Execute.h"
+#include "run/DeviceUse.h"
 #include "run/Processes.h"
 #include "run/Witness.h"
 #include "support/Errors.h"
@@ -257,12 +258,17 @@ Ended execute(const Watched &What) {
   const bool HasFailed = read(Report[0], &Why, sizeof(Why)) == sizeof(Why);
   close(Report[0]);
 
+  std::optional<DeviceUse> Devices;
+  if (What.SamplesDevices && !HasFailed)
+    Devices.emplace(Child);
   Running Program(What, During, Others, Child);
   const int Status = Program.wait();
   if (HasFailed)
     throw UserError("'" + What.Command[0] +
                     "' cannot be started: " + std::strerror(Why));
   Ended Result;
+  if (Devices)
+    Result.Devices = Devices->stop();
   Result.TimedOut = Program.hasTimedOut();
   Result.Seconds = std::chrono::duration<double>(Clock::now() - Start).count();
   // In kilobytes.

@@ -3,6 +3,7 @@
 #ifndef TORCHTIDY_CONFIRM_RUN_EXECUTE_H
 #define TORCHTIDY_CONFIRM_RUN_EXECUTE_H
 
+#include "recording/Recording.h"
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,8 @@ struct Ended {
   int64_t PeakResidentBytes = 0;
   /// It was ended because its time was over.
   bool TimedOut = false;
+  /// Where they were to be sampled.
+  std::vector<DeviceBusy> Devices;
 
   /// As a shell has it; 124 after a timeout, as of timeout(1).
   int code() const {
@@ -44,6 +47,8 @@ struct Watched {
   /// Where the probe writes.
   std::string Trace;
   bool SamplesHeap = true;
+  /// How busy the machine's devices are while it runs.
+  bool SamplesDevices = false;
   /// Files in place of standard input and output; empty: as they are here.
   std::string Input, Output;
   /// After which it is told to end; none: never.

@@ -4,6 +4,26 @@ function most(rows, key) {
   return Math.max(...rows.map(row => row[key])) || 1;
 }
 
+/** What was alive when most was; of one module it is what the picture shows. */
+function drawPeakTables(device, add) {
+  const peak = report.peaks[device], name = device.toUpperCase();
+  if (peak.byModule.length > 1)
+    add(peak.byModule, rows => section("activations-" + device, "Activations at the peak, " + name,
+      "by the class whose forward() made them", sortedTable([
+        {name: "Module", of: row => row.module, show: row => make("code", {}, row.module)},
+        {name: "Activations", of: row => row.activations, isNumber: true,
+          show: row => barCell(bytes(row.activations),
+            row.activations / most(rows, "activations"))},
+      ], rows, {caption: "Activations by module", sortBy: "Activations"})));
+  add(peak.varying, rows => section("varying-" + device, "Blocks of many sizes, " + name,
+    "what the allocator keeps of them fits the next one badly", sortedTable([
+      {name: "Line", of: row => placeOf(row.line), show: row => placeElement(row.line),
+        isPlace: true},
+      {name: "Sizes at least", of: row => row.kinds, isNumber: true, show: row => count(row.kinds)},
+      {name: "Taken in all", of: row => row.bytes, isNumber: true, show: row => bytes(row.bytes)},
+    ], rows, {caption: "Lines with blocks of many sizes", sortBy: "Taken in all"})));
+}
+
 /** Tables of the whole run. */
 function drawTables() {
   const host = document.getElementById("tables");
@@ -75,6 +95,9 @@ function drawTables() {
       show: row => bytes(row.bufferBytes), onlyIf: row => row.buffers},
     {name: "Type and device", of: row => row.kinds.join(", ")},
   ], rows, {caption: "Parameters and buffers by module", sortBy: "Parameters"})));
+  for (const device of ["cpu", "cuda"])
+    if (report.peaks[device])
+      drawPeakTables(device, add);
   add(report.oddities, rows => section("oddities", "Worth a look", null,
     make("ul", {}, ...rows.map(row => make("li", {}, row.text)))));
   add(report.checked, rows => section("checked", "Looked for", null,

@@ -25,6 +25,9 @@ function facts() {
   if (hasNodes)
     list.push(fact("Graph nodes at most",
       count(report.curves.nodes.reduce((most, value) => Math.max(most, value || 0), 0))));
+  for (const device of report.devices)
+    list.push(fact("Device " + device.index + " ran no kernel",
+      percent(device.idleShare) + " of " + seconds(device.seconds)));
   if (report.evaluation)
     list.push(fact("Peak, evaluation", bytes(report.evaluation.peak)));
   return make("dl", {class: "facts"}, ...list);
