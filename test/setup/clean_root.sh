@@ -43,6 +43,9 @@ inside sh -c 'cd /example && torch-tidy --quiet .' >"$folder/wheel.txt" 2>"$fold
 inside torch-tidy --explain=torch-retained-graph >"$folder/page.txt"
 head -n 1 "$folder/page.txt"
 inside torch-confirm --version
+# Of the environment, whatever the path is; and nothing of it where a Clang has its own.
+inside env PATH=/usr/bin:/bin python3 -m torch_tidy --version | grep -o 'torch-tidy version'
+inside sh -c 'ls -d /usr/local/lib/clang 2>/dev/null' && exit 1
 cp -r "$root/example" "$root/edited"
 printf '%s\n' -std=c++17 -I. -isystem "${torch#"$root"}/include" \
   -isystem "${torch#"$root"}/include/torch/csrc/api/include" >"$root/edited/compile_flags.txt"

@@ -1,12 +1,12 @@
-# What programs with LLVM inside need beside them: Clang's own headers, which it looks
-# for from the program's folder, in exactly this place. And the licences of all that is
+# What programs with LLVM inside need beside them: Clang's own headers, where
+# tool/torch-tidy/inputs/OwnHeaders.h looks for them. And the licences of all that is
 # linked in.
 execute_process(COMMAND "${Clang19_CLANG}" -print-resource-dir
   OUTPUT_VARIABLE ResourceDir OUTPUT_STRIP_TRAILING_WHITESPACE
   COMMAND_ERROR_IS_FATAL ANY)
-install(DIRECTORY "${ResourceDir}/include" DESTINATION lib/clang/${LLVM_VERSION_MAJOR})
-
 set(Documents "${CMAKE_INSTALL_DATADIR}/torch-tidy")
+install(DIRECTORY "${ResourceDir}/include"
+  DESTINATION "${Documents}/clang/${LLVM_VERSION_MAJOR}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${Documents}")
 foreach(Package IN ITEMS libclang-19-dev zlib1g-dev libzstd-dev libyaml-cpp-dev
                          nlohmann-json3-dev libcli11-dev libstdc++-12-dev)

@@ -7,6 +7,7 @@
 #include "Clangd.h"
 #include "DocLinks.h"
 #include "Registry.h"
+#include "inputs/OwnHeaders.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -141,10 +142,21 @@ void wrappedScheduler(TUScheduler *This,
 
 int main(int Argc, char *Argv[]) {
   static int Anchor;
-  SmallString<256> Pages =
-      sys::path::parent_path(sys::fs::getMainExecutable(Argv[0], &Anchor));
+  const std::string Executable =
+      sys::fs::getMainExecutable(Argv[0], &Anchor);
+  SmallString<256> Pages = sys::path::parent_path(Executable);
   sys::path::append(Pages, TORCH_TIDY_DATA_FROM_BIN, "docs", "checks");
   sys::path::remove_dots(Pages, /*remove_dot_dot=*/true);
   pageFolder() = std::string(Pages);
-  return clang::clangd::clangdMain(Argc, Argv);
+  // The first of two would be an error, so what is given has to be left alone.
+  std::vector<char *> Words(Argv, Argv + Argc);
+  std::string Own = torchtidy::tool::ownResourceDir(Executable);
+  if (!Own.empty() && llvm::none_of(Words, [](StringRef Word) {
+        return Word.trim('-').starts_with("resource-dir");
+      })) {
+    Own = "--resource-dir=" + Own;
+    Words.insert(std::next(Words.begin()), Own.data());
+  }
+  Words.push_back(nullptr);
+  return clang::clangd::clangdMain(int(Words.size()) - 1, Words.data());
 }

@@ -8,6 +8,7 @@
 #include "clang-tidy/ClangTidyForceLinker.h"
 #include "headers/PchFlags.h"
 #include "inputs/Compilations.h"
+#include "inputs/OwnHeaders.h"
 #include "inputs/Sources.h"
 #include "inputs/Tree.h"
 #include "report/Conclude.h"
@@ -98,6 +99,10 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   // Without a name all would be meant; where nothing has changed, nothing is.
   if (!Line.Sources.empty() || !Line.BuildPath.empty()) {
     Commands = loadCompilations(Line, FS);
+    if (std::string Own = ownResourceDir(Executable);
+        Commands.Database && !Own.empty())
+      Commands.Database =
+          withResourceDir(std::move(Commands.Database), std::move(Own));
     Sources = findSources(Line.Sources, *Commands.Database,
                           Commands.AreForAnyFile, *FS);
   }
