@@ -99,8 +99,9 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   // Without a name all would be meant; where nothing has changed, nothing is.
   if (!Line.Sources.empty() || !Line.BuildPath.empty()) {
     Commands = loadCompilations(Line, FS);
-    if (std::string Own = ownResourceDir(Executable);
-        Commands.Database && !Own.empty())
+    if (!Commands.Database)
+      return 1;
+    if (std::string Own = ownResourceDir(Executable); !Own.empty())
       Commands.Database =
           withResourceDir(std::move(Commands.Database), std::move(Own));
     Sources = findSources(Line.Sources, *Commands.Database,

@@ -6,6 +6,7 @@
 #include "clang/Tooling/ArgumentsAdjusters.h"
 #include "clang/Tooling/CommonOptionsParser.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace clang::tooling;
@@ -75,13 +76,31 @@ Found findDatabase(StringRef Folder) {
 
 void tellInferred(const InferredFlags &Flags) {
   errs() << "; the flags are inferred: -std=c++" << Flags.Standard;
-  if (!Flags.LibTorch.empty())
-    errs() << ", LibTorch in '" << Flags.LibTorch << "'";
+  const FoundLibTorch &Torch = Flags.LibTorch;
+  if (!Torch.Include.empty())
+    errs() << ", LibTorch in '" << Torch.Include << "'";
   errs() << ", include folders of '" << Flags.Root << "'. Better "
          << HowToGiveFlags << '\n';
-  if (Flags.LibTorch.empty())
-    warning() << "LibTorch was not found on this machine: name its folder with "
-                 "--libtorch\n";
+  if (!Torch.Include.empty())
+    return;
+  warning() << "LibTorch was not found: name its folder with --libtorch. "
+               "It was looked for in\n";
+  for (const std::string &Place : Torch.Places)
+    errs() << "  " << Place << '\n';
+}
+
+/// The sources that a build of CMake's is of; empty where that is none.
+std::string configuredTree(StringRef BuildFolder, vfs::FileSystem &FS) {
+  const ErrorOr<std::unique_ptr<MemoryBuffer>> Cache =
+      FS.getBufferForFile(below(BuildFolder, "CMakeCache.txt"));
+  if (!Cache)
+    return {};
+  constexpr StringLiteral Key = "\nCMAKE_HOME_DIRECTORY:INTERNAL=";
+  const StringRef Text = (*Cache)->getBuffer();
+  const size_t At = Text.find(Key);
+  return At == StringRef::npos
+             ? ""
+             : Text.drop_front(At + Key.size()).split('\n').first.str();
 }
 
 } // namespace
@@ -114,15 +133,23 @@ Compilations loadCompilations(Options &Line,
   if (!Database) {
     Result.AreInferred = Result.AreForAnyFile = true;
     Result.Broken = !File.empty() || !Line.BuildPath.empty();
-    InferredFlags Flags = inferFlags(
-        Line.Sources.empty() ? Folder : folderOf(Line.Sources.front()),
-        Line.LibTorch, FS);
     if (!File.empty())
       error() << "cannot read '" << File << "': " << lastLine(Reason);
     else
       (Result.Broken ? error() : warning())
           << "there is no compile_commands.json in '" << Folder
           << "' or above it";
+    if (Line.Sources.empty()) {
+      // All that this build compiles is meant.
+      const std::string Tree = configuredTree(Folder, *FS);
+      if (Tree.empty()) {
+        errs() << ": " << HowToGiveFlags << '\n';
+        return Result;
+      }
+      Line.Sources.push_back(Tree);
+    }
+    InferredFlags Flags = inferFlags(folderOf(Line.Sources.front()),
+                                     Line.LibTorch, Line.BuildPath, FS);
     tellInferred(Flags);
     Database = std::move(Flags.Database);
     Result.Definitions = std::move(Flags.Definitions);

@@ -23,7 +23,9 @@ struct Compilations {
 
 /// Loads the compile commands: the flags after "--", those of -p, or those of
 /// the nearest compile_commands.json in a folder above the first source or in
-/// the subfolder "build" of one. Where there are none says so, and infers them.
+/// the subfolder "build" of one. Where there are none says so, and infers them;
+/// the sources are then those of the build's tree, unless some are named. No
+/// Database where it is not known which are meant.
 Compilations
 loadCompilations(Options &Line,
                  llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);

@@ -13,9 +13,6 @@ using namespace llvm;
 namespace torchtidy::tool {
 namespace {
 
-/// The front end lies in a folder of its own, in Debian's package too.
-constexpr StringLiteral FrontEnd = "torch/csrc/api/include";
-
 /// Folder or its "include", whichever has the headers.
 std::string headersIn(StringRef Folder, vfs::FileSystem &FS) {
   if (Folder.empty())
@@ -28,22 +25,17 @@ std::string headersIn(StringRef Folder, vfs::FileSystem &FS) {
   return {};
 }
 
-/// Without importing it, which takes seconds.
-std::string packageOfPython() {
-  const ErrorOr<std::string> Python = sys::findProgramByName("python3");
-  if (!Python)
-    return {};
+/// What a program prints; empty where it fails.
+std::string outputOf(StringRef Program, ArrayRef<StringRef> Arguments) {
+  const ErrorOr<std::string> Path = sys::findProgramByName(Program);
   SmallString<128> Output;
-  if (sys::fs::createTemporaryFile("torch-tidy", "txt", Output))
+  if (!Path || sys::fs::createTemporaryFile("torch-tidy", "txt", Output))
     return {};
-  const StringRef Words[] = {
-      *Python, "-c",
-      "import importlib.util as u\n"
-      "s = u.find_spec('torch')\n"
-      "print(s.submodule_search_locations[0] if s else '')"};
+  std::vector<StringRef> Words = {*Path};
+  llvm::append_range(Words, Arguments);
   const std::optional<StringRef> Redirects[] = {StringRef(""), Output.str(),
                                                 StringRef("")};
-  const int Code = sys::ExecuteAndWait(*Python, Words, /*Env=*/std::nullopt,
+  const int Code = sys::ExecuteAndWait(*Path, Words, /*Env=*/std::nullopt,
                                        Redirects, /*SecondsToWait=*/20);
   std::string Result;
   if (Code == 0)
@@ -54,85 +46,244 @@ std::string packageOfPython() {
   return Result;
 }
 
+/// Folders in a folder, sorted.
+std::vector<std::string> foldersIn(StringRef Folder, vfs::FileSystem &FS) {
+  std::vector<std::string> Result;
+  std::error_code Failure;
+  for (vfs::directory_iterator It = FS.dir_begin(Folder, Failure), End;
+       It != End && !Failure; It.increment(Failure))
+    if (It->type() == sys::fs::file_type::directory_file)
+      Result.push_back(It->path().str());
+  llvm::sort(Result);
+  return Result;
+}
+
 /// The newest that tool/quickstart has fetched.
 std::string fetched(vfs::FileSystem &FS) {
   std::string Newest;
-  std::error_code Failure;
-  for (vfs::directory_iterator It = FS.dir_begin(defaultCacheFolder(), Failure),
-                               End;
-       It != End && !Failure; It.increment(Failure))
-    if (sys::path::filename(It->path()).starts_with("libtorch-") &&
-        It->type() == sys::fs::file_type::directory_file)
-      Newest = std::max(Newest, below(It->path(), "torch"));
+  for (const std::string &Each : foldersIn(defaultCacheFolder(), FS))
+    if (sys::path::filename(Each).starts_with("libtorch-"))
+      Newest = below(Each, "torch");
   return Newest;
 }
 
-} // namespace
-
-std::string findLibTorch(StringRef Given, StringRef Root, vfs::FileSystem &FS) {
-  if (!Given.empty())
-    return headersIn(Given, FS);
-  auto Variable = [](StringRef Name) {
-    return sys::Process::GetEnv(Name).value_or("");
-  };
-  for (StringRef Name : {"LIBTORCH", "LIBTORCH_PATH"})
-    if (std::string Found = headersIn(Variable(Name), FS); !Found.empty())
-      return Found;
-  // .../share/cmake/Torch
-  if (std::string Found = headersIn(
-          comparablePath(below(Variable("Torch_DIR"), "../../..")), FS);
-      !Variable("Torch_DIR").empty() && !Found.empty())
-    return Found;
-  const std::string Prefixes = Variable("CMAKE_PREFIX_PATH");
-  SmallVector<StringRef> Folders;
-  StringRef(Prefixes).split(Folders, sys::EnvPathSeparator, -1, false);
-  for (StringRef Folder : Folders)
-    if (std::string Found = headersIn(Folder, FS); !Found.empty())
-      return Found;
-  for (StringRef Folder = Root; !Folder.empty();
-       Folder = sys::path::parent_path(Folder))
-    if (std::string Found = headersIn(below(Folder, "libtorch"), FS);
-        !Found.empty())
-      return Found;
-  if (std::string Found = headersIn(packageOfPython(), FS); !Found.empty())
-    return Found;
-  SmallString<128> Home;
-  sys::path::home_directory(Home);
-  for (const std::string &Folder :
-       {std::string("/opt/libtorch"), std::string("/usr/local/libtorch"),
-        below(Home, "libtorch"), fetched(FS), std::string("/usr/local/include"),
-        std::string("/usr/include")})
-    if (std::string Found = headersIn(Folder, FS); !Found.empty())
-      return Found;
-  return {};
+std::string variable(StringRef Name) {
+  return sys::Process::GetEnv(Name).value_or("");
 }
 
-std::vector<std::string> libTorchFlags(StringRef Include, vfs::FileSystem &FS) {
-  std::vector<std::string> Flags;
-  auto Add = [&](std::string Folder) {
-    if (FS.exists(Folder)) {
-      Flags.emplace_back("-isystem");
-      Flags.push_back(std::move(Folder));
+/// The folders of CMake's builds: those with a name that is usual for one, and
+/// what lies in them up to two folders deep (out/build/x64-Debug).
+void buildFolders(StringRef Folder, unsigned Depth, vfs::FileSystem &FS,
+                  std::vector<std::string> &To) {
+  constexpr unsigned MaxDepth = 2;
+  if (FS.exists(below(Folder, "CMakeCache.txt"))) {
+    To.push_back(Folder.str());
+    return;
+  }
+  if (Depth < MaxDepth)
+    for (const std::string &Each : foldersIn(Folder, FS))
+      buildFolders(Each, Depth + 1, FS, To);
+}
+
+/// Looks at one place after the other, and keeps which.
+class Search {
+public:
+  Search(StringRef Root, StringRef BuildFolder, vfs::FileSystem &FS)
+      : Root(Root), BuildFolder(BuildFolder), FS(FS) {}
+
+  FoundLibTorch run() {
+    // NOLINTNEXTLINE(readability-simplify-boolean-expr): in this order
+    (void)(byVariables() || byCMake() || besideProject() || byEnvironments() ||
+           byPackages() || inUsualPlaces());
+    return std::move(Result);
+  }
+
+private:
+  bool at(const std::string &Folder) {
+    Result.Include = headersIn(Folder, FS);
+    return !Result.Include.empty();
+  }
+  void told(const Twine &Place) { Result.Places.push_back(Place.str()); }
+
+  /// That of find_package(Torch), or one of the folders that it looks in.
+  bool atConfig(const std::string &Config) {
+    // .../share/cmake/Torch
+    return !Config.empty() &&
+           at(comparablePath(below(Config, "../../..")));
+  }
+  bool atPrefixes(StringRef Prefixes, char Separator) {
+    SmallVector<StringRef> Folders;
+    Prefixes.split(Folders, Separator, -1, false);
+    return llvm::any_of(Folders, [&](StringRef Folder) {
+      // A wheel's is .../torch/share/cmake.
+      return at(Folder.str()) || atConfig(below(Folder, "Torch"));
+    });
+  }
+
+  bool byVariables() {
+    if (at(variable("LIBTORCH")) || at(variable("LIBTORCH_PATH")) ||
+        atConfig(variable("Torch_DIR")) ||
+        atPrefixes(variable("CMAKE_PREFIX_PATH"), sys::EnvPathSeparator))
+      return true;
+    std::string Unset, Wrong;
+    for (StringRef Name :
+         {"LIBTORCH", "LIBTORCH_PATH", "Torch_DIR", "CMAKE_PREFIX_PATH"}) {
+      std::string &To = variable(Name).empty() ? Unset : Wrong;
+      To += (To.empty() ? "$" : ", $") + Name.str();
     }
-  };
-  if (Include.empty())
-    return Flags;
-  // Clang knows this folder, and in this place it would come before those of
-  // the standard library.
-  if (Include != "/usr/include")
-    Add(Include.str());
-  Add(below(Include, FrontEnd));
-  // The wheels of CUDA's headers lie beside that of LibTorch.
-  const std::string Wheels = comparablePath(below(Include, "../../nvidia"));
-  std::error_code Failure;
-  std::vector<std::string> Found;
-  for (vfs::directory_iterator It = FS.dir_begin(Wheels, Failure), End;
-       It != End && !Failure; It.increment(Failure))
-    Found.push_back(below(It->path(), "include"));
-  llvm::sort(Found);
-  for (std::string &Folder : Found)
-    Add(std::move(Folder));
-  return Flags;
+    if (!Wrong.empty())
+      told(Wrong + (StringRef(Wrong).contains(',') ? " (none leads to it)"
+                                                   : " (does not lead to it)"));
+    if (!Unset.empty())
+      told(Unset + " (not set)");
+    return false;
+  }
+
+  bool byCMake() {
+    std::vector<std::string> Folders;
+    if (!BuildFolder.empty())
+      buildFolders(BuildFolder, /*Depth=*/2, FS, Folders);
+    for (const std::string &Each : foldersIn(Root, FS)) {
+      const StringRef Name = sys::path::filename(Each);
+      if (Name.starts_with("build") || Name.starts_with("cmake-build") ||
+          Name == "_build" || Name == "out")
+        buildFolders(Each, /*Depth=*/0, FS, Folders);
+    }
+    for (const std::string &Each : Folders) {
+      if (atCache(below(Each, "CMakeCache.txt")))
+        return true;
+      told("Torch_DIR and CMAKE_PREFIX_PATH in '" + Each + "/CMakeCache.txt'");
+    }
+    return false;
+  }
+
+  bool atCache(const std::string &File) {
+    const ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
+        FS.getBufferForFile(File);
+    if (!Text)
+      return false;
+    SmallVector<StringRef> Lines;
+    (*Text)->getBuffer().split(Lines, '\n');
+    for (StringRef Line : Lines) {
+      const auto [Key, Value] = Line.rtrim("\r").split('=');
+      const StringRef Name = Key.split(':').first;
+      if ((Name == "Torch_DIR" && atConfig(Value.str())) ||
+          (Name == "CMAKE_PREFIX_PATH" && atPrefixes(Value, ';')))
+        return true;
+    }
+    return false;
+  }
+
+  bool besideProject() {
+    for (StringRef Folder = Root; !Folder.empty();
+         Folder = sys::path::parent_path(Folder))
+      if (at(below(Folder, "libtorch")))
+        return true;
+    told("'libtorch' in '" + Root + "' and above it");
+    return false;
+  }
+
+  /// The package of an environment of Python, wherever that keeps them.
+  bool inEnvironment(StringRef Environment) {
+    if (Environment.empty())
+      return false;
+    for (StringRef Library : {"lib", "lib64"})
+      for (const std::string &Python :
+           foldersIn(below(Environment, Library), FS))
+        if (sys::path::filename(Python).starts_with("python3"))
+          for (StringRef Packages : {"site-packages", "dist-packages"})
+            if (at(below(Python, Packages + "/torch")))
+              return true;
+    return false;
+  }
+
+  bool byEnvironments() {
+    const std::string Active = variable("VIRTUAL_ENV"),
+                      Conda = variable("CONDA_PREFIX");
+    if (inEnvironment(Active) || inEnvironment(Conda) || at(Conda))
+      return true;
+    for (const auto &[Name, Folder] :
+         {std::pair("VIRTUAL_ENV", Active), std::pair("CONDA_PREFIX", Conda)})
+      if (!Folder.empty())
+        told("the environment of $" + Twine(Name) + ", '" + Folder + "'");
+    for (StringRef Folder = Root; !Folder.empty();
+         Folder = sys::path::parent_path(Folder))
+      for (StringRef Name : {".venv", "venv"})
+        if (inEnvironment(below(Folder, Name)))
+          return true;
+    told("'.venv' and 'venv' there");
+    static int Anchor;
+    const std::string Executable =
+        sys::fs::getMainExecutable(nullptr, &Anchor);
+    const StringRef Own =
+        sys::path::parent_path(sys::path::parent_path(Executable));
+    if (inEnvironment(Own))
+      return true;
+    told("the Python of '" + Own + "', where torch-tidy is");
+    // Without importing it, which takes seconds.
+    if (at(outputOf("python3",
+                    {"-c", "import importlib.util as u\n"
+                           "s = u.find_spec('torch')\n"
+                           "print(s.submodule_search_locations[0] "
+                           "if s else '')"})))
+      return true;
+    told("the package 'torch' of python3");
+    return false;
+  }
+
+  bool byPackages() {
+    for (StringRef Name : {"libtorch", "torch"}) {
+      const std::string Flags =
+          outputOf("pkg-config", {"--cflags-only-I", Name});
+      SmallVector<StringRef> Words;
+      SplitString(Flags, Words);
+      for (StringRef Word : Words)
+        if (Word.consume_front("-I") && at(Word.str()))
+          return true;
+    }
+    told("pkg-config");
+    const std::string Prefixes = variable("AMENT_PREFIX_PATH");
+    SmallVector<StringRef> Folders;
+    StringRef(Prefixes).split(Folders, sys::EnvPathSeparator, -1, false);
+    for (StringRef Folder : Folders)
+      for (const char *Part : {"", "opt/libtorch_vendor", "opt/libtorch"})
+        if (at(below(Folder, Part)))
+          return true;
+    if (!Folders.empty())
+      told("the workspaces of $AMENT_PREFIX_PATH");
+    return false;
+  }
+
+  bool inUsualPlaces() {
+    SmallString<128> Home;
+    sys::path::home_directory(Home);
+    for (const std::string &Folder :
+         {std::string("/opt/libtorch"), std::string("/usr/local/libtorch"),
+          below(Home, "libtorch"), fetched(FS),
+          std::string("/usr/local/include"), std::string("/usr/include")})
+      if (at(Folder))
+        return true;
+    told("/opt/libtorch, /usr/local/libtorch, ~/libtorch, /usr/local/include, "
+         "/usr/include");
+    return false;
+  }
+
+  StringRef Root, BuildFolder;
+  vfs::FileSystem &FS;
+  FoundLibTorch Result;
+};
+
+} // namespace
+
+FoundLibTorch findLibTorch(StringRef Given, StringRef Root, StringRef BuildFolder,
+                      vfs::FileSystem &FS) {
+  if (Given.empty())
+    return Search(Root, BuildFolder, FS).run();
+  FoundLibTorch Result;
+  Result.Include = headersIn(Given, FS);
+  if (Result.Include.empty())
+    Result.Places = {"'" + absolutePath(Given) + "' (--libtorch)"};
+  return Result;
 }
 
 } // namespace torchtidy::tool

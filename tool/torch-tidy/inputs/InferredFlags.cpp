@@ -1,6 +1,5 @@
 #include "inputs/InferredFlags.h"
 #include "headers/Includes.h"
-#include "inputs/FindLibTorch.h"
 #include "inputs/Tree.h"
 #include "clang/Frontend/CompilerInvocation.h"
 #include "clang/Frontend/Utils.h"
@@ -307,16 +306,17 @@ private:
 } // namespace
 
 InferredFlags inferFlags(StringRef Folder, StringRef LibTorch,
+                         StringRef BuildFolder,
                          IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   InferredFlags Result;
   Result.Root = findRoot(comparablePath(Folder), *FS);
   auto Project = std::make_unique<Tree>(Result.Root, FS);
   Result.Standard = Project->Standard;
   Result.Definitions = Project->Definitions;
-  Result.LibTorch = findLibTorch(LibTorch, Result.Root, *FS);
+  Result.LibTorch = findLibTorch(LibTorch, Result.Root, BuildFolder, *FS);
   std::vector<std::string> Flags = {"-std=c++" +
                                     std::to_string(Result.Standard)};
-  llvm::append_range(Flags, libTorchFlags(Result.LibTorch, *FS));
+  llvm::append_range(Flags, libTorchFlags(Result.LibTorch.Include, *FS));
   Project->Known = systemFolders(Flags, FS);
   Result.Database = std::make_unique<InferredCompilations>(std::move(Project),
                                                            std::move(Flags));

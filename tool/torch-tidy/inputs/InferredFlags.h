@@ -3,6 +3,7 @@
 #ifndef TORCHTIDY_TOOL_INPUTS_INFERREDFLAGS_H
 #define TORCHTIDY_TOOL_INPUTS_INFERREDFLAGS_H
 
+#include "inputs/FindLibTorch.h"
 #include "clang/Tooling/CompilationDatabase.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <map>
@@ -15,8 +16,7 @@ struct InferredFlags {
   std::unique_ptr<clang::tooling::CompilationDatabase> Database;
   /// The folder that is taken for the project's root.
   std::string Root;
-  /// The folder of LibTorch's headers; empty where none was found.
-  std::string LibTorch;
+  FoundLibTorch LibTorch;
   /// 17, 20, 23 or 26.
   unsigned Standard = 17;
   /// The macros that build files of the tree define, whatever for: "X" to "X"
@@ -26,13 +26,14 @@ struct InferredFlags {
 
 /// For the project that Folder belongs to: the nearest folder at or above it
 /// that is a checkout (.git), else the outermost with a CMakeLists.txt, else
-/// itself.
+/// itself. LibTorch: where it is, BuildFolder: a build of it, if these are known.
 ///
 /// The language standard is the newest that a build file of the tree names, at
 /// least C++17. An include that leads nowhere leads to the file of the tree
 /// whose path ends with it, the nearest where there are several, or to the
 /// subfolder of /usr/include or /usr/local/include that has it.
 InferredFlags inferFlags(llvm::StringRef Folder, llvm::StringRef LibTorch,
+                         llvm::StringRef BuildFolder,
                          llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
 
 } // namespace torchtidy::tool

@@ -1,5 +1,6 @@
 #include "inputs/OwnHeaders.h"
 #include "clang/Basic/Version.h"
+#include "clang/Tooling/CommonOptionsParser.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

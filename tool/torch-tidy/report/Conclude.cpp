@@ -127,8 +127,9 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
   const bool MayFix =
       WantsFixes && !Done.Signal && (!CompileErrors || Line.FixErrors);
   const MissingHeaders Missing = findMissingHeaders(All);
-  const unsigned Hidden =
-      Given.AreInferred && !Missing.empty() ? removeCompileErrors(All) : 0;
+  const unsigned Hidden = Missing.empty()      ? 0
+                          : Given.AreInferred ? removeCompileErrors(All)
+                                              : removeConsequences(All);
   limitCompileErrors(All);
   if (!Line.WriteBaseline.empty() && !Done.Signal)
     return writeBaseline(Line, All, Given.InWhole && !CompileErrors, FS);

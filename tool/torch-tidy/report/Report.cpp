@@ -44,6 +44,20 @@ unsigned removeCompileErrors(Findings &All) {
   return Before - All.size();
 }
 
+unsigned removeConsequences(Findings &All) {
+  if (llvm::none_of(All, [](const ClangTidyError &Finding) {
+        return isCompileError(Finding) &&
+               isOfLibTorch(missingHeader(Finding.Message.Message));
+      }))
+    return 0;
+  const size_t Before = All.size();
+  llvm::erase_if(All, [](const ClangTidyError &Finding) {
+    return isCompileError(Finding) &&
+           missingHeader(Finding.Message.Message).empty();
+  });
+  return Before - All.size();
+}
+
 MissingHeaders findMissingHeaders(const Findings &All) {
   MissingHeaders Result;
   for (const ClangTidyError &Finding : All) {
@@ -110,9 +124,10 @@ void explainMissingHeaders(const MissingHeaders &Missing, bool AreInferred,
            << (Each.More ? "them" : "it") << ", and findings may be missing\n";
   }
   if (Hidden)
-    note() << Hidden
-           << " compile errors are not shown: the flags are inferred, and "
-              "headers are missing\n";
+    note() << counted(Hidden, "compile error")
+           << (Hidden == 1 ? " is" : " are") << " not shown: "
+           << (AreInferred ? "the flags are inferred, and headers are missing\n"
+                           : "LibTorch's headers are missing\n");
   if (!NoLibTorch)
     return;
   note() << "LibTorch's headers are found with -isystem <LibTorch>/include and "

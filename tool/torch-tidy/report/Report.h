@@ -21,6 +21,10 @@ void limitCompileErrors(Findings &All);
 /// Removes the compile errors and returns how many there were.
 unsigned removeCompileErrors(Findings &All);
 
+/// Where a header of LibTorch is missing, removes all compile errors but those
+/// of missing headers: they follow from it. Returns how many.
+unsigned removeConsequences(Findings &All);
+
 /// By the name of the header, as it is included, the files that include it.
 using MissingHeaders = std::map<std::string, std::vector<std::string>>;
 MissingHeaders findMissingHeaders(const Findings &All);
