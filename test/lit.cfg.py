@@ -13,6 +13,7 @@
 #   %source_root   the source tree
 #   %build_root    the build tree
 #   %python, %cmake
+#   %locale        env with the variables of the locale that lit was started in: ccache counts them
 #   %quick_cxx     a compiler for many programs: Clang, where it is whole, takes a third of
 #                  GCC's time on LibTorch's headers
 import os
@@ -74,6 +75,9 @@ config.substitutions += [
     ("%libtorch_root", command(os.path.dirname(site["torch_root"]))),
     ("%source_root", command(source_root)),
     ("%build_root", command(build_root)),
+    ("%locale", command("env", *(f"{name}={os.environ[name]}" for name in
+                                 ["LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"]
+                                 if name in os.environ))),
     ("%python", command(site["python"])),
     ("%cmake", command(site["cmake"])),
     ("%quick_cxx", command(quick_cxx())),
