@@ -22,7 +22,7 @@ struct Ended {
   /// It was ended because its time was over.
   bool TimedOut = false;
   /// Where they were to be sampled.
-  std::vector<DeviceBusy> Devices;
+  std::vector<DeviceBusy> Devices = {};
 
   /// As a shell has it; 124 after a timeout, as of timeout(1).
   int code() const {
