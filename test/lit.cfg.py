@@ -75,9 +75,9 @@ config.substitutions += [
     ("%libtorch_root", command(os.path.dirname(site["torch_root"]))),
     ("%source_root", command(source_root)),
     ("%build_root", command(build_root)),
-    ("%locale", command("env", *(f"{name}={os.environ[name]}" for name in
-                                 ["LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"]
-                                 if name in os.environ))),
+    ("%locale", command("env", *(word for name in ["LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"]
+                                 for word in ([f"{name}={os.environ[name]}"] if name in os.environ
+                                              else [f"-u{name}"])))),
     ("%python", command(site["python"])),
     ("%cmake", command(site["cmake"])),
     ("%quick_cxx", command(quick_cxx())),
