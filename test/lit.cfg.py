@@ -59,6 +59,7 @@ def quick_cxx() -> str:
     return os.environ.get("CXX", "c++")
 
 
+LOCALE = ["LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"]
 config.substitutions += [
     ("%check_torch", command(site["python"],
                              os.path.join(site["source"], "support", "check_torch.py"),
@@ -75,9 +76,9 @@ config.substitutions += [
     ("%libtorch_root", command(os.path.dirname(site["torch_root"]))),
     ("%source_root", command(source_root)),
     ("%build_root", command(build_root)),
-    ("%locale", command("env", *(word for name in ["LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"]
-                                 for word in ([f"{name}={os.environ[name]}"] if name in os.environ
-                                              else [f"-u{name}"])))),
+    ("%locale", command("env", *(f"-u{name}" for name in LOCALE if name not in os.environ),
+                        *(f"{name}={os.environ[name]}" for name in LOCALE
+                          if name in os.environ))),
     ("%python", command(site["python"])),
     ("%cmake", command(site["cmake"])),
     ("%quick_cxx", command(quick_cxx())),

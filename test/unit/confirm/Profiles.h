@@ -71,7 +71,9 @@ struct MadeReport : MadeRecording {
     Encoder.Parameters = Encoder.WithGradient = 2;
     Encoder.Buffers = 1;
     Encoder.Kinds = {"Float on cuda:0"};
+    Encoder.StateBytes = 200;
     Of.Modules = {Encoder};
+    Of.Devices = {{0, "NVIDIA H100", 0.4, 1.5, true, false}};
     Of.Looked = {{"gradients are cleared between steps", true, "", {}, ""},
                  {"nothing is copied twice",
                   false,
