@@ -131,6 +131,8 @@ private:
       return Value == Given;
     if (Word == "enum")
       return std::find(Given.begin(), Given.end(), Value) != Given.end();
+    if (Word == "maximum")
+      return Value <= Given;
     if (Word == "minimum")
       return Value >= Given;
     if (Word == "required")
