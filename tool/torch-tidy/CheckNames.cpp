@@ -2,6 +2,7 @@
 #include "Messages.h"
 #include "clang-tidy/GlobList.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
 
 using namespace llvm;
 
@@ -22,6 +23,46 @@ StringRef closestName(StringRef Name, const StringSet<> &Known) {
   return Closest;
 }
 
+std::string closestCheck(StringRef Name, const StringSet<> &Known) {
+  const StringRef AsIs = closestName(Name, Known);
+  const std::string Whole = ("torch-" + Twine(Name)).str();
+  const StringRef WithPrefix = closestName(Whole, Known);
+  const bool IsBetter =
+      findCheck(WithPrefix) &&
+      (AsIs.empty() || StringRef(Whole).edit_distance_insensitive(WithPrefix) <
+                           Name.edit_distance_insensitive(AsIs));
+  return (IsBetter ? WithPrefix : AsIs).str();
+}
+
+const CheckInfo *findCheckByName(StringRef Name) {
+  const CheckInfo *Check = findCheck(Name);
+  return Check ? Check : findCheck(("torch-" + Twine(Name)).str());
+}
+
+std::string withPrefixes(StringRef Globs) {
+  // Separators and blanks stay as they are.
+  std::string Result;
+  while (!Globs.empty()) {
+    const StringRef Item =
+        Globs.take_until([](char C) { return C == ',' || C == '\n'; });
+    StringRef Name = Item.trim();
+    Name.consume_front("-");
+    Name = Name.trim();
+    const size_t At = Item.find(Name);
+    const CheckInfo *Check = Name.empty() ? nullptr : findCheckByName(Name);
+    if (Check && Check->Name != Name)
+      Result += (Twine(Item.take_front(At)) + Check->Name +
+                 Item.drop_front(At + Name.size()))
+                    .str();
+    else
+      Result += Item;
+    Globs = Globs.drop_front(Item.size());
+    Result += Globs.take_front(1);
+    Globs = Globs.drop_front(std::min<size_t>(1, Globs.size()));
+  }
+  return Result;
+}
+
 std::vector<UnknownItem> unknownItems(StringRef Globs,
                                       const StringSet<> &Known) {
   std::vector<UnknownItem> Result;
@@ -35,7 +76,7 @@ std::vector<UnknownItem> unknownItems(StringRef Globs,
       continue;
     UnknownItem Unknown{Item.Text.str(), {}};
     if (!Unknown.isGlob())
-      Unknown.Closest = closestName(Item.Text, Known).str();
+      Unknown.Closest = closestCheck(Item.Text, Known);
     Result.push_back(std::move(Unknown));
   }
   return Result;

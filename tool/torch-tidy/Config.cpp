@@ -150,18 +150,6 @@ makeOptionsProvider(const Options &Line,
   return Provider ? withLevel(std::move(Provider), Line.Level) : nullptr;
 }
 
-int listChecks(const EffectiveConfig &Config, bool AllowNone) {
-  if (Config.Checks.empty() && !AllowNone) {
-    errs() << "No checks enabled.\n";
-    return 1;
-  }
-  outs() << "Enabled checks:";
-  for (StringRef Check : Config.Checks)
-    outs() << "\n    " << Check;
-  outs() << "\n\n";
-  return 0;
-}
-
 int explainConfig(const EffectiveConfig &Config) {
   std::vector<OptionsSource> Sources =
       Config.Provider.getRawOptions(Config.File);

@@ -23,7 +23,6 @@ struct EffectiveConfig {
 };
 
 // Each returns the exit code.
-int listChecks(const EffectiveConfig &Config, bool AllowNone);
 int explainConfig(const EffectiveConfig &Config);
 int dumpConfig(EffectiveConfig Config, bool AlphaCheckers);
 int verifyConfig(const EffectiveConfig &Config, bool AlphaCheckers);

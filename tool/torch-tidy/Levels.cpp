@@ -15,6 +15,12 @@ std::optional<unsigned> parseLevel(StringRef Text) {
   return Level;
 }
 
+StringRef levelTitle(unsigned Level) {
+  constexpr StringLiteral Titles[] = {"defects", "measured costs",
+                                      "advice that depends on the case"};
+  return Titles[Level];
+}
+
 std::string defaultChecks() {
   // Compiler warnings stay off, as clang-analyzer does: both are asked for by
   // name. Errors are shown in any case.

@@ -13,6 +13,9 @@ namespace torchtidy::tool {
 /// "0", "1" or "2"; empty for any other text.
 std::optional<unsigned> parseLevel(llvm::StringRef Text);
 
+/// "defects", "measured costs", "advice that depends on the case"
+llvm::StringRef levelTitle(unsigned Level);
+
 /// The value of 'Checks' by default.
 std::string defaultChecks();
 

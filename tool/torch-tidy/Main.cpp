@@ -2,6 +2,7 @@
 #include "CheckNames.h"
 #include "Config.h"
 #include "Explain.h"
+#include "ListChecks.h"
 #include "Messages.h"
 #include "Options.h"
 #include "clang-tidy/ClangTidy.h"
@@ -28,6 +29,19 @@ namespace {
 IntrusiveRefCntPtr<vfs::OverlayFileSystem> makeFileSystem(const Options &Line) {
   IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS(
       new vfs::OverlayFileSystem(vfs::getRealFileSystem()));
+  if (!Line.StdinFilename.empty()) {
+    auto Input = MemoryBuffer::getSTDIN();
+    if (!Input) {
+      error() << "cannot read standard input: " << Input.getError().message()
+              << '\n';
+      return nullptr;
+    }
+    IntrusiveRefCntPtr<vfs::InMemoryFileSystem> Unsaved(
+        new vfs::InMemoryFileSystem);
+    Unsaved->addFile(absolutePath(Line.StdinFilename), /*ModificationTime=*/0,
+                     std::move(*Input));
+    FS->pushOverlay(std::move(Unsaved));
+  }
   if (Line.VfsOverlay.empty())
     return FS;
   auto Text = FS->getBufferForFile(Line.VfsOverlay);
@@ -190,7 +204,8 @@ int run(Options Line, StringRef Executable) {
   if (Line.ExplainConfig)
     return explainConfig(Config);
   if (Line.ListChecks)
-    return listChecks(Config, Line.AllowNoChecks);
+    return listChecks(Config.Checks, *Line.ListChecks, Line.AllowNoChecks,
+                      Executable);
   if (Line.DumpConfig)
     return dumpConfig(Config, Line.AnalyzerAlphaCheckers);
 

@@ -1,10 +1,13 @@
 #include "Options.h"
+#include "CheckNames.h"
 #include "Levels.h"
 #include "Messages.h"
 #include "Registry.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/DynamicLibrary.h"
+#include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -44,7 +47,23 @@ cl::opt<std::string>
                           "  sarif   SARIF 2.1.0\n"
                           "  github  annotations of GitHub Actions\n"
                           "  gitlab  a Code Quality report of GitLab\n"
-                          "  jsonl   a JSON object on each line"));
+                          "  jsonl   a JSON object on each line\n"
+                          "  junit   JUnit's XML"));
+cl::opt<bool> Statistics(
+    "statistics", cl::cat(OurCategory),
+    cl::desc("Print how many findings there are of each check, most\n"
+             "first, in place of the findings; with --format=jsonl as\n"
+             "JSON."));
+cl::opt<bool> ShowFixes(
+    "show-fixes", cl::cat(OurCategory),
+    cl::desc("Print what --fix would do as a diff, in place of the\n"
+             "findings, for 'git apply' and 'patch -p1'; no file is\n"
+             "changed."));
+cl::opt<std::string> AddNolint(
+    "add-nolint", cl::value_desc("reason"), cl::cat(OurCategory),
+    cl::desc("Silence all findings: put the comment\n"
+             "'NOLINTNEXTLINE(check): reason' before each line, in\n"
+             "place of showing them."));
 cl::opt<std::string> BaselineFile(
     "baseline", cl::value_desc("filename"), cl::cat(OurCategory),
     cl::desc("Leave out the findings that this file holds, wherever\n"
@@ -82,6 +101,11 @@ cl::opt<std::string>
              cl::desc("Where LibTorch is, for sources that have no compile\n"
                       "commands (default: $LIBTORCH, CMAKE_PREFIX_PATH, the\n"
                       "package of Python, and the usual folders)."));
+cl::opt<std::string> StdinFilename(
+    "stdin-filename", cl::value_desc("filename"), cl::cat(OurCategory),
+    cl::desc("Analyse the text on standard input as if it were in this\n"
+             "file, which need not be there: what an editor has not\n"
+             "saved yet."));
 cl::opt<bool> PrintPchFlags(
     "print-pch-flags", cl::cat(OurCategory),
     cl::desc("Precompile LibTorch's headers for stock clang-tidy-19,\n"
@@ -222,10 +246,13 @@ cl::opt<std::string>
                   cl::cat(TidyCategory),
                   cl::desc("Store these times as JSON files instead."));
 
-cl::opt<bool>
-    ListChecks("list-checks", cl::cat(TidyCategory),
+cl::opt<std::string>
+    ListChecks("list-checks", cl::value_desc("table|json"),
+               cl::ValueOptional, cl::cat(TidyCategory),
                cl::desc("List the enabled checks and exit; with --checks='*'\n"
-                        "all there are."));
+                        "all there are. --list-checks=table: with their\n"
+                        "levels, whether they have a fix, and what they find.\n"
+                        "--list-checks=json: the same of all torch checks."));
 cl::opt<bool>
     ExplainConfig("explain-config", cl::cat(TidyCategory),
                   cl::desc("Say of each enabled check what enables it."));
@@ -325,9 +352,37 @@ bool readLevel(const cl::opt<std::string> &Opt, std::optional<unsigned> &Out) {
   return false;
 }
 
+/// LLVM's words about options that there are not, each line with the program's
+/// name before it; what it says may be meant is the nearest, be it far away.
+void tellUnknown(StringRef Reason, StringRef Program) {
+  constexpr StringLiteral Unknown = "Unknown command line argument '",
+                          Meant = "Did you mean '";
+  StringRef Name;
+  while (!Reason.empty()) {
+    auto [Line, Rest] = Reason.split('\n');
+    Reason = Rest;
+    Line.consume_front(Program);
+    Line.consume_front(": ");
+    StringRef Option = Line;
+    if (Option.consume_front(Unknown)) {
+      Name = Option.take_until([](char C) { return C == '=' || C == '\''; });
+      error() << Line << '\n';
+    } else if (Option.consume_front(Meant)) {
+      const StringRef Nearest =
+          Option.take_until([](char C) { return C == '=' || C == '\''; });
+      const unsigned Most = std::max<size_t>(2, Name.trim('-').size() / 3);
+      if (Name.trim('-').edit_distance(Nearest.trim('-'), true, Most) <= Most)
+        note() << Line << '\n';
+    } else if (!Line.empty()) {
+      error() << Line << '\n';
+    }
+  }
+}
+
 Options collect(std::unique_ptr<clang::tooling::CompilationDatabase> Flags) {
   Options Result;
   Result.Sources = Sources;
+  Result.StdinFilename = StdinFilename;
   Result.BuildPath = BuildPath;
   Result.ExtraArgs = ExtraArgs;
   Result.ExtraArgsBefore = ExtraArgsBefore;
@@ -345,8 +400,10 @@ Options collect(std::unique_ptr<clang::tooling::CompilationDatabase> Flags) {
   Result.CacheBytes = uint64_t(CacheSize) << 20;
   Result.ExplainCache = ExplainCache;
   Result.FlagsAfterDashes = std::move(Flags);
-  Result.Checks = given<std::string>(Checks);
-  Result.WarningsAsErrors = given<std::string>(WarningsAsErrors);
+  if (Checks.getNumOccurrences())
+    Result.Checks = withPrefixes(Checks);
+  if (WarningsAsErrors.getNumOccurrences())
+    Result.WarningsAsErrors = withPrefixes(WarningsAsErrors);
   Result.Config = given<std::string>(Config);
   Result.ConfigFile = given<std::string>(ConfigFile);
   Result.AllowNoChecks = AllowNoChecks;
@@ -361,11 +418,13 @@ Options collect(std::unique_ptr<clang::tooling::CompilationDatabase> Flags) {
   Result.Fix = Fix;
   Result.FixErrors = FixErrors;
   Result.FixNotes = FixNotes;
+  Result.ShowFixes = ShowFixes;
+  Result.Statistics = Statistics;
+  Result.AddNolint = AddNolint;
   Result.FormatStyle = given<std::string>(FormatStyle);
   Result.ExportFixes = ExportFixes;
   Result.CheckProfile = CheckProfile;
   Result.ProfilePrefix = ProfilePrefix;
-  Result.ListChecks = ListChecks;
   Result.ExplainConfig = ExplainConfig;
   Result.DumpConfig = DumpConfig;
   Result.VerifyConfig = VerifyConfig;
@@ -406,7 +465,11 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
   raw_string_ostream ReasonStream(Reason);
   if (!cl::ParseCommandLineOptions(Count, Args.data(), Overview,
                                    &ReasonStream)) {
-    error() << ReasonStream.str();
+    // Of an option without its value LLVM has said so itself.
+    if (Reason.empty())
+      note() << "--help explains the command line\n";
+    else
+      tellUnknown(Reason, sys::path::filename(Args[0]));
     return std::nullopt;
   }
   cl::PrintOptionValues();
@@ -420,10 +483,47 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
     const std::optional<Format> Known = parseFormat(OutputFormat);
     if (!Known) {
       error() << "unknown format in --format=" << OutputFormat
-              << ": there are text, sarif, github, gitlab and jsonl\n";
+              << ": there are text, sarif, github, gitlab, jsonl and junit\n";
       return std::nullopt;
     }
     Result.Output = *Known;
+  }
+  const bool IsText = Result.Output == Format::Text;
+  if (!Result.StdinFilename.empty()) {
+    if (!Result.Sources.empty() || Fix || FixErrors || FixNotes ||
+        !Result.WriteBaseline.empty() || Result.Diff == "-") {
+      error() << "--stdin-filename reads the only source from standard input: "
+                 "it goes with no other one, and not with --fix, "
+                 "--write-baseline or --diff=-\n";
+      return std::nullopt;
+    }
+    Result.Sources = {Result.StdinFilename};
+  }
+  if (Statistics &&
+      (ShowFixes || (!IsText && Result.Output != Format::JsonLines))) {
+    error() << "--statistics goes with --format=text and --format=jsonl, and "
+               "not with --show-fixes\n";
+    return std::nullopt;
+  }
+  if (AddNolint.getNumOccurrences() &&
+      (StringRef(AddNolint).trim().empty() ||
+       StringRef(AddNolint).contains('\n'))) {
+    error() << "--add-nolint needs a reason on one line: why these findings "
+               "are as they should be\n";
+    return std::nullopt;
+  }
+  if (AddNolint.getNumOccurrences() &&
+      (ShowFixes || Statistics || Fix || FixErrors || FixNotes || !IsText ||
+       !Result.StdinFilename.empty() || !Result.WriteBaseline.empty())) {
+    error() << "--add-nolint changes the files and prints no findings: it does "
+               "not go together with fixes, formats, --statistics, "
+               "--stdin-filename and --write-baseline\n";
+    return std::nullopt;
+  }
+  if (ShowFixes && !IsText) {
+    error() << "--show-fixes prints a diff: it does not go together with "
+               "--format\n";
+    return std::nullopt;
   }
   if (!Result.WriteBaseline.empty() &&
       (!Result.Baseline.empty() || !Result.Diff.empty())) {
@@ -435,6 +535,21 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
     error() << "--diff needs a revision, or '-' for a patch on standard "
                "input\n";
     return std::nullopt;
+  }
+  if (ListChecks.getNumOccurrences()) {
+    const std::optional<ListStyle> Style =
+        StringSwitch<std::optional<ListStyle>>(ListChecks)
+            .Cases("", "true", "1", "names", ListStyle::Names)
+            .Case("table", ListStyle::Table)
+            .Case("json", ListStyle::Json)
+            .Default(std::nullopt);
+    // clang-tidy's option is one of yes and no.
+    if (!Style && ListChecks != "false" && ListChecks != "0") {
+      error() << "unknown style in --list-checks=" << ListChecks
+              << ": there are table and json\n";
+      return std::nullopt;
+    }
+    Result.ListChecks = Style;
   }
   if (PluginFailed || !readLevel(Level, Result.Level) ||
       !readLevel(FailOn, Result.FailOn))

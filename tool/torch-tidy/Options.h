@@ -12,8 +12,18 @@
 
 namespace torchtidy::tool {
 
+/// What --list-checks prints.
+enum class ListStyle {
+  /// Names alone, as clang-tidy does.
+  Names,
+  Table,
+  Json
+};
+
 struct Options {
   std::vector<std::string> Sources;
+  /// Where the text of standard input belongs; empty: it is none.
+  std::string StdinFilename;
 
   // How the sources are parsed.
   std::string BuildPath;
@@ -47,9 +57,15 @@ struct Options {
   bool Fix = false;
   bool FixErrors = false;
   bool FixNotes = false;
+  /// Print what --fix would do, and leave the files alone.
+  bool ShowFixes = false;
   std::optional<std::string> FormatStyle;
   std::string ExportFixes;
   std::optional<unsigned> FailOn;
+  /// Why the findings may stay; empty: they are shown.
+  std::string AddNolint;
+  /// Counts by check in place of the findings.
+  bool Statistics = false;
   std::string Sarif;
   Format Output = Format::Text;
   std::string Baseline, WriteBaseline;
@@ -72,7 +88,7 @@ struct Options {
   std::string ProfilePrefix;
 
   // Instead of an analysis.
-  bool ListChecks = false;
+  std::optional<ListStyle> ListChecks;
   bool ExplainConfig = false;
   bool DumpConfig = false;
   bool VerifyConfig = false;

@@ -3,14 +3,17 @@
 #include "clang-tidy/ClangTidy.h"
 #include "inputs/Tree.h"
 #include "report/Baseline.h"
+#include "report/Fixes.h"
 #include "report/Formats.h"
+#include "report/Nolint.h"
 #include "report/Report.h"
 #include "report/Sarif.h"
 #include "report/SourceText.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
-#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace clang::tidy;
 using namespace llvm;
@@ -59,29 +62,64 @@ static Findings printable(Findings All,
   return All;
 }
 
+namespace {
+
+/// While it lives, what goes to a descriptor goes to a file without a name.
+class Diverted {
+public:
+  explicit Diverted(int Descriptor)
+      : Descriptor(Descriptor), Before(::dup(Descriptor)),
+        File(::memfd_create("torch-tidy", MFD_CLOEXEC)) {
+    if (File >= 0)
+      ::dup2(File, Descriptor);
+  }
+  ~Diverted() { end(); }
+  Diverted(const Diverted &) = delete;
+  Diverted &operator=(const Diverted &) = delete;
+
+  /// What came.
+  std::string end() {
+    std::string Result;
+    if (Before < 0)
+      return Result;
+    ::dup2(Before, Descriptor);
+    ::close(std::exchange(Before, -1));
+    if (File < 0)
+      return Result;
+    ::lseek(File, 0, SEEK_SET);
+    char Part[4096];
+    for (ssize_t Size; (Size = ::read(File, Part, sizeof(Part))) > 0;)
+      Result.append(Part, size_t(Size));
+    ::close(std::exchange(File, -1));
+    return Result;
+  }
+
+private:
+  int Descriptor, Before, File;
+};
+
+} // namespace
+
 /// Prints the findings as clang-tidy does, and applies fixes. Returns how many
 /// findings count as errors.
 static unsigned handle(Findings &All, ClangTidyContext &Context,
-                       FixBehaviour Fix, bool Prints,
+                       FixBehaviour Fix, bool Prints, bool Quiet,
                        IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
   unsigned WarningsAsErrors = 0;
   outs().flush();
   // It prints to standard output and to nothing else.
-  const int Output = Prints ? -1 : ::dup(STDOUT_FILENO);
-  if (Output >= 0) {
-    const int Nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-    ::dup2(Nowhere, STDOUT_FILENO);
-    ::close(Nowhere);
-  }
-  if (Fix == FB_NoFix && Prints)
-    handleErrors(printable(All, FS), Context, Fix, WarningsAsErrors, FS);
-  else
-    handleErrors(All, Context, Fix, WarningsAsErrors, FS);
+  std::optional<Diverted> Output, Said;
+  if (!Prints)
+    Output.emplace(STDOUT_FILENO);
+  // But for the words about fixes, which name clang-tidy.
+  if (Fix != FB_NoFix)
+    Said.emplace(STDERR_FILENO);
+  handleErrors(Fix == FB_NoFix && Prints ? printable(All, FS) : All, Context,
+               Fix, WarningsAsErrors, FS);
   outs().flush();
-  if (Output >= 0) {
-    ::dup2(Output, STDOUT_FILENO);
-    ::close(Output);
-  }
+  Output.reset();
+  if (Said)
+    concludeFixes(Said->end(), All, Fix == FB_FixNotes, Quiet);
   return WarningsAsErrors;
 }
 
@@ -123,7 +161,8 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
   const ArrayRef<std::string> Sources = Given.Sources;
   Findings &All = Done.Findings;
   const bool CompileErrors = hasCompileErrors(All);
-  const bool WantsFixes = Line.Fix || Line.FixErrors || Line.FixNotes;
+  const bool WantsFixes =
+      !Line.ShowFixes && (Line.Fix || Line.FixErrors || Line.FixNotes);
   const bool MayFix =
       WantsFixes && !Done.Signal && (!CompileErrors || Line.FixErrors);
   const MissingHeaders Missing = findMissingHeaders(All);
@@ -134,19 +173,34 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
   if (!Line.WriteBaseline.empty() && !Done.Signal)
     return writeBaseline(Line, All, Given.InWhole && !CompileErrors, FS);
   Given.Selected.apply(All, FS);
+  if (!Line.AddNolint.empty() && !Done.Signal) {
+    explainMissingHeaders(Missing, Given.AreInferred, Hidden);
+    const int Code = addNolint(All, Line.AddNolint, FS);
+    return Given.InWhole && !CompileErrors ? Code : 1;
+  }
   // Before a fix changes the sources.
   std::optional<json::Value> Sarif;
   if (!Line.Sarif.empty() || Line.Output == Format::Sarif)
     Sarif = toSarif(Done, All, Given.InWhole, Given.Executable, FS);
   if (Line.Output == Format::Sarif)
     outs() << formatv("{0:2}", *Sarif) << '\n';
-  else if (Line.Output != Format::Text)
-    writeFindings(outs(), Line.Output, All, FS);
-  const unsigned WarningsAsErrors = handle(All, Context,
-                                           !MayFix         ? FB_NoFix
-                                           : Line.FixNotes ? FB_FixNotes
-                                                           : FB_Fix,
-                                           Line.Output == Format::Text, FS);
+  else if (Line.Output != Format::Text && !Line.Statistics)
+    writeFindings(outs(), Line.Output, All, Line.FailOn, FS);
+  if (Line.Statistics && !Done.Signal)
+    writeStatistics(outs(), Line.Output, All);
+  // What is fixed is gone afterwards, and fails nothing.
+  const Findings Before = MayFix ? All : Findings();
+  const Findings &Reported = MayFix ? Before : All;
+  const unsigned WarningsAsErrors =
+      handle(All, Context,
+             !MayFix         ? FB_NoFix
+             : Line.FixNotes ? FB_FixNotes
+                             : FB_Fix,
+             Line.Output == Format::Text && !Line.Statistics && !Line.ShowFixes,
+             Line.Quiet, FS);
+  if (Line.ShowFixes && !Done.Signal &&
+      !showFixes(All, Line.FixNotes, Context, FS))
+    return 1;
   explainMissingHeaders(Missing, Given.AreInferred, Hidden);
   if (Done.Unanalysed)
     note()
@@ -163,7 +217,7 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
     return 128 + Done.Signal;
   }
 
-  if (!writeFiles(Line, All, Sarif, Sources.empty() ? "" : Sources.front()))
+  if (!writeFiles(Line, Reported, Sarif, Sources.empty() ? "" : Sources.front()))
     return 1;
 
   if (!Line.Quiet) {
@@ -176,7 +230,7 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
     // Of a single file clang-tidy says nothing where nothing is found.
     if (Sources.size() > 1 || Line.Output != Format::Text ||
         !Line.Diff.empty() || !Line.Baseline.empty())
-      summarize(All, Sources.size(), Done.NumWithoutLibTorch,
+      summarize(Reported, Sources.size(), Done.NumWithoutLibTorch,
                 Done.Shortfalls.size(), Done.Hidden);
   }
 
@@ -187,7 +241,8 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
     ExitCode = 1;
     if (!Line.Quiet) {
       errs() << "torch-tidy: " << counted(Gated, "finding") << " of level "
-             << *Line.FailOn << " or below (--fail-on)\n";
+             << *Line.FailOn << (*Line.FailOn ? " or below" : "")
+             << " (--fail-on)\n";
       note() << "'// NOLINT(" << Example
              << ")' at the end of a line silences it there, 'torch-tidy "
                 "--explain="

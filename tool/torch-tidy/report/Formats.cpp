@@ -1,5 +1,6 @@
 #include "report/Formats.h"
 #include "Registry.h"
+#include "report/JUnit.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -25,7 +26,7 @@ public:
   Writer(raw_ostream &OS, IntrusiveRefCntPtr<vfs::FileSystem> FS)
       : OS(OS), Where(".", std::move(FS)) {}
 
-  void gitHub(const ClangTidyError &Finding);
+  void gitHub(const ClangTidyError &Finding, std::optional<unsigned> FailOn);
   json::Object gitLab(const ClangTidyError &Finding);
   json::Object jsonLine(const ClangTidyError &Finding);
 
@@ -57,8 +58,12 @@ std::string escaped(StringRef Text, bool IsProperty) {
   return Result;
 }
 
-void Writer::gitHub(const ClangTidyError &Finding) {
-  OS << (isError(Finding) ? "::error" : "::warning")
+void Writer::gitHub(const ClangTidyError &Finding,
+                    std::optional<unsigned> FailOn) {
+  const CheckInfo *Check = findCheck(Finding.DiagnosticName);
+  const bool Fails =
+      isError(Finding) || (Check && FailOn && Check->Level <= *FailOn);
+  OS << (Fails ? "::error" : "::warning")
      << " title=" << escaped(Finding.DiagnosticName, true);
   std::string Words = Finding.Message.Message;
   if (!Finding.Message.FilePath.empty()) {
@@ -149,16 +154,20 @@ std::optional<Format> parseFormat(StringRef Name) {
       .Case("github", Format::GitHub)
       .Case("gitlab", Format::GitLab)
       .Case("jsonl", Format::JsonLines)
+      .Case("junit", Format::JUnit)
       .Default(std::nullopt);
 }
 
 void writeFindings(raw_ostream &OS, Format Which, const Findings &All,
+                   std::optional<unsigned> FailOn,
                    IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  if (Which == Format::JUnit)
+    return writeJUnit(OS, All, std::move(FS));
   Writer To(OS, std::move(FS));
   json::Array Report;
   for (const ClangTidyError &Finding : All) {
     if (Which == Format::GitHub)
-      To.gitHub(Finding);
+      To.gitHub(Finding, FailOn);
     else if (Which == Format::JsonLines)
       OS << json::Value(To.jsonLine(Finding)) << '\n';
     else if (!Finding.Message.FilePath.empty())

@@ -20,15 +20,23 @@ enum class Format {
   GitLab,
   /// One JSON object for each finding, each on a line of its own.
   JsonLines,
+  /// JUnit's XML: a suite for each file, a failed case for each finding.
+  JUnit,
 };
 
 /// Empty for a name that is none.
 std::optional<Format> parseFormat(llvm::StringRef Name);
 
-/// GitHub, GitLab or JsonLines. Paths below the current folder are relative to
-/// it, others absolute.
+/// GitHub, GitLab, JsonLines or JUnit. Paths below the current folder are
+/// relative to it, others absolute. FailOn: findings of that level or below
+/// fail the step, which GitHub shows as errors.
 void writeFindings(llvm::raw_ostream &OS, Format Which, const Findings &All,
+                   std::optional<unsigned> FailOn,
                    llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
+
+/// How many findings there are of each check, most first: as a table, or one
+/// JSON object for each.
+void writeStatistics(llvm::raw_ostream &OS, Format Which, const Findings &All);
 
 } // namespace torchtidy::tool
 

@@ -1,5 +1,5 @@
 #include "report/Sarif.h"
-#include "Explain.h"
+#include "Pages.h"
 #include "Registry.h"
 #include "report/Locations.h"
 #include "report/Uri.h"

@@ -1,0 +1,185 @@
+#include "report/Fixes.h"
+#include "Messages.h"
+#include "inputs/Tree.h"
+#include "clang/Format/Format.h"
+#include "clang/Tooling/Core/Replacement.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/Regex.h"
+
+using namespace clang;
+using namespace clang::tidy;
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+/// As clang-tidy does: of two edits that touch, the later is put where the
+/// earlier one has moved it, or left out.
+void add(tooling::Replacements &To, const tooling::Replacement &Edit) {
+  if (Error Conflict = To.add(Edit)) {
+    consumeError(std::move(Conflict));
+    const unsigned Begin = To.getShiftedCodePosition(Edit.getOffset());
+    const unsigned Length =
+        To.getShiftedCodePosition(Edit.getOffset() + Edit.getLength()) - Begin;
+    if (Length == Edit.getLength())
+      To = To.merge(tooling::Replacements(
+          tooling::Replacement(Edit.getFilePath(), Begin, Length,
+                               Edit.getReplacementText())));
+  }
+}
+
+/// With the folders that paths of a finding are relative to.
+std::map<std::string, tooling::Replacements> editsOf(const Findings &All,
+                                                     bool FromNotes) {
+  std::map<std::string, tooling::Replacements> Result;
+  for (const ClangTidyError &Finding : All)
+    if (const auto *Fix = fixOf(Finding, FromNotes))
+      for (const auto &File : *Fix)
+        for (const tooling::Replacement &Each : File.second) {
+          if (!Each.isApplicable())
+            continue;
+          SmallString<256> Path = Each.getFilePath();
+          sys::fs::make_absolute(Finding.BuildDirectory, Path);
+          const std::string Whole = comparablePath(Path);
+          add(Result[Whole],
+              tooling::Replacement(Whole, Each.getOffset(), Each.getLength(),
+                                   Each.getReplacementText()));
+        }
+  return Result;
+}
+
+std::optional<std::string> changed(StringRef File, StringRef Text,
+                                   const tooling::Replacements &Edits,
+                                   ClangTidyContext &Context) {
+  Expected<format::FormatStyle> Style = format::getStyle(
+      *Context.getOptionsForFile(File).FormatStyle, File, "none");
+  if (!Style) {
+    error() << toString(Style.takeError()) << '\n';
+    return std::nullopt;
+  }
+  Expected<tooling::Replacements> Clean =
+      format::cleanupAroundReplacements(Text, Edits, *Style);
+  if (Clean)
+    Clean = format::formatReplacements(Text, *Clean, *Style);
+  Expected<std::string> Result =
+      Clean ? tooling::applyAllReplacements(Text, *Clean)
+            : Expected<std::string>(Clean.takeError());
+  if (Result)
+    return std::move(*Result);
+  error() << "the fixes of '" << File
+          << "' cannot be shown: " << toString(Result.takeError()) << '\n';
+  return std::nullopt;
+}
+
+/// A temporary file that goes with the scope.
+class Scratch {
+public:
+  explicit Scratch(StringRef Text) {
+    int File = -1;
+    if (sys::fs::createTemporaryFile("torch-tidy", "cpp", File, Path))
+      return;
+    raw_fd_ostream OS(File, /*shouldClose=*/true);
+    OS << Text;
+  }
+  ~Scratch() { sys::fs::remove(Path); }
+  Scratch(const Scratch &) = delete;
+  Scratch &operator=(const Scratch &) = delete;
+
+  SmallString<128> Path;
+};
+
+bool printDiff(StringRef File, StringRef Before, StringRef After) {
+  const ErrorOr<std::string> Diff = sys::findProgramByName("diff");
+  if (!Diff) {
+    error() << "--show-fixes needs the program 'diff', which was not found\n";
+    return false;
+  }
+  SmallString<256> Folder;
+  sys::fs::current_path(Folder);
+  StringRef Name = File;
+  if (Name.consume_front(Folder))
+    Name.consume_front("/");
+  // For a file elsewhere the path as a whole: git's own have no "/" in front.
+  Name.consume_front("/");
+  const Scratch Old(Before), New(After);
+  const std::string OldName = ("a/" + Name).str(), NewName = ("b/" + Name).str();
+  outs().flush();
+  // 1: they differ.
+  const StringRef Words[] = {*Diff,   "-u",    "--label", OldName, "--label",
+                             NewName, Old.Path, New.Path};
+  return sys::ExecuteAndWait(*Diff, Words) <= 1;
+}
+
+} // namespace
+
+const StringMap<tooling::Replacements> *fixOf(const ClangTidyError &Finding,
+                                              bool FromNotes) {
+  if (!Finding.Message.Fix.empty())
+    return &Finding.Message.Fix;
+  const StringMap<tooling::Replacements> *Result = nullptr;
+  if (FromNotes)
+    for (const tooling::DiagnosticMessage &Note : Finding.Notes) {
+      if (Note.Fix.empty())
+        continue;
+      if (Result)
+        return nullptr;
+      Result = &Note.Fix;
+    }
+  return Result;
+}
+
+bool showFixes(const Findings &All, bool FromNotes, ClangTidyContext &Context,
+               IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
+  for (const auto &[File, Edits] : editsOf(All, FromNotes)) {
+    const ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
+        FS->getBufferForFile(File);
+    if (!Text) {
+      error() << "cannot read '" << File
+              << "': " << Text.getError().message() << '\n';
+      return false;
+    }
+    const StringRef Before = (*Text)->getBuffer();
+    const std::optional<std::string> After =
+        changed(File, Before, Edits, Context);
+    if (!After || (*After != Before && !printDiff(File, Before, *After)))
+      return false;
+  }
+  return true;
+}
+
+void concludeFixes(StringRef Said, Findings &All, bool FromNotes, bool Quiet) {
+  static const Regex Count(
+      "^clang-tidy applied ([0-9]+) of ([0-9]+) suggested fixes[.]$");
+  std::string Made, Of;
+  SmallVector<StringRef> Lines;
+  Said.split(Lines, '\n');
+  for (StringRef Line : Lines) {
+    SmallVector<StringRef> Parts;
+    if (Count.match(Line, &Parts)) {
+      Made = Parts[1];
+      Of = Parts[2];
+    } else if (!Line.empty()) {
+      errs() << Line << '\n';
+    }
+  }
+  if (Made.empty())
+    return;
+  if (Made != Of) {
+    note() << Made << " of " << Of
+           << " edits were made: the others touch the same text; run it again "
+              "for them\n";
+    return;
+  }
+  const size_t Before = All.size();
+  llvm::erase_if(All, [&](const ClangTidyError &Finding) {
+    return fixOf(Finding, FromNotes) != nullptr;
+  });
+  if (!Quiet)
+    note() << counted(Before - All.size(), "finding") << " fixed by "
+           << counted(std::stoul(Made), "edit") << ", " << All.size()
+           << (All.size() == 1 ? " remains\n" : " remain\n");
+}
+
+} // namespace torchtidy::tool
