@@ -13,6 +13,7 @@
 #include "inputs/Sources.h"
 #include "inputs/Tree.h"
 #include "report/Conclude.h"
+#include "run/Watch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
@@ -175,6 +176,23 @@ std::string configuredFile(ArrayRef<std::string> Names) {
   return folderOf(Names[0]) + "/dummy";
 }
 
+/// The projects of what is analysed, and the folder of the compile commands.
+std::vector<std::string> watchedFolders(const Options &Line) {
+  const IntrusiveRefCntPtr<vfs::FileSystem> FS = vfs::getRealFileSystem();
+  std::vector<std::string> Result;
+  auto Add = [&](std::string Folder) {
+    if (!is_contained(Result, Folder))
+      Result.push_back(std::move(Folder));
+  };
+  for (const std::string &Source : Line.Sources)
+    Add(projectRoot(comparablePath(folderOf(Source)), *FS));
+  if (Line.Sources.empty())
+    Add(projectRoot(comparablePath(Line.BuildPath), *FS));
+  if (!Line.BuildPath.empty())
+    Add(comparablePath(Line.BuildPath));
+  return Result;
+}
+
 int run(Options Line, StringRef Executable) {
   if (!Line.Explain.empty())
     return explain(Line.Explain, Executable);
@@ -242,6 +260,10 @@ int main(int Argc, const char **Argv) {
   auto Line = torchtidy::tool::parseCommandLine(Argc, Argv);
   if (!Line)
     return 1;
+  if (Line->Watch && !torchtidy::tool::isWatched())
+    return torchtidy::tool::watch(
+        std::vector<std::string>(Argv, Argv + Argc),
+        torchtidy::tool::watchedFolders(*Line));
   static int Anchor;
   return torchtidy::tool::run(std::move(*Line),
                               sys::fs::getMainExecutable(Argv[0], &Anchor));

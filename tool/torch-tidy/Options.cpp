@@ -3,6 +3,7 @@
 #include "Levels.h"
 #include "Messages.h"
 #include "Registry.h"
+#include "Shells.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"
@@ -101,11 +102,24 @@ cl::opt<std::string>
              cl::desc("Where LibTorch is, for sources that have no compile\n"
                       "commands (default: $LIBTORCH, CMAKE_PREFIX_PATH, the\n"
                       "package of Python, and the usual folders)."));
+cl::opt<bool> Watch(
+    "watch", cl::cat(OurCategory),
+    cl::desc("Analyse again whenever a source, a header or a .clang-tidy\n"
+             "of the project changes, until Ctrl-C."));
 cl::opt<std::string> StdinFilename(
     "stdin-filename", cl::value_desc("filename"), cl::cat(OurCategory),
     cl::desc("Analyse the text on standard input as if it were in this\n"
              "file, which need not be there: what an editor has not\n"
              "saved yet."));
+cl::opt<std::string> Completions(
+    "completions", cl::value_desc("bash|zsh|fish"), cl::cat(OurCategory),
+    cl::desc("Print a script that completes the command line in this\n"
+             "shell, and exit: source <(torch-tidy --completions=bash)"));
+cl::opt<std::string>
+    ShellFiles("write-shell-files", cl::value_desc("folder"), cl::Hidden,
+               cl::desc("Write the completions and the page of man(1) to this "
+                        "folder: for the build."),
+               cl::cat(OurCategory));
 cl::opt<bool> PrintPchFlags(
     "print-pch-flags", cl::cat(OurCategory),
     cl::desc("Precompile LibTorch's headers for stock clang-tidy-19,\n"
@@ -383,6 +397,7 @@ Options collect(std::unique_ptr<clang::tooling::CompilationDatabase> Flags) {
   Options Result;
   Result.Sources = Sources;
   Result.StdinFilename = StdinFilename;
+  Result.Watch = Watch;
   Result.BuildPath = BuildPath;
   Result.ExtraArgs = ExtraArgs;
   Result.ExtraArgsBefore = ExtraArgsBefore;
@@ -473,6 +488,14 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
     return std::nullopt;
   }
   cl::PrintOptionValues();
+  if (Completions.getNumOccurrences()) {
+    if (writeCompletions(outs(), Completions))
+      std::exit(0);
+    error() << "--completions knows the shells bash, zsh and fish\n";
+    return std::nullopt;
+  }
+  if (ShellFiles.getNumOccurrences())
+    std::exit(writeShellFiles(ShellFiles, Overview, Footer) ? 0 : 1);
 
   Options Result = collect(std::move(Flags));
   if (Jobs.getNumOccurrences() && !Jobs) {
@@ -498,6 +521,14 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
       return std::nullopt;
     }
     Result.Sources = {Result.StdinFilename};
+  }
+  if (Watch && (!Result.StdinFilename.empty() || Result.Diff == "-" ||
+                AddNolint.getNumOccurrences() ||
+                !Result.WriteBaseline.empty())) {
+    error() << "--watch reads files again and again: it does not go together "
+               "with --stdin-filename, --diff=-, --add-nolint and "
+               "--write-baseline\n";
+    return std::nullopt;
   }
   if (Statistics &&
       (ShowFixes || (!IsText && Result.Output != Format::JsonLines))) {

@@ -84,6 +84,9 @@ struct Options {
   /// Seconds of wall time for one file; 0: no limit.
   unsigned Timeout = 0;
 
+  /// Analyse again when a file changes.
+  bool Watch = false;
+
   bool CheckProfile = false;
   std::string ProfilePrefix;
 

@@ -26,18 +26,6 @@ std::string read(StringRef Path, vfs::FileSystem &FS) {
   return Text ? (*Text)->getBuffer().str() : "";
 }
 
-std::string findRoot(StringRef Folder, vfs::FileSystem &FS) {
-  std::string Outermost;
-  for (StringRef Each = Folder; !Each.empty();
-       Each = sys::path::parent_path(Each)) {
-    if (FS.exists(below(Each, ".git")))
-      return Each.str();
-    if (FS.exists(below(Each, "CMakeLists.txt")))
-      Outermost = Each.str();
-  }
-  return Outermost.empty() ? Folder.str() : Outermost;
-}
-
 bool isBuildFile(StringRef Path) {
   const StringRef Name = sys::path::filename(Path);
   return Name == "CMakeLists.txt" || Name == "CMakePresets.json" ||
@@ -309,7 +297,7 @@ InferredFlags inferFlags(StringRef Folder, StringRef LibTorch,
                          StringRef BuildFolder,
                          IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   InferredFlags Result;
-  Result.Root = findRoot(comparablePath(Folder), *FS);
+  Result.Root = projectRoot(comparablePath(Folder), *FS);
   auto Project = std::make_unique<Tree>(Result.Root, FS);
   Result.Standard = Project->Standard;
   Result.Definitions = Project->Definitions;

@@ -52,6 +52,18 @@ std::vector<std::string> filesBelow(StringRef Folder, vfs::FileSystem &FS,
   return Result;
 }
 
+std::string projectRoot(StringRef Folder, vfs::FileSystem &FS) {
+  std::string Outermost;
+  for (StringRef Each = Folder; !Each.empty();
+       Each = sys::path::parent_path(Each)) {
+    if (FS.exists(below(Each, ".git")))
+      return Each.str();
+    if (FS.exists(below(Each, "CMakeLists.txt")))
+      Outermost = Each.str();
+  }
+  return Outermost.empty() ? Folder.str() : Outermost;
+}
+
 bool isSourceName(StringRef Path) {
   return is_contained({".cpp", ".cc", ".cxx", ".c++", ".C"},
                       sys::path::extension(Path));

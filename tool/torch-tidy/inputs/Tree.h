@@ -24,6 +24,10 @@ std::vector<std::string> filesBelow(llvm::StringRef Folder,
                                     llvm::vfs::FileSystem &FS,
                                     size_t MaxFiles = 100000);
 
+/// The project that a folder belongs to: the nearest folder at or above it that
+/// is a checkout (.git), else the outermost with a CMakeLists.txt, else itself.
+std::string projectRoot(llvm::StringRef Folder, llvm::vfs::FileSystem &FS);
+
 /// A C++ source file by its name: .cpp, .cc, .cxx, .c++, .C.
 bool isSourceName(llvm::StringRef Path);
 
