@@ -189,15 +189,17 @@ std::string roff(StringRef Text) {
 
 /// What stands indented is as it is; the rest are paragraphs.
 void writeText(raw_ostream &OS, StringRef Text) {
-  bool IsVerbatim = false;
+  bool IsVerbatim = false, IsFirst = true;
   SmallVector<StringRef> Lines;
   Text.trim('\n').split(Lines, '\n');
   for (StringRef Line : Lines) {
     const bool IsIndented = Line.starts_with(" ");
     if (!Line.empty() && IsIndented != IsVerbatim) {
-      OS << (IsIndented ? ".PP\n.nf\n" : ".fi\n.PP\n");
+      OS << (IsIndented ? "" : ".fi\n") << (IsFirst ? "" : ".PP\n")
+         << (IsIndented ? ".nf\n" : "");
       IsVerbatim = IsIndented;
     }
+    IsFirst = false;
     if (!Line.empty())
       OS << roff(Line) << '\n';
     else if (!IsVerbatim)
