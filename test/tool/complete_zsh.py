@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Types lines into a zsh on a terminal that has the completions of a folder, presses Tab twice,
+"""Types lines into a zsh on a terminal that has the completions of a folder, presses Tab,
 and prints for each what the shell completes or lists.
 
     complete_zsh.py FOLDER LINE...
@@ -45,7 +45,7 @@ def main() -> None:
     for line in lines:
         os.write(ours, line.encode())
         read(ours, 0.5)
-        os.write(ours, b"\t\t")
+        os.write(ours, b"\t")
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x07", "", read(ours, 2))
         listed = [each.strip() for each in text.replace("\r", "\n").split("\n")
                   if each.strip() and PROMPT.strip() not in each]

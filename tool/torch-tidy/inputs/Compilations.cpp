@@ -148,8 +148,9 @@ Compilations loadCompilations(Options &Line,
       }
       Line.Sources.push_back(Tree);
     }
-    InferredFlags Flags = inferFlags(folderOf(Line.Sources.front()),
-                                     Line.LibTorch, Line.BuildPath, FS);
+    InferredFlags Flags = inferFlags(
+        folderOf(Line.Sources.front()), Line.LibTorch,
+        Line.BuildPath.empty() ? StringRef() : StringRef(Folder), FS);
     tellInferred(Flags);
     Database = std::move(Flags.Database);
     Result.Definitions = std::move(Flags.Definitions);
