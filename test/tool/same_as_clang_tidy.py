@@ -152,7 +152,8 @@ DEFAULT_CHECKS = re.compile(r"(?:clang-diagnostic-\*,clang-analyzer-\*|"
 OTHER_TESTS = {"load"}
 
 SUMMARY = re.compile(r"^(?:Suppressed|Use -header|Found compiler|Fixes have|"
-                     r"clang-tidy applied|torch-tidy: note: \d+ findings? fixed|\d+ warnings? treated|command-line option|"
+                     r"clang-tidy applied|torch-tidy: note: \d+ findings? fixed|"
+                     r"\d+ warnings? treated|command-line option|"
                      r"===).*$", re.M)
 
 

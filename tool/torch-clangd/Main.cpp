@@ -142,8 +142,7 @@ void wrappedScheduler(TUScheduler *This,
 
 int main(int Argc, char *Argv[]) {
   static int Anchor;
-  const std::string Executable =
-      sys::fs::getMainExecutable(Argv[0], &Anchor);
+  const std::string Executable = sys::fs::getMainExecutable(Argv[0], &Anchor);
   SmallString<256> Pages = sys::path::parent_path(Executable);
   sys::path::append(Pages, TORCH_TIDY_DATA_FROM_BIN, "docs", "checks");
   sys::path::remove_dots(Pages, /*remove_dot_dot=*/true);

@@ -5,9 +5,9 @@
 
 namespace torchtidy::tool {
 
-/// --explain: the page of a torch check, with or without "torch-", the address of LLVM's page of a stock
-/// check, or "levels". Executable is this program's path. Returns the exit
-/// code.
+/// --explain: the page of a torch check, with or without "torch-", the address
+/// of LLVM's page of a stock check, or "levels". Executable is this program's
+/// path. Returns the exit code.
 int explain(llvm::StringRef Topic, llvm::StringRef Executable);
 
 } // namespace torchtidy::tool

@@ -57,17 +57,16 @@ json::Value toJson(ArrayRef<std::string> Enabled, StringRef Executable) {
   json::Array All;
   for (const CheckInfo &Check : registry()) {
     PageSummary Page = summaryOfCheck(Check.Name, Executable);
-    All.push_back(
-        json::Object{{"name", Check.Name},
-                     {"level", Check.Level},
-                     {"default", Check.Level <= DefaultLevel},
-                     {"enabled", is_contained(Enabled, Check.Name)},
-                     {"family", Check.Folder},
-                     {"harm", std::move(Page.Harm)},
-                     {"fix", Page.HasFix},
-                     {"finds", std::move(Page.Finds)},
-                     {"evidence", Check.Evidence},
-                     {"page", pagePath(Check.Name, Executable)}});
+    All.push_back(json::Object{{"name", Check.Name},
+                               {"level", Check.Level},
+                               {"default", Check.Level <= DefaultLevel},
+                               {"enabled", is_contained(Enabled, Check.Name)},
+                               {"family", Check.Folder},
+                               {"harm", std::move(Page.Harm)},
+                               {"fix", Page.HasFix},
+                               {"finds", std::move(Page.Finds)},
+                               {"evidence", Check.Evidence},
+                               {"page", pagePath(Check.Name, Executable)}});
   }
   for (StringRef Check : Enabled)
     if (!findCheck(Check))

@@ -261,9 +261,8 @@ int main(int Argc, const char **Argv) {
   if (!Line)
     return 1;
   if (Line->Watch && !torchtidy::tool::isWatched())
-    return torchtidy::tool::watch(
-        std::vector<std::string>(Argv, Argv + Argc),
-        torchtidy::tool::watchedFolders(*Line));
+    return torchtidy::tool::watch(std::vector<std::string>(Argv, Argv + Argc),
+                                  torchtidy::tool::watchedFolders(*Line));
   static int Anchor;
   return torchtidy::tool::run(std::move(*Line),
                               sys::fs::getMainExecutable(Argv[0], &Anchor));

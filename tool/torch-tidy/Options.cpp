@@ -1,5 +1,6 @@
 #include "Options.h"
 #include "CheckNames.h"
+#include "CommandLine.h"
 #include "Levels.h"
 #include "Messages.h"
 #include "Registry.h"
@@ -55,16 +56,16 @@ cl::opt<bool> Statistics(
     cl::desc("Print how many findings there are of each check, most\n"
              "first, in place of the findings; with --format=jsonl as\n"
              "JSON."));
-cl::opt<bool> ShowFixes(
-    "show-fixes", cl::cat(OurCategory),
-    cl::desc("Print what --fix would do as a diff, in place of the\n"
-             "findings, for 'git apply' and 'patch -p1'; no file is\n"
-             "changed."));
-cl::opt<std::string> AddNolint(
-    "add-nolint", cl::value_desc("reason"), cl::cat(OurCategory),
-    cl::desc("Silence all findings: put the comment\n"
-             "'NOLINTNEXTLINE(check): reason' before each line, in\n"
-             "place of showing them."));
+cl::opt<bool>
+    ShowFixes("show-fixes", cl::cat(OurCategory),
+              cl::desc("Print what --fix would do as a diff, in place of the\n"
+                       "findings, for 'git apply' and 'patch -p1'; no file is\n"
+                       "changed."));
+cl::opt<std::string>
+    AddNolint("add-nolint", cl::value_desc("reason"), cl::cat(OurCategory),
+              cl::desc("Silence all findings: put the comment\n"
+                       "'NOLINTNEXTLINE(check): reason' before each line, in\n"
+                       "place of showing them."));
 cl::opt<std::string> BaselineFile(
     "baseline", cl::value_desc("filename"), cl::cat(OurCategory),
     cl::desc("Leave out the findings that this file holds, wherever\n"
@@ -261,8 +262,8 @@ cl::opt<std::string>
                   cl::desc("Store these times as JSON files instead."));
 
 cl::opt<std::string>
-    ListChecks("list-checks", cl::value_desc("table|json"),
-               cl::ValueOptional, cl::cat(TidyCategory),
+    ListChecks("list-checks", cl::value_desc("table|json"), cl::ValueOptional,
+               cl::cat(TidyCategory),
                cl::desc("List the enabled checks and exit; with --checks='*'\n"
                         "all there are. --list-checks=table: with their\n"
                         "levels, whether they have a fix, and what they find.\n"
@@ -294,55 +295,6 @@ cl::list<std::string> Load(
       error() << "cannot load '" << File << "': " << Reason << '\n';
     }));
 
-constexpr StringLiteral Overview =
-    "torch-tidy finds mistakes in C++ code that uses LibTorch\n\n"
-    "  torch-tidy src/                          all sources of a folder\n"
-    "  torch-tidy -p build                      all that is compiled in "
-    "build/\n"
-    "  torch-tidy -p build src/train.cpp        one file, flags from "
-    "build/compile_commands.json\n"
-    "  torch-tidy train.cpp -- -std=c++17 -isystem libtorch/include \\\n"
-    "      -isystem libtorch/include/torch/csrc/api/include\n"
-    "                                           flags after '--'\n"
-    "  torch-tidy --fix -p build src/train.cpp  apply what the findings "
-    "suggest\n"
-    "  torch-tidy --explain torch-missing-zero-grad\n"
-    "                                           what a check means\n\n"
-    "It is clang-tidy with the torch checks built in: the same command line, "
-    "the same\n"
-    ".clang-tidy files, NOLINT comments and exit codes.\n";
-
-constexpr StringLiteral Footer =
-    "\nSources and flags:\n"
-    "  The flags of a source file come from the compile_commands.json in the "
-    "folder\n"
-    "  of -p, or else in the folders above the first source, or in 'build' "
-    "there.\n"
-    "  CMake writes it with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON. Flags after "
-    "'--'\n"
-    "  take its place. Without any the flags are inferred from the source "
-    "tree.\n"
-    "  A folder stands for the sources in it, a glob in quotes ('src/*.cpp') "
-    "for\n"
-    "  those that match; its '*' matches slashes too. With -p alone everything "
-    "is\n"
-    "  analysed.\n"
-    "  @file on the command line stands for the arguments in that file.\n"
-    "\nConfiguration:\n"
-    "  The .clang-tidy in the folder of a source file, or above it, is YAML:\n"
-    "      Checks: '-*,torch-*,bugprone-*'\n"
-    "      WarningsAsErrors: 'torch-missing-zero-grad'\n"
-    "      HeaderFilterRegex: 'src/.*'\n"
-    "      CheckOptions:\n"
-    "        torch-missing-no-grad.Strict: true\n"
-    "  Later says more: --level's default, .clang-tidy, --level, --checks.\n"
-    "  --dump-config prints what holds, --verify-config finds misspelt names.\n"
-    "\nExit code:\n"
-    "  0  the files were analysed, with findings or without\n"
-    "  1  compile errors, a file that could not be analysed, findings of\n"
-    "     --warnings-as-errors or --fail-on, or a command line in error\n"
-    "  130  ended by Ctrl-C (128 and the number of the signal)\n";
-
 void printVersion(raw_ostream &OS) {
   OS << "torch-tidy version " TORCH_TIDY_VERSION "\n"
      << "  LLVM version " << LLVM_VERSION_STRING << '\n';
@@ -364,33 +316,6 @@ bool readLevel(const cl::opt<std::string> &Opt, std::optional<unsigned> &Out) {
   error() << "unknown level in --" << Opt.ArgStr << '=' << Opt.getValue()
           << ": the levels are 0, 1 and 2; see --explain levels\n";
   return false;
-}
-
-/// LLVM's words about options that there are not, each line with the program's
-/// name before it; what it says may be meant is the nearest, be it far away.
-void tellUnknown(StringRef Reason, StringRef Program) {
-  constexpr StringLiteral Unknown = "Unknown command line argument '",
-                          Meant = "Did you mean '";
-  StringRef Name;
-  while (!Reason.empty()) {
-    auto [Line, Rest] = Reason.split('\n');
-    Reason = Rest;
-    Line.consume_front(Program);
-    Line.consume_front(": ");
-    StringRef Option = Line;
-    if (Option.consume_front(Unknown)) {
-      Name = Option.take_until([](char C) { return C == '=' || C == '\''; });
-      error() << Line << '\n';
-    } else if (Option.consume_front(Meant)) {
-      const StringRef Nearest =
-          Option.take_until([](char C) { return C == '=' || C == '\''; });
-      const unsigned Most = std::max<size_t>(2, Name.trim('-').size() / 3);
-      if (Name.trim('-').edit_distance(Nearest.trim('-'), true, Most) <= Most)
-        note() << Line << '\n';
-    } else if (!Line.empty()) {
-      error() << Line << '\n';
-    }
-  }
 }
 
 Options collect(std::unique_ptr<clang::tooling::CompilationDatabase> Flags) {
@@ -511,55 +436,11 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
     }
     Result.Output = *Known;
   }
-  const bool IsText = Result.Output == Format::Text;
-  if (!Result.StdinFilename.empty()) {
-    if (!Result.Sources.empty() || Fix || FixErrors || FixNotes ||
-        !Result.WriteBaseline.empty() || Result.Diff == "-") {
-      error() << "--stdin-filename reads the only source from standard input: "
-                 "it goes with no other one, and not with --fix, "
-                 "--write-baseline or --diff=-\n";
-      return std::nullopt;
-    }
-    Result.Sources = {Result.StdinFilename};
-  }
-  if (Watch && (!Result.StdinFilename.empty() || Result.Diff == "-" ||
-                AddNolint.getNumOccurrences() ||
-                !Result.WriteBaseline.empty())) {
-    error() << "--watch reads files again and again: it does not go together "
-               "with --stdin-filename, --diff=-, --add-nolint and "
-               "--write-baseline\n";
-    return std::nullopt;
-  }
-  if (Statistics &&
-      (ShowFixes || (!IsText && Result.Output != Format::JsonLines))) {
-    error() << "--statistics goes with --format=text and --format=jsonl, and "
-               "not with --show-fixes\n";
-    return std::nullopt;
-  }
   if (AddNolint.getNumOccurrences() &&
-      (StringRef(AddNolint).trim().empty() ||
-       StringRef(AddNolint).contains('\n'))) {
+      (Result.AddNolint.find_first_not_of(" \t") == std::string::npos ||
+       Result.AddNolint.find('\n') != std::string::npos)) {
     error() << "--add-nolint needs a reason on one line: why these findings "
                "are as they should be\n";
-    return std::nullopt;
-  }
-  if (AddNolint.getNumOccurrences() &&
-      (ShowFixes || Statistics || Fix || FixErrors || FixNotes || !IsText ||
-       !Result.StdinFilename.empty() || !Result.WriteBaseline.empty())) {
-    error() << "--add-nolint changes the files and prints no findings: it does "
-               "not go together with fixes, formats, --statistics, "
-               "--stdin-filename and --write-baseline\n";
-    return std::nullopt;
-  }
-  if (ShowFixes && !IsText) {
-    error() << "--show-fixes prints a diff: it does not go together with "
-               "--format\n";
-    return std::nullopt;
-  }
-  if (!Result.WriteBaseline.empty() &&
-      (!Result.Baseline.empty() || !Result.Diff.empty())) {
-    error() << "--write-baseline writes all findings: it does not go together "
-               "with --baseline or --diff\n";
     return std::nullopt;
   }
   if (Diff.getNumOccurrences() && Result.Diff.empty()) {
@@ -567,6 +448,12 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
                "input\n";
     return std::nullopt;
   }
+  if (const std::string Conflict = conflictIn(Result); !Conflict.empty()) {
+    error() << Conflict << '\n';
+    return std::nullopt;
+  }
+  if (!Result.StdinFilename.empty())
+    Result.Sources = {Result.StdinFilename};
   if (ListChecks.getNumOccurrences()) {
     const std::optional<ListStyle> Style =
         StringSwitch<std::optional<ListStyle>>(ListChecks)

@@ -43,7 +43,7 @@ PageSummary summaryOf(StringRef Page) {
   if (Paragraphs.size() < 3)
     return Result;
   const std::string Finds = joined(Paragraphs[1]);
-  Result.Finds = Finds.substr(0, Finds.find(". ")) ;
+  Result.Finds = Finds.substr(0, Finds.find(". "));
   if (StringRef(Finds).contains(". "))
     Result.Finds += '.';
   for (StringRef Each : Paragraphs) {

@@ -110,8 +110,8 @@ void writeBash(raw_ostream &OS) {
     Names += (Names.empty() ? "" : " ") + Each.dashed() +
              (Each.Value.empty() || Each.Name.size() == 1 ? "" : "=");
     if (!Each.Values.empty())
-      OS << "    " << Each.dashed() << "=*) values="
-         << quoted(join(Each.Values, " ")) << " ;;\n";
+      OS << "    " << Each.dashed()
+         << "=*) values=" << quoted(join(Each.Values, " ")) << " ;;\n";
   }
   OS << "    --*=* | [!-]* | '') mapfile -t COMPREPLY < <(compgen -f -- "
         "\"${cur#--*=}\"); return ;;\n"

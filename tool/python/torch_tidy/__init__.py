@@ -5,7 +5,6 @@ programs are not on the path.
 """
 
 import os
-import sys
 import sysconfig
 from pathlib import Path
 
@@ -16,11 +15,9 @@ def program(name: str = "torch-tidy") -> Path:
     """Where torch-tidy, torch-clangd or torch-confirm is; FileNotFoundError where not."""
     folders = [sysconfig.get_path("scripts")]
     # pip install --user, and pip install --target FOLDER.
-    if sys.version_info >= (3, 10):
-        user = sysconfig.get_preferred_scheme("user")
-    else:
-        user = {"nt": "nt_user"}.get(os.name, "posix_user")
-    folders.append(sysconfig.get_path("scripts", scheme=user))
+    # Python 3.8 and 3.9 do not say which scheme that is.
+    scheme = getattr(sysconfig, "get_preferred_scheme", lambda _: f"{os.name}_user")
+    folders.append(sysconfig.get_path("scripts", scheme("user")))
     folders.append(str(Path(__file__).resolve().parent.parent / "bin"))
     for folder in folders:
         found = Path(folder, name)

@@ -36,10 +36,11 @@ private:
 
   void head() {
     To.Out << "torch-confirm report: "
-        << (Run.Command.empty() ? "the program" : shortPath(Run.Command[0]))
-        << ' ' << endText(Run) << format(", %.1f s", Run.Seconds)
-        << (Run.LibTorch.empty() ? "" : ", LibTorch " + Run.LibTorch) << ", "
-        << (Run.CudaDevice.empty() ? "no CUDA device" : Run.CudaDevice) << '\n';
+           << (Run.Command.empty() ? "the program" : shortPath(Run.Command[0]))
+           << ' ' << endText(Run) << format(", %.1f s", Run.Seconds)
+           << (Run.LibTorch.empty() ? "" : ", LibTorch " + Run.LibTorch) << ", "
+           << (Run.CudaDevice.empty() ? "no CUDA device" : Run.CudaDevice)
+           << '\n';
   }
 
   /// What a program died of comes first.

@@ -33,13 +33,11 @@ private:
 
   void idle() {
     for (const DeviceBusy &Each : Of.Devices)
-      row(format("device %u ran no kernel for %s of %s%s%s", Each.Index,
-                 percent(1 - Each.Share).c_str(),
-                 secondsText(Each.Seconds).c_str(),
-                 1 - Each.Share > MuchIdle
-                     ? ": the host does not keep it busy"
-                     : "",
-                 Each.IsShared ? " (other programs used it, too)" : ""));
+      row(format(
+          "device %u ran no kernel for %s of %s%s%s", Each.Index,
+          percent(1 - Each.Share).c_str(), secondsText(Each.Seconds).c_str(),
+          1 - Each.Share > MuchIdle ? ": the host does not keep it busy" : "",
+          Each.IsShared ? " (other programs used it, too)" : ""));
   }
 
   void times() {
@@ -52,7 +50,7 @@ private:
         Text += (Text.empty() ? "" : ", ") + std::string(nameOf(WorkPhase(I))) +
                 " " + percent(Share);
     To.section("TIME",
-            "of " + secondsText(Run.Seconds) + " in operations: " + Text);
+               "of " + secondsText(Run.Seconds) + " in operations: " + Text);
     idle();
     size_t Shown = 0;
     for (const TimeRow &Each : Of.Times) {
@@ -96,8 +94,9 @@ private:
       return;
     std::map<std::string, std::pair<uint64_t, int64_t>> Kinds;
     for (const NetworkTensor &Each : Run.Network) {
-      auto &Sum = Kinds[std::string(Each.IsBuffer ? "buffers " : "parameters ") +
-                       Each.Type + " on " + Each.Device];
+      auto &Sum =
+          Kinds[std::string(Each.IsBuffer ? "buffers " : "parameters ") +
+                Each.Type + " on " + Each.Device];
       ++Sum.first;
       Sum.second += Each.Bytes;
     }

@@ -72,8 +72,8 @@ struct ProbeSide {
   /// is something to tell, before it networkStarts() and the tensors.
   bool (*networkBegins)();
   void (*networkStarts)();
-  /// Type: of its elements; Flags: NetworkFlag; StateBytes: of what an optimizer
-  /// keeps for it, as far as it has told.
+  /// Type: of its elements; Flags: NetworkFlag; StateBytes: of what an
+  /// optimizer keeps for it, as far as it has told.
   void (*networkTensor)(const char *Name, const char *Type, const char *Device,
                         const char *Shape, int64_t Bytes, const void *Memory,
                         uint32_t Flags, int64_t StateBytes);

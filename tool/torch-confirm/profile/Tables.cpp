@@ -107,7 +107,8 @@ void addModules(const Recording &Run, Profile &To) {
   }
 }
 
-/// Those that are not as most are. What: the words before a value, with a space.
+/// Those that are not as most are. What: the words before a value, with a
+/// space.
 template <typename Of>
 void addOdd(const Recording &Run, Profile &To, const Of &Property,
             const char *What) {

@@ -36,7 +36,8 @@ public:
     if (!Handle)
       return;
     int (*Init)() = nullptr;
-    IsThere = find(Init, "nvmlInit_v2") && find(Count, "nvmlDeviceGetCount_v2") &&
+    IsThere = find(Init, "nvmlInit_v2") &&
+              find(Count, "nvmlDeviceGetCount_v2") &&
               find(ByIndex, "nvmlDeviceGetHandleByIndex_v2") &&
               find(Use, "nvmlDeviceGetUtilizationRates") &&
               find(Name, "nvmlDeviceGetName") && Init() == 0;

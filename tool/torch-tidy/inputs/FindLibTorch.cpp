@@ -108,8 +108,7 @@ private:
   /// That of find_package(Torch), or one of the folders that it looks in.
   bool atConfig(const std::string &Config) {
     // .../share/cmake/Torch
-    return !Config.empty() &&
-           at(comparablePath(below(Config, "../../..")));
+    return !Config.empty() && at(comparablePath(below(Config, "../../..")));
   }
   bool atPrefixes(StringRef Prefixes, char Separator) {
     SmallVector<StringRef> Folders;
@@ -213,19 +212,17 @@ private:
           return true;
     told("'.venv' and 'venv' there");
     static int Anchor;
-    const std::string Executable =
-        sys::fs::getMainExecutable(nullptr, &Anchor);
+    const std::string Executable = sys::fs::getMainExecutable(nullptr, &Anchor);
     const StringRef Own =
         sys::path::parent_path(sys::path::parent_path(Executable));
     if (inEnvironment(Own))
       return true;
     told("the Python of '" + Own + "', where torch-tidy is");
     // Without importing it, which takes seconds.
-    if (at(outputOf("python3",
-                    {"-c", "import importlib.util as u\n"
-                           "s = u.find_spec('torch')\n"
-                           "print(s.submodule_search_locations[0] "
-                           "if s else '')"})))
+    if (at(outputOf("python3", {"-c", "import importlib.util as u\n"
+                                      "s = u.find_spec('torch')\n"
+                                      "print(s.submodule_search_locations[0] "
+                                      "if s else '')"})))
       return true;
     told("the package 'torch' of python3");
     return false;
@@ -275,8 +272,8 @@ private:
 
 } // namespace
 
-FoundLibTorch findLibTorch(StringRef Given, StringRef Root, StringRef BuildFolder,
-                      vfs::FileSystem &FS) {
+FoundLibTorch findLibTorch(StringRef Given, StringRef Root,
+                           StringRef BuildFolder, vfs::FileSystem &FS) {
   if (Given.empty())
     return Search(Root, BuildFolder, FS).run();
   FoundLibTorch Result;

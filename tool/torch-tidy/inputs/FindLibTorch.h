@@ -32,7 +32,8 @@ struct FoundLibTorch {
 /// ($AMENT_PREFIX_PATH); /opt/libtorch, /usr/local/libtorch, ~/libtorch; the
 /// one that tool/quickstart has fetched; /usr/local/include, /usr/include.
 FoundLibTorch findLibTorch(llvm::StringRef Given, llvm::StringRef Root,
-                      llvm::StringRef BuildFolder, llvm::vfs::FileSystem &FS);
+                           llvm::StringRef BuildFolder,
+                           llvm::vfs::FileSystem &FS);
 
 /// What Clang needs to find its headers.
 std::vector<std::string> libTorchFlags(llvm::StringRef Include,

@@ -24,7 +24,8 @@ struct InferredFlags {
   std::map<std::string, std::string> Definitions;
 };
 
-/// For the project that Folder belongs to (projectRoot). LibTorch: where it is, BuildFolder: a build of it, if these are known.
+/// For the project that Folder belongs to (projectRoot). LibTorch: where it is,
+/// BuildFolder: a build of it, if these are known.
 ///
 /// The language standard is the newest that a build file of the tree names, at
 /// least C++17. An include that leads nowhere leads to the file of the tree

@@ -166,7 +166,7 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
   const bool MayFix =
       WantsFixes && !Done.Signal && (!CompileErrors || Line.FixErrors);
   const MissingHeaders Missing = findMissingHeaders(All);
-  const unsigned Hidden = Missing.empty()      ? 0
+  const unsigned Hidden = Missing.empty()     ? 0
                           : Given.AreInferred ? removeCompileErrors(All)
                                               : removeConsequences(All);
   limitCompileErrors(All);
@@ -217,7 +217,8 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
     return 128 + Done.Signal;
   }
 
-  if (!writeFiles(Line, Reported, Sarif, Sources.empty() ? "" : Sources.front()))
+  if (!writeFiles(Line, Reported, Sarif,
+                  Sources.empty() ? "" : Sources.front()))
     return 1;
 
   if (!Line.Quiet) {

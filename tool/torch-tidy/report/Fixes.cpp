@@ -24,9 +24,8 @@ void add(tooling::Replacements &To, const tooling::Replacement &Edit) {
     const unsigned Length =
         To.getShiftedCodePosition(Edit.getOffset() + Edit.getLength()) - Begin;
     if (Length == Edit.getLength())
-      To = To.merge(tooling::Replacements(
-          tooling::Replacement(Edit.getFilePath(), Begin, Length,
-                               Edit.getReplacementText())));
+      To = To.merge(tooling::Replacements(tooling::Replacement(
+          Edit.getFilePath(), Begin, Length, Edit.getReplacementText())));
   }
 }
 
@@ -104,11 +103,12 @@ bool printDiff(StringRef File, StringRef Before, StringRef After) {
   // For a file elsewhere the path as a whole: git's own have no "/" in front.
   Name.consume_front("/");
   const Scratch Old(Before), New(After);
-  const std::string OldName = ("a/" + Name).str(), NewName = ("b/" + Name).str();
+  const std::string OldName = ("a/" + Name).str(),
+                    NewName = ("b/" + Name).str();
   outs().flush();
   // 1: they differ.
-  const StringRef Words[] = {*Diff,   "-u",    "--label", OldName, "--label",
-                             NewName, Old.Path, New.Path};
+  const StringRef Words[] = {*Diff,     "-u",    "--label", OldName,
+                             "--label", NewName, Old.Path,  New.Path};
   return sys::ExecuteAndWait(*Diff, Words) <= 1;
 }
 
@@ -136,8 +136,8 @@ bool showFixes(const Findings &All, bool FromNotes, ClangTidyContext &Context,
     const ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
         FS->getBufferForFile(File);
     if (!Text) {
-      error() << "cannot read '" << File
-              << "': " << Text.getError().message() << '\n';
+      error() << "cannot read '" << File << "': " << Text.getError().message()
+              << '\n';
       return false;
     }
     const StringRef Before = (*Text)->getBuffer();

@@ -2,8 +2,8 @@
 #ifndef TORCHTIDY_TOOL_REPORT_FIXES_H
 #define TORCHTIDY_TOOL_REPORT_FIXES_H
 
-#include "report/Report.h"
 #include "clang-tidy/ClangTidy.h"
+#include "report/Report.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
 namespace torchtidy::tool {

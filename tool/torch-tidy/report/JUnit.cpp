@@ -32,8 +32,7 @@ void writeCase(raw_ostream &OS, const ClangTidyError &Finding,
   auto Place = [&](const tooling::DiagnosticMessage &At) {
     if (At.FilePath.empty())
       return std::string();
-    const SourcePlace Begin =
-        Where.place(At.FilePath, Folder, At.FileOffset);
+    const SourcePlace Begin = Where.place(At.FilePath, Folder, At.FileOffset);
     return Where.name(At.FilePath, Folder) + ":" + std::to_string(Begin.Line) +
            ":" + std::to_string(Begin.Column);
   };

@@ -88,9 +88,8 @@ std::string commented(StringRef Name, const Text &Of, const ByLine &Wanted,
       continue;
     }
     const auto Here = Wanted.find(N);
-    const bool IsThere =
-        N && Of.line(N - 1).trim().starts_with(Begin) &&
-        Of.line(N - 1).contains(')');
+    const bool IsThere = N && Of.line(N - 1).trim().starts_with(Begin) &&
+                         Of.line(N - 1).contains(')');
     if (Here != Wanted.end() && !IsThere) {
       if (Of.isBroken(N)) {
         note() << Name << ':' << N + 1
@@ -134,8 +133,8 @@ int addNolint(const Findings &All, StringRef Reason,
     const ErrorOr<std::unique_ptr<MemoryBuffer>> Source =
         FS->getBufferForFile(File);
     if (!Source) {
-      error() << "cannot read '" << File
-              << "': " << Source.getError().message() << '\n';
+      error() << "cannot read '" << File << "': " << Source.getError().message()
+              << '\n';
       return 1;
     }
     const std::string Result =

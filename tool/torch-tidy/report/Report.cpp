@@ -124,8 +124,8 @@ void explainMissingHeaders(const MissingHeaders &Missing, bool AreInferred,
            << (Each.More ? "them" : "it") << ", and findings may be missing\n";
   }
   if (Hidden)
-    note() << counted(Hidden, "compile error")
-           << (Hidden == 1 ? " is" : " are") << " not shown: "
+    note() << counted(Hidden, "compile error") << (Hidden == 1 ? " is" : " are")
+           << " not shown: "
            << (AreInferred ? "the flags are inferred, and headers are missing\n"
                            : "LibTorch's headers are missing\n");
   if (!NoLibTorch)

@@ -345,8 +345,8 @@ void stepEnds(void *Optimizer, uint32_t Site) {
       By != All->Optimizers.end() && isDue(++By->second.Steps);
   forParametersOf(Optimizer, [&](const at::Tensor &Of, Parameter &Known) {
     if (IsLooking) {
-      Known.StateBytes = bytesKeptFor(
-          Of, *static_cast<torch::optim::Optimizer *>(Optimizer));
+      Known.StateBytes =
+          bytesKeptFor(Of, *static_cast<torch::optim::Optimizer *>(Optimizer));
       if (Of.has_storage())
         Probe->networkStepped(Of.storage().data(), Of.grad().defined(),
                               Known.StateBytes);

@@ -53,7 +53,8 @@ int64_t bytesKeptFor(const at::Tensor &Parameter,
   if (auto *Of = dynamic_cast<SGDParamState *>(Kept))
     return bytesOf({&Of->momentum_buffer()});
   if (auto *Of = dynamic_cast<RMSpropParamState *>(Kept))
-    return bytesOf({&Of->square_avg(), &Of->momentum_buffer(), &Of->grad_avg()});
+    return bytesOf(
+        {&Of->square_avg(), &Of->momentum_buffer(), &Of->grad_avg()});
   if (auto *Of = dynamic_cast<AdagradParamState *>(Kept))
     return bytesOf({&Of->sum()});
   // What LBFGS keeps is for all parameters together.

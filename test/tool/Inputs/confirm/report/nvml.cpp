@@ -1,6 +1,7 @@
-// In place of NVIDIA's management library: two devices, of which the first computes a quarter
-// of the time for the children of this process, and the second all the time for somebody.
-// NVML_FAKE=container: nobody knows the numbers of processes, and there is one device.
+// In place of NVIDIA's management library: two devices, of which the first
+// computes a quarter of the time for the children of this process, and the
+// second all the time for somebody. NVML_FAKE=container: nobody knows the
+// numbers of processes, and there is one device.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -39,7 +40,8 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned Index, void **Device) {
 }
 
 int nvmlDeviceGetName(void *Device, char *Name, unsigned Room) {
-  std::snprintf(Name, Room, "Fake %d", int(static_cast<char *>(Device) - Devices));
+  std::snprintf(Name, Room, "Fake %d",
+                int(static_cast<char *>(Device) - Devices));
   return 0;
 }
 
@@ -65,5 +67,4 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *Device, unsigned *Count,
     Into[(*Count)++] = {Id, 0, 0, 0};
   return 0;
 }
-
 }

@@ -18,7 +18,8 @@
 static double train(int steps, bool keeps, bool endless) {
   torch::manual_seed(1);
   auto layer = torch::nn::Linear(64, 64);
-  torch::optim::SGD sgd(layer->parameters(), torch::optim::SGDOptions(0.01).momentum(0.9));
+  torch::optim::SGD sgd(layer->parameters(),
+                        torch::optim::SGDOptions(0.01).momentum(0.9));
   auto total = torch::zeros({});
   for (int i = 0; endless || i < steps; ++i) {
     if (endless && i == steps)
