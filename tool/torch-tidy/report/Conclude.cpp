@@ -100,10 +100,11 @@ private:
 
 } // namespace
 
-/// Prints the findings as clang-tidy does, and applies fixes. Returns how many
-/// findings count as errors.
-static unsigned handle(Findings &All, ClangTidyContext &Context,
+/// Prints the findings as clang-tidy does, and applies fixes. Takes those that
+/// are fixed out of Remaining. Returns how many findings count as errors.
+static unsigned handle(const Findings &All, ClangTidyContext &Context,
                        FixBehaviour Fix, bool Prints, bool Quiet,
+                       Findings &Remaining,
                        IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
   unsigned WarningsAsErrors = 0;
   outs().flush();
@@ -119,7 +120,7 @@ static unsigned handle(Findings &All, ClangTidyContext &Context,
   outs().flush();
   Output.reset();
   if (Said)
-    concludeFixes(Said->end(), All, Fix == FB_FixNotes, Quiet);
+    concludeFixes(Said->end(), Remaining, Fix == FB_FixNotes, Quiet);
   return WarningsAsErrors;
 }
 
@@ -188,16 +189,15 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
     writeFindings(outs(), Line.Output, All, Line.FailOn, FS);
   if (Line.Statistics && !Done.Signal)
     writeStatistics(outs(), Line.Output, All);
-  // What is fixed is gone afterwards, and fails nothing.
-  const Findings Before = MayFix ? All : Findings();
-  const Findings &Reported = MayFix ? Before : All;
+  // What is fixed fails nothing; it is reported all the same.
+  Findings Remaining = All;
   const unsigned WarningsAsErrors =
       handle(All, Context,
              !MayFix         ? FB_NoFix
              : Line.FixNotes ? FB_FixNotes
                              : FB_Fix,
              Line.Output == Format::Text && !Line.Statistics && !Line.ShowFixes,
-             Line.Quiet, FS);
+             Line.Quiet, Remaining, FS);
   if (Line.ShowFixes && !Done.Signal &&
       !showFixes(All, Line.FixNotes, Context, FS))
     return 1;
@@ -217,8 +217,7 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
     return 128 + Done.Signal;
   }
 
-  if (!writeFiles(Line, Reported, Sarif,
-                  Sources.empty() ? "" : Sources.front()))
+  if (!writeFiles(Line, All, Sarif, Sources.empty() ? "" : Sources.front()))
     return 1;
 
   if (!Line.Quiet) {
@@ -231,13 +230,14 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
     // Of a single file clang-tidy says nothing where nothing is found.
     if (Sources.size() > 1 || Line.Output != Format::Text ||
         !Line.Diff.empty() || !Line.Baseline.empty())
-      summarize(Reported, Sources.size(), Done.NumWithoutLibTorch,
+      summarize(All, Sources.size(), Done.NumWithoutLibTorch,
                 Done.Shortfalls.size(), Done.Hidden);
   }
 
   int ExitCode = Given.InWhole ? 0 : 1;
-  const auto [Gated, Example] = Line.FailOn ? countUpToLevel(All, *Line.FailOn)
-                                            : std::pair<unsigned, StringRef>();
+  const auto [Gated, Example] = Line.FailOn
+                                    ? countUpToLevel(Remaining, *Line.FailOn)
+                                    : std::pair<unsigned, StringRef>();
   if (Gated) {
     ExitCode = 1;
     if (!Line.Quiet) {
