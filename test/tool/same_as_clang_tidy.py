@@ -25,7 +25,8 @@ BOTH = NULLPTR + ",readability-else-after-return"
 # Options of torch-tidy that clang-tidy does not have.
 OUR_OPTIONS = {"level", "fail-on", "explain", "no-cache", "cache-dir", "cache-size",
                "explain-cache", "j", "timeout", "libtorch", "print-pch-flags", "sarif", "format",
-               "baseline", "write-baseline", "diff"}
+               "baseline", "write-baseline", "diff", "add-nolint", "completions",
+               "show-fixes", "statistics", "stdin-filename", "watch", "write-shell-files"}
 # LLVM's own, the same in every program that uses its command line library.
 LLVM_OPTIONS = {"help", "help-hidden", "help-list", "help-list-hidden", "h",
                 "print-all-options", "print-options", "version"}
@@ -212,6 +213,13 @@ def run(command: list[str], arguments: list[str], folder: Path) -> dict[str, str
     return result
 
 
+def accept_fixed(ours: dict[str, str]) -> None:
+    """It counts findings where clang-tidy counts edits, and says those too."""
+    ours["summary"] = re.sub(
+        r"torch-tidy: note: \d+ findings? fixed by (\d+) edits?, \d+ remains?",
+        r"clang-tidy applied \1 of \1 suggested fixes.", ours["summary"])
+
+
 def accept_usage(stock: dict[str, str], ours: dict[str, str]) -> None:
     """After a command line in error clang-tidy prints all of its help."""
     for side in stock, ours:
@@ -261,6 +269,7 @@ def main() -> int:
         says = re.search("header-filter|HeaderFilter|--config-file|dump-config.*configured", line)
         ours = run(torch_tidy, words if says else ["--header-filter=", *words], work)
         accept_usage(stock, ours)
+        accept_fixed(ours)
         for key in sorted(stock.keys() | ours.keys()):
             if stock.get(key) != ours.get(key):
                 problem(f"case '{name}': {key} differs\n"
