@@ -1,5 +1,4 @@
 #include "report/Sarif.h"
-#include "Pages.h"
 #include "Registry.h"
 #include "report/Locations.h"
 #include "report/Uri.h"
@@ -45,7 +44,6 @@ private:
   json::Object evidence(const ClangTidyError &Finding);
   json::Array notesOf(const ClangTidyError &Finding);
   unsigned rule(const ClangTidyError &Finding);
-  json::Object ruleOf(StringRef Check) const;
 
   StringRef Executable;
   Locations Where;
@@ -86,6 +84,25 @@ json::Object Log::locationOf(const tooling::FileByteRange &Range,
                                       Range.Length)}}}};
 }
 
+/// "insert 'optimizer.zero_grad();'"; a viewer shows it in a menu.
+static std::string
+describe(const std::map<StringRef, const tooling::Replacements *> &Edits) {
+  std::string Result;
+  for (const auto &[Path, Here] : Edits)
+    for (const tooling::Replacement &Each : *Here) {
+      const StringRef New = Each.getReplacementText().trim();
+      if (!Result.empty())
+        Result += ", ";
+      if (New.empty())
+        Result +=
+            Each.getLength() ? "remove what is not needed" : "add a blank";
+      else
+        Result += ((Each.getLength() ? "replace by '" : "insert '") + New + "'")
+                      .str();
+    }
+  return json::fixUTF8(Result);
+}
+
 json::Value Log::fixOf(const StringMap<tooling::Replacements> &Fix,
                        StringRef Folder) {
   std::map<StringRef, const tooling::Replacements *> Sorted;
@@ -109,7 +126,7 @@ json::Value Log::fixOf(const StringMap<tooling::Replacements> &Fix,
     Changes.push_back(json::Object{{"artifactLocation", artifact(Path, Folder)},
                                    {"replacements", std::move(Replacements)}});
   }
-  return json::Object{{"description", text("as the message says")},
+  return json::Object{{"description", text(describe(Sorted))},
                       {"artifactChanges", std::move(Changes)}};
 }
 
@@ -170,38 +187,11 @@ json::Object Log::evidence(const ClangTidyError &Finding) {
   return Result;
 }
 
-json::Object Log::ruleOf(StringRef Check) const {
-  json::Object Rule{{"id", Check}};
-  const CheckInfo *Info = findCheck(Check);
-  if (!Info) {
-    if (Check != "clang-diagnostic-error")
-      Rule["helpUri"] = stockPage(Check);
-    return Rule;
-  }
-  Rule["properties"] =
-      json::Object{{"level", Info->Level},
-                   {"evidence", Info->Evidence},
-                   {"tags", json::Array{"libtorch", Info->Folder}}};
-  Rule["defaultConfiguration"] =
-      json::Object{{"level", Info->Level < 2 ? "warning" : "note"}};
-  ErrorOr<std::unique_ptr<MemoryBuffer>> Page = readPage(Check, Executable);
-  if (!Page)
-    return Rule;
-  const StringRef Words = (*Page)->getBuffer();
-  // Below the title: the sentence that says what is found.
-  std::string Summary = Words.split("\n\n").second.split("\n\n").first.str();
-  std::replace(Summary.begin(), Summary.end(), '\n', ' ');
-  Rule["shortDescription"] = text(Summary);
-  Rule["help"] = json::Object{{"text", json::fixUTF8(Words)},
-                              {"markdown", json::fixUTF8(Words)}};
-  return Rule;
-}
-
 unsigned Log::rule(const ClangTidyError &Finding) {
   auto [It, IsNew] =
       RuleIndex.try_emplace(Finding.DiagnosticName, unsigned(Rules.size()));
   if (IsNew)
-    Rules.push_back(ruleOf(Finding.DiagnosticName));
+    Rules.push_back(sarifRule(Finding.DiagnosticName, Executable));
   return It->second;
 }
 

@@ -25,6 +25,9 @@ llvm::json::Value toSarif(const RunResult &Run, const Findings &All,
                           bool AllAnalysed, llvm::StringRef Executable,
                           llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
 
+/// What a log says of a check: a reporting descriptor.
+llvm::json::Object sarifRule(llvm::StringRef Check, llvm::StringRef Executable);
+
 } // namespace torchtidy::tool
 
 #endif
