@@ -42,7 +42,7 @@ class Program:
 
     def __init__(self, test: Test, subcommand: str = "report") -> None:
         words = [word if word != "report" else subcommand
-                 for word in test.command(test.train, "grow", "endless", "3000")]
+                 for word in test.command(test.train, "grow", "endless", "300")]
         if subcommand == "run":
             (test.scratch / "none.sarif").write_text(
                 '{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "torch-tidy"}},'
@@ -157,7 +157,7 @@ def outside(test: Test) -> None:
         # It takes some iterations to tell, and where they get slower some more.
         for name, number in [("torch-confirm", program.process.pid),
                              ("the program", program.child)]:
-            run = look_until(test, "memory grows", number)
+            run = look_until(test, "memory grows by", number)
             test.check(f"--once of {name}", run.returncode == 0, run)
             for part in [rf"LIVE +train, process {program.child}, \d:\d\d",
                          r"MEMORY +[\d.]+ MiB of tensors now, at most [\d.]+ MiB; .* resident",
@@ -189,6 +189,7 @@ def outside(test: Test) -> None:
 def terminal(test: Test) -> None:
     """From another one."""
     with Program(test) as program:
+        look_until(test, "memory grows by", program.child)
         for name, keys in [("q", "q"), ("Ctrl-C", "\x03")]:
             screen = Terminal(live(test, "--interval", "0.2", program.child), test.scratch, 100,
                               30)
@@ -207,7 +208,7 @@ def terminal(test: Test) -> None:
                        and screen.text.count("\033[?1049h") == screen.text.count("\033[?1049l"))
             test.check(f"{name}: the program goes on", program.process.poll() is None)
         screen = Terminal(live(test, program.child), test.scratch, 100, 30)
-        test.check("drawn", screen.sees("LIVE"), screen.text)
+        test.check("drawn", screen.sees(line("kept")), screen.text)
         program.end()
         test.check("it ends with the program", screen.end() == 0, screen.text)
         last = screen.text.rpartition("\033[?1049l")[2]
@@ -216,7 +217,7 @@ def terminal(test: Test) -> None:
 
 def inside(test: Test) -> None:
     """report --live, which runs the program itself."""
-    words = test.command(test.train, "grow", "endless", "3000", options=["--live"])
+    words = test.command(test.train, "grow", "endless", "300", options=["--live"])
     screen = Terminal(words, test.scratch, 120, 30)
     test.check("what is printed is shown", screen.sees("ready"), screen.text)
     test.check("the view", screen.sees(line("kept")), screen.text)
