@@ -85,7 +85,7 @@ json::Object Log::locationOf(const tooling::FileByteRange &Range,
 }
 
 /// "insert 'optimizer.zero_grad();'"; a viewer shows it in a menu.
-static std::string
+std::string
 describe(const std::map<StringRef, const tooling::Replacements *> &Edits) {
   std::string Result;
   for (const auto &[Path, Here] : Edits)
