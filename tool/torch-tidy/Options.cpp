@@ -436,11 +436,13 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
     }
     Result.Output = *Known;
   }
+  // A backslash at its end would make a comment of the line that follows.
+  const StringRef Why = StringRef(Result.AddNolint).rtrim();
   if (AddNolint.getNumOccurrences() &&
-      (Result.AddNolint.find_first_not_of(" \t") == std::string::npos ||
-       Result.AddNolint.find('\n') != std::string::npos)) {
-    error() << "--add-nolint needs a reason on one line: why these findings "
-               "are as they should be\n";
+      (Why.empty() || Why.ends_with("\\") ||
+       StringRef(Result.AddNolint).find_first_of("\n\r") != StringRef::npos)) {
+    error() << "--add-nolint needs a reason on one line, without a backslash "
+               "at its end: why these findings are as they should be\n";
     return std::nullopt;
   }
   if (Diff.getNumOccurrences() && Result.Diff.empty()) {

@@ -118,6 +118,8 @@ void writeBash(raw_ostream &OS) {
         "    *)\n      mapfile -t COMPREPLY < <(compgen -W "
      << quoted(Names)
      << " -- \"$cur\")\n"
+        // As a file name "=" would be quoted.
+        "      compopt +o filenames\n"
         "      [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
         "      return ;;\n"
         "  esac\n"

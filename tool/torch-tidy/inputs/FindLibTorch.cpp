@@ -60,11 +60,13 @@ std::vector<std::string> foldersIn(StringRef Folder, vfs::FileSystem &FS) {
 
 /// The newest that tool/quickstart has fetched.
 std::string fetched(vfs::FileSystem &FS) {
+  // 2.11 comes after 2.9.
   std::string Newest;
   for (const std::string &Each : foldersIn(defaultCacheFolder(), FS))
-    if (sys::path::filename(Each).starts_with("libtorch-"))
-      Newest = below(Each, "torch");
-  return Newest;
+    if (sys::path::filename(Each).starts_with("libtorch-") &&
+        StringRef(Newest).compare_numeric(Each) < 0)
+      Newest = Each;
+  return Newest.empty() ? Newest : below(Newest, "torch");
 }
 
 std::string variable(StringRef Name) {
@@ -88,8 +90,9 @@ void buildFolders(StringRef Folder, unsigned Depth, vfs::FileSystem &FS,
 /// Looks at one place after the other, and keeps which.
 class Search {
 public:
-  Search(StringRef Root, StringRef BuildFolder, vfs::FileSystem &FS)
-      : Root(Root), BuildFolder(BuildFolder), FS(FS) {}
+  Search(StringRef From, StringRef Root, StringRef BuildFolder,
+         vfs::FileSystem &FS)
+      : From(From), Root(Root), BuildFolder(BuildFolder), FS(FS) {}
 
   FoundLibTorch run() {
     // NOLINTNEXTLINE(readability-simplify-boolean-expr): in this order
@@ -142,12 +145,14 @@ private:
     std::vector<std::string> Folders;
     if (!BuildFolder.empty())
       buildFolders(BuildFolder, /*Depth=*/2, FS, Folders);
-    for (const std::string &Each : foldersIn(Root, FS)) {
-      const StringRef Name = sys::path::filename(Each);
-      if (Name.starts_with("build") || Name.starts_with("cmake-build") ||
-          Name == "_build" || Name == "out")
-        buildFolders(Each, /*Depth=*/0, FS, Folders);
-    }
+    for (StringRef Folder = From; Folder.starts_with(Root) && !Folder.empty();
+         Folder = sys::path::parent_path(Folder))
+      for (const std::string &Each : foldersIn(Folder, FS)) {
+        const StringRef Name = sys::path::filename(Each);
+        if (Name.starts_with("build") || Name.starts_with("cmake-build") ||
+            Name == "_build" || Name == "out")
+          buildFolders(Each, /*Depth=*/0, FS, Folders);
+      }
     for (const std::string &Each : Folders) {
       if (atCache(below(Each, "CMakeCache.txt")))
         return true;
@@ -174,11 +179,11 @@ private:
   }
 
   bool besideProject() {
-    for (StringRef Folder = Root; !Folder.empty();
+    for (StringRef Folder = From; !Folder.empty();
          Folder = sys::path::parent_path(Folder))
       if (at(below(Folder, "libtorch")))
         return true;
-    told("'libtorch' in '" + Root + "' and above it");
+    told("'libtorch' in '" + From + "' and above it");
     return false;
   }
 
@@ -205,7 +210,7 @@ private:
          {std::pair("VIRTUAL_ENV", Active), std::pair("CONDA_PREFIX", Conda)})
       if (!Folder.empty())
         told("the environment of $" + Twine(Name) + ", '" + Folder + "'");
-    for (StringRef Folder = Root; !Folder.empty();
+    for (StringRef Folder = From; !Folder.empty();
          Folder = sys::path::parent_path(Folder))
       for (StringRef Name : {".venv", "venv"})
         if (inEnvironment(below(Folder, Name)))
@@ -265,17 +270,17 @@ private:
     return false;
   }
 
-  StringRef Root, BuildFolder;
+  StringRef From, Root, BuildFolder;
   vfs::FileSystem &FS;
   FoundLibTorch Result;
 };
 
 } // namespace
 
-FoundLibTorch findLibTorch(StringRef Given, StringRef Root,
+FoundLibTorch findLibTorch(StringRef Given, StringRef From, StringRef Root,
                            StringRef BuildFolder, vfs::FileSystem &FS) {
   if (Given.empty())
-    return Search(Root, BuildFolder, FS).run();
+    return Search(From, Root, BuildFolder, FS).run();
   FoundLibTorch Result;
   Result.Include = headersIn(Given, FS);
   if (Result.Include.empty())

@@ -24,15 +24,16 @@ struct FoundLibTorch {
 /// $Torch_DIR and the folders of $CMAKE_PREFIX_PATH; what CMake has found, or
 /// was told, where the project is configured (Torch_DIR and CMAKE_PREFIX_PATH
 /// in the CMakeCache.txt of BuildFolder, if that is named, and of build folders
-/// in Root); "libtorch" in Root or a folder above it; the package "torch" of
+/// in From and above it, up to Root, the project's); "libtorch" in From, where
+/// the sources are, or a folder above it; the package "torch" of
 /// the environment that is active ($VIRTUAL_ENV, $CONDA_PREFIX, which may hold
-/// LibTorch itself), of ".venv" or "venv" in Root or above it, of the
+/// LibTorch itself), of ".venv" or "venv" in From or above it, of the
 /// environment that this program is installed in, of the Python on the PATH;
 /// what pkg-config knows as libtorch or torch; workspaces of ROS
 /// ($AMENT_PREFIX_PATH); /opt/libtorch, /usr/local/libtorch, ~/libtorch; the
 /// one that tool/quickstart has fetched; /usr/local/include, /usr/include.
-FoundLibTorch findLibTorch(llvm::StringRef Given, llvm::StringRef Root,
-                           llvm::StringRef BuildFolder,
+FoundLibTorch findLibTorch(llvm::StringRef Given, llvm::StringRef From,
+                           llvm::StringRef Root, llvm::StringRef BuildFolder,
                            llvm::vfs::FileSystem &FS);
 
 /// What Clang needs to find its headers.

@@ -297,11 +297,12 @@ InferredFlags inferFlags(StringRef Folder, StringRef LibTorch,
                          StringRef BuildFolder,
                          IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   InferredFlags Result;
-  Result.Root = projectRoot(comparablePath(Folder), *FS);
+  const std::string From = comparablePath(Folder);
+  Result.Root = projectRoot(From, *FS);
   auto Project = std::make_unique<Tree>(Result.Root, FS);
   Result.Standard = Project->Standard;
   Result.Definitions = Project->Definitions;
-  Result.LibTorch = findLibTorch(LibTorch, Result.Root, BuildFolder, *FS);
+  Result.LibTorch = findLibTorch(LibTorch, From, Result.Root, BuildFolder, *FS);
   std::vector<std::string> Flags = {"-std=c++" +
                                     std::to_string(Result.Standard)};
   llvm::append_range(Flags, libTorchFlags(Result.LibTorch.Include, *FS));

@@ -97,19 +97,25 @@ bool printDiff(StringRef File, StringRef Before, StringRef After) {
   }
   SmallString<256> Folder;
   sys::fs::current_path(Folder);
+  Folder += '/';
   StringRef Name = File;
-  if (Name.consume_front(Folder))
-    Name.consume_front("/");
+  Name.consume_front(Folder);
   // For a file elsewhere the path as a whole: git's own have no "/" in front.
   Name.consume_front("/");
   const Scratch Old(Before), New(After);
-  const std::string OldName = ("a/" + Name).str(),
-                    NewName = ("b/" + Name).str();
+  // patch(1) takes a name with a space where a tab ends it.
+  const char *End = Name.contains(' ') ? "\t" : "";
+  const std::string OldName = ("a/" + Name + End).str(),
+                    NewName = ("b/" + Name + End).str();
   outs().flush();
   // 1: they differ.
   const StringRef Words[] = {*Diff,     "-u",    "--label", OldName,
                              "--label", NewName, Old.Path,  New.Path};
-  return sys::ExecuteAndWait(*Diff, Words) <= 1;
+  const int Code = sys::ExecuteAndWait(*Diff, Words);
+  if (Code == 0 || Code == 1)
+    return true;
+  error() << "'" << *Diff << "' failed for '" << File << "' (--show-fixes)\n";
+  return false;
 }
 
 } // namespace

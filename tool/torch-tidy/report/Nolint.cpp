@@ -66,6 +66,17 @@ private:
   std::set<size_t> Broken;
 };
 
+/// Where the list of a comment that silences the next line ends, in whatever
+/// way it is written; npos where there is none.
+size_t listEnd(StringRef Line) {
+  const size_t At = Line.find("NOLINTNEXTLINE(");
+  const StringRef Before = Line.take_front(At);
+  if (At == StringRef::npos ||
+      (!Before.contains("//") && !Before.contains("/*")))
+    return StringRef::npos;
+  return Line.find(')', At);
+}
+
 /// Checks by line, from 0.
 using ByLine = std::map<size_t, std::set<std::string>>;
 
@@ -77,10 +88,8 @@ std::string commented(StringRef Name, const Text &Of, const ByLine &Wanted,
     const StringRef Line = Of.line(N);
     // That of the next line may stand here already.
     const auto Next = Wanted.find(N + 1);
-    StringRef Trimmed = Line.trim();
-    if (Next != Wanted.end() && Trimmed.starts_with(Begin) &&
-        Trimmed.contains(')')) {
-      const size_t Close = Line.find(')', Line.find(Begin));
+    const size_t Close = listEnd(Line);
+    if (Next != Wanted.end() && Close != StringRef::npos) {
       Result += Line.take_front(Close);
       for (const std::string &Check : Next->second)
         Result += "," + Check;
@@ -88,8 +97,7 @@ std::string commented(StringRef Name, const Text &Of, const ByLine &Wanted,
       continue;
     }
     const auto Here = Wanted.find(N);
-    const bool IsThere = N && Of.line(N - 1).trim().starts_with(Begin) &&
-                         Of.line(N - 1).contains(')');
+    const bool IsThere = N && listEnd(Of.line(N - 1)) != StringRef::npos;
     if (Here != Wanted.end() && !IsThere) {
       if (Of.isBroken(N)) {
         note() << Name << ':' << N + 1
