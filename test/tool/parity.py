@@ -88,7 +88,7 @@ def main() -> int:
                           arguments.work / "plugin.yaml"),
             "driver": run([site["torch_tidy"], "--no-cache"], path, site,
                           arguments.work / "driver.yaml"),
-            "driver with cache": run([site["torch_tidy"], "--explain-cache"], path, site,
+            "driver with cache": run([site["torch_tidy"], "--fresh", "--explain-cache"], path, site,
                                      arguments.work / "cached.yaml", use_pch=False)}
         findings += len(re.findall(r"warning: .* \[torch-", ways["plugin"]["output"]))
         cached += ways["driver with cache"]["cached"]

@@ -5,6 +5,7 @@
 #include "ListChecks.h"
 #include "Messages.h"
 #include "Options.h"
+#include "cache/Reads.h"
 #include "clang-tidy/ClangTidy.h"
 #include "clang-tidy/ClangTidyForceLinker.h"
 #include "headers/PchFlags.h"
@@ -28,8 +29,8 @@ namespace torchtidy::tool {
 namespace {
 
 IntrusiveRefCntPtr<vfs::OverlayFileSystem> makeFileSystem(const Options &Line) {
-  IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS(
-      new vfs::OverlayFileSystem(vfs::getRealFileSystem()));
+  IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS(new vfs::OverlayFileSystem(
+      llvm::makeIntrusiveRefCnt<LoggedFileSystem>(vfs::getRealFileSystem())));
   if (!Line.StdinFilename.empty()) {
     auto Input = MemoryBuffer::getSTDIN();
     if (!Input) {
@@ -93,6 +94,11 @@ RunSettings runSettings(const Options &Line, StringRef Executable) {
   Analysis.CheckProfile = Line.CheckProfile;
   Analysis.ProfilePrefix = absolutePath(Line.ProfilePrefix);
   Analysis.Explain = Line.ExplainCache;
+  Analysis.IsFresh = Line.Fresh;
+  // What stands in no file, or is measured, has to be found each time.
+  Analysis.KeepsNothing = Line.CheckProfile || Line.HasPlugins ||
+                          !Line.StdinFilename.empty() ||
+                          !Line.VfsOverlay.empty();
   // What a file system of its own shows is nothing that others could share.
   if (!Line.NoCache && Line.VfsOverlay.empty()) {
     Analysis.Cache.Folder = absolutePath(

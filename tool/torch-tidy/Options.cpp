@@ -148,7 +148,7 @@ cl::opt<bool>
                      "always parsed so."));
 cl::opt<std::string> CacheFolder(
     "cache-dir", cl::value_desc("folder"), cl::cat(OurCategory),
-    cl::desc("Where the precompiled headers are kept (default:\n"
+    cl::desc("Where precompiled headers and findings are kept (default:\n"
              "$TORCH_TIDY_CACHE, or torch-tidy in the user's cache\n"
              "folder). Processes and machines of one kind can share\n"
              "it; removing it loses nothing but time."));
@@ -157,10 +157,16 @@ cl::opt<unsigned> CacheSize(
     cl::desc("How large the cache may grow (default: 4096); what has\n"
              "not been used for longest goes first. An entry takes\n"
              "about 100 MB."));
+cl::opt<bool>
+    Fresh("fresh", cl::cat(OurCategory),
+          cl::desc("Analyse all files. Otherwise what was found in a file\n"
+                   "is kept, and shown again as long as neither the file\n"
+                   "nor anything that it includes has changed."));
 cl::opt<bool> ExplainCache(
     "explain-cache", cl::cat(OurCategory),
     cl::desc("Say of each file on standard error whether it was\n"
-             "parsed with a precompiled header, and if not, why."));
+             "analysed, and parsed with a precompiled header, and if\n"
+             "not, why."));
 
 cl::opt<std::string>
     VfsOverlay("vfsoverlay", cl::value_desc("filename"), cl::cat(TidyCategory),
@@ -336,6 +342,8 @@ Options collect(std::unique_ptr<clang::tooling::CompilationDatabase> Flags) {
   Result.WriteBaseline = WriteBaseline;
   Result.Diff = Diff;
   Result.NoCache = NoCache;
+  Result.Fresh = Fresh;
+  Result.HasPlugins = Load.getNumOccurrences() > 0;
   Result.CacheFolder = given<std::string>(CacheFolder);
   Result.CacheBytes = uint64_t(CacheSize) << 20;
   Result.ExplainCache = ExplainCache;

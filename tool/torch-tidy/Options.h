@@ -74,6 +74,9 @@ struct Options {
 
   // How LibTorch's headers are parsed.
   bool NoCache = false;
+  bool Fresh = false;
+  /// --load has brought checks that torch-tidy does not know.
+  bool HasPlugins = false;
   std::optional<std::string> CacheFolder;
   uint64_t CacheBytes = 0;
   bool ExplainCache = false;

@@ -1,8 +1,9 @@
-#include "HeaderCache.h"
-#include "BuildId.h"
-#include "CacheFolder.h"
-#include "Inputs.h"
-#include "PrecompiledHeader.h"
+#include "headers/HeaderCache.h"
+#include "cache/BuildId.h"
+#include "cache/CacheFolder.h"
+#include "cache/Inputs.h"
+#include "cache/Reads.h"
+#include "headers/PrecompiledHeader.h"
 #include "clang/Basic/Version.h"
 #include "clang/Lex/HeaderSearchOptions.h"
 #include "clang/Lex/PreprocessorOptions.h"
@@ -15,7 +16,6 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SHA256.h"
 #include <chrono>
-#include <fcntl.h>
 #include <set>
 #include <unistd.h>
 
@@ -110,19 +110,6 @@ std::string HeaderCache::key(const CompilerInvocation &Command,
   return toHex(ArrayRef(Hash.final()).take_front(16), /*LowerCase=*/true);
 }
 
-/// Used last: a cache that cannot be written cannot forget either.
-static void markUsed(StringRef Folder) {
-  const std::string Path = inFolder(Folder, "used");
-  const int Descriptor =
-      ::open(Path.c_str(),
-             O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-  if (Descriptor < 0)
-    return;
-  sys::fs::setLastAccessAndModificationTime(Descriptor,
-                                            std::chrono::system_clock::now());
-  sys::Process::SafelyCloseFileDescriptor(Descriptor);
-}
-
 /// Clang trusts what it reads. Most of it is never read: hashing all of it each
 /// time would take longer than all else here.
 static bool isIntact(const std::string &Header, StringRef Stamp,
@@ -159,6 +146,7 @@ std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
     return std::nullopt;
   Entry Result;
   Result.Hash = Hash->str();
+  Result.Parts = {{sys::path::filename(Folder).str(), Result.Hash}};
   // Without a name it is only known that there is none.
   if (!Name->empty()) {
     Result.Path = inFolder(Folder, *Name);
@@ -179,8 +167,33 @@ std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
   for (StringRef Part : llvm::split(Root->getString("asked").value_or(""), '/'))
     if (!Part.empty())
       Result.Asked.push_back(Part.str());
-  markUsed(Folder);
+  markUsed(inFolder(Folder, "used"));
   return Result;
+}
+
+std::optional<HeaderCache::Entry>
+HeaderCache::readOnce(StringRef Folder) const {
+  if (const auto It = Known.find(Folder.str()); It != Known.end() && It->second)
+    return It->second;
+  return read(Folder);
+}
+
+bool HeaderCache::isCurrent(const std::string &Key, StringRef Hash) {
+  const std::string Folder = folderOf(Key);
+  const auto [It, IsNew] = Known.try_emplace(Folder);
+  if (IsNew)
+    It->second = read(Folder);
+  return It->second && It->second->Hash == Hash;
+}
+
+void HeaderCache::look(const std::string &Key) {
+  std::optional<Entry> &Found = Known[folderOf(Key)];
+  if (!Found)
+    Found = read(folderOf(Key));
+}
+
+std::string HeaderCache::folderOf(StringRef Key) const {
+  return inFolder(inFolder(Settings.Folder, "headers"), Key);
 }
 
 /// What a process that was killed has left, and what is not good any more.
@@ -303,8 +316,10 @@ HeaderCache::makeOnce(StringRef Folder, const CompilerInvocation &Command,
                       ArrayRef<std::string> Includes, Bodies Which,
                       IntrusiveRefCntPtr<vfs::FileSystem> FS,
                       const Entry *Base) {
-  if (std::optional<Entry> Found = read(Folder))
+  if (std::optional<Entry> Found = readOnce(Folder))
     return Found;
+  // What an entry is made of is the entry's, not the source's.
+  const ReadLog::Pause Unnoted;
   if (std::error_code Failure = sys::fs::create_directories(Folder)) {
     trouble("cannot make the folder '" + Folder + "': " + Failure.message());
     return std::nullopt;
@@ -345,8 +360,7 @@ HeaderCache::get(const CompilerInvocation &Command,
                  IntrusiveRefCntPtr<vfs::FileSystem> FS, Bodies Which) {
   if (Settings.Folder.empty() || Includes.empty())
     return std::nullopt;
-  const std::string Folder = inFolder(inFolder(Settings.Folder, "headers"),
-                                      key(Command, Includes, Which, *FS));
+  const std::string Folder = folderOf(key(Command, Includes, Which, *FS));
   std::optional<Entry> Found =
       makeOnce(Folder, Command, Includes, Which, FS, nullptr);
   if (Found && isHidden(*Found, Command, *FS))
@@ -361,14 +375,18 @@ HeaderCache::Entry HeaderCache::goOn(Entry Base,
   if (Includes.empty())
     return Base;
   const std::string Folder =
-      inFolder(inFolder(Settings.Folder, "headers"),
-               key(Command, Includes, Bodies::Skipped, *FS, &Base));
+      folderOf(key(Command, Includes, Bodies::Skipped, *FS, &Base));
   std::optional<Entry> Extended =
       makeOnce(Folder, Command, Includes, Bodies::Skipped, FS, &Base);
+  if (Extended)
+    llvm::append_range(Extended->Parts, Base.Parts);
   if (!Extended || Extended->Path.empty() ||
       isHidden(*Extended, Command, *FS)) {
     // The base is as good as before: nothing to tell.
     Trouble.clear();
+    // That there is no other may change with what that would be made of.
+    if (Extended)
+      Base.Parts = std::move(Extended->Parts);
     return Base;
   }
   llvm::append_range(Extended->Files, Base.Files);

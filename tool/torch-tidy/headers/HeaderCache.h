@@ -7,8 +7,10 @@
 #include "clang/Frontend/CompilerInvocation.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace torchtidy::tool {
@@ -51,6 +53,8 @@ public:
     std::vector<std::string> Inputs;
     /// The first parts of all names that it asks for ("ATen"), found or not.
     std::vector<std::string> Asked;
+    /// Of the entries that it consists of, the key and the hash.
+    std::vector<std::pair<std::string, std::string>> Parts;
   };
 
   /// The entry for a source file's command and its includes, made when it is
@@ -70,6 +74,15 @@ public:
                const EntryHeaders &Includes,
                llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
 
+  /// Whether the entry of this key still has this hash, and what it was made of
+  /// has not changed. It is looked at once: later the answer is that of before.
+  bool isCurrent(const std::string &Key, llvm::StringRef Hash);
+  /// Looks at the entry of this key now, so that processes which are forked
+  /// later need not.
+  void look(const std::string &Key);
+  /// Says which program makes the entries; empty where there is no cache.
+  const std::string &programHash() const { return ProgramHash; }
+
   /// The same text for those that share an entry.
   std::string key(const clang::CompilerInvocation &Command,
                   llvm::ArrayRef<std::string> Includes, Bodies Which,
@@ -84,6 +97,7 @@ private:
              llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
   /// Entry: of which Path is empty where it is known to be of no use.
   std::optional<Entry> read(llvm::StringRef Folder) const;
+  std::optional<Entry> readOnce(llvm::StringRef Folder) const;
   std::optional<Entry>
   makeOnce(llvm::StringRef Folder, const clang::CompilerInvocation &Command,
            llvm::ArrayRef<std::string> Includes, Bodies Which,
@@ -106,8 +120,13 @@ private:
     IsTold = true;
   }
 
+  std::string folderOf(llvm::StringRef Key) const;
+
   HeaderCacheSettings Settings;
   std::string ProgramHash;
+  /// By folder: what isCurrent() has found, for the processes that are forked
+  /// later. Empty where there is none.
+  std::map<std::string, std::optional<Entry>> Known;
   std::string Trouble;
   bool IsTold = false;
 };

@@ -1,4 +1,5 @@
 #include "PrecompiledHeader.h"
+#include "cache/Reads.h"
 #include "headers/Doubts.h"
 #include "torch/Types.h"
 #include "clang/AST/ASTConsumer.h"
@@ -169,25 +170,46 @@ static StringSet<> entriesOf(StringRef Folder, vfs::FileSystem &FS) {
   return Result;
 }
 
+static std::string absolutePath(StringRef Path, vfs::FileSystem &FS) {
+  SmallString<256> Result(Path);
+  FS.makeAbsolute(Result);
+  return std::string(Result);
+}
+
 static void dropUserFolders(HeaderSearchOptions &Search, vfs::FileSystem &FS) {
   using Entry = HeaderSearchOptions::Entry;
   auto IsUsers = [](const Entry &Each) {
     return Each.Group == frontend::Quoted || Each.Group == frontend::Angled ||
            Each.Group == frontend::After;
   };
+  ReadLog *const Log = ReadLog::current();
   std::vector<StringSet<>> Entries;
   StringSet<> Known;
-  for (const Entry &Each : Search.UserEntries) {
-    Entries.push_back(entriesOf(Each.Path, FS));
-    const StringSet<> &Names = Entries.back();
-    const bool IsLibTorch = Names.contains("torch") || Names.contains("ATen") ||
-                            Names.contains("c10");
-    if (IsLibTorch || !IsUsers(Each))
-      for (const auto &Name : Names)
-        Known.insert(Name.getKey());
+  // Any file that a folder of the user's gets or loses would matter if its
+  // whole listing were noted.
+  std::vector<bool> AreUsers;
+  {
+    const ReadLog::Pause Unnoted;
+    for (const Entry &Each : Search.UserEntries) {
+      Entries.push_back(entriesOf(Each.Path, FS));
+      const StringSet<> &Names = Entries.back();
+      const bool IsLibTorch = Names.contains("torch") ||
+                              Names.contains("ATen") || Names.contains("c10");
+      AreUsers.push_back(!IsLibTorch && IsUsers(Each));
+      if (!AreUsers.back())
+        for (const auto &Name : Names)
+          Known.insert(Name.getKey());
+    }
   }
+  for (const char *Name : {"torch", "ATen", "c10"})
+    Known.insert(Name);
   std::vector<Entry> Kept;
   for (size_t I = 0; I < Entries.size(); ++I) {
+    const std::string &Folder = Search.UserEntries[I].Path;
+    if (Log && AreUsers[I])
+      Log->lookedFor(absolutePath(Folder, FS), Known, Entries[I]);
+    else if (Log)
+      Log->listed(absolutePath(Folder, FS));
     const bool Matters = llvm::any_of(Entries[I], [&](const auto &Name) {
       return Known.contains(Name.getKey());
     });

@@ -1,5 +1,6 @@
 #include "run/FileAnalysis.h"
 #include "Messages.h"
+#include "cache/Reads.h"
 #include "clang-tidy/ClangTidy.h"
 #include "clang-tidy/ClangTidyModule.h"
 #include "headers/Doubts.h"
@@ -36,6 +37,8 @@ struct FileAnalysis::Attempt {
   bool CameToParse = false;
   /// It does not use LibTorch, by its text.
   bool IsLeftOut = false;
+  /// No stock check has looked at it.
+  bool HasTorchOnly = true;
   /// Those that a precompiled header is used for.
   std::vector<Command> WithHeader;
   /// Why none is used.
@@ -163,6 +166,7 @@ public:
     if (!Inputs.empty() && Inputs.front().isFile()) {
       Context.setCurrentFile(Inputs.front().getFile());
       IsTorchOnly = AsksTorchOnly(Context);
+      Whole.HasTorchOnly &= IsTorchOnly;
       if (IsTorchOnly && IsGathered &&
           !mayUseLibTorch(Inputs.front().getFile(), *Invocation, *FS)) {
         Whole.CameToParse = Whole.IsLeftOut = true;
@@ -256,9 +260,8 @@ configuredArguments(const tidy::ClangTidyContext &Context) {
   };
 }
 
-void FileAnalysis::explain(const std::string &Source, const Twine &What) const {
-  if (Settings.Explain)
-    note() << Source << ": " << What << '\n';
+void FileAnalysis::explain(const std::string &Source, const Twine &What) {
+  Explained += (Source + ": " + What + "\n").str();
 }
 
 FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
@@ -304,6 +307,11 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
   Now.Result.Stats = Context->getStats();
   if (!Now.CameToParse)
     Now.Result.Failure = "Clang does not accept its compile command";
+  Now.Result.MayBeKept = Now.HasTorchOnly;
+  for (const Attempt::Command &Each : Now.WithHeader)
+    for (const auto &Part : Each.Header.Parts)
+      if (!is_contained(HeaderParts, Part))
+        HeaderParts.push_back(Part);
   Now.Result.UsesNoLibTorch = Now.IsLeftOut;
   Now.Result.Functions = Now.Functions.count();
   Now.Result.Unanalysed = Now.Functions.countWithErrors(Now.Result.Findings);
@@ -342,6 +350,19 @@ mostHiding(ArrayRef<HiddenCode> Hidden,
 
 FileResult FileAnalysis::run(const std::string &Source, bool Crashed,
                              JobControl &Control) {
+  ReadLog Log(Settings.Cache.Folder);
+  FileResult Result = runNoted(Source, Crashed, Control);
+  Result.Explained = std::move(Explained);
+  Result.Headers = std::move(HeaderParts);
+  Result.MayBeKept &=
+      !Crashed && !Settings.KeepsNothing && Result.Failure.empty();
+  if (Result.MayBeKept)
+    Result.Read = Log.take();
+  return Result;
+}
+
+FileResult FileAnalysis::runNoted(const std::string &Source, bool Crashed,
+                                  JobControl &Control) {
   FileResult Plain = runAs(Source, Crashed, Control, {});
   if (!Settings.AreInferred || Crashed)
     return Plain;

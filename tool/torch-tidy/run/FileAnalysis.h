@@ -26,6 +26,10 @@ struct AnalysisSettings {
   HeaderCacheSettings Cache;
   /// Says of each file on standard error how it was parsed.
   bool Explain = false;
+  /// What was found is not kept for the next run, and what was is not used.
+  bool KeepsNothing = false;
+  /// What was found by earlier runs is not used.
+  bool IsFresh = false;
   /// Nobody has configured the files: conditions that hide LibTorch are tried.
   bool AreInferred = false;
   /// The sources that a folder or a glob has brought, which nobody named: left
@@ -51,13 +55,17 @@ public:
   /// Crashed: it was tried before, with a precompiled header, and crashed.
   FileResult run(const std::string &Source, bool Crashed, JobControl &Control);
 
+  HeaderCache &headers() { return Cache; }
+
 private:
   using Definitions = llvm::ArrayRef<std::string>;
   struct Attempt;
   class Action;
   class ActionFactory;
 
-  void explain(const std::string &Source, const llvm::Twine &What) const;
+  void explain(const std::string &Source, const llvm::Twine &What);
+  FileResult runNoted(const std::string &Source, bool Crashed,
+                      JobControl &Control);
   /// Macros are defined as well, each as after -D.
   Attempt attempt(const std::string &Source, HeaderCache *Headers,
                   JobControl &Control, Definitions Macros);
@@ -71,6 +79,9 @@ private:
   llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> FS;
   const AnalysisSettings &Settings;
   HeaderCache Cache;
+  /// Of the source that is analysed.
+  std::string Explained;
+  std::vector<std::pair<std::string, std::string>> HeaderParts;
   TorchOnly AsksTorchOnly;
 };
 

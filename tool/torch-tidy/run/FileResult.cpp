@@ -1,71 +1,11 @@
 #include "run/FileResult.h"
-#include "llvm/Support/Endian.h"
+#include "cache/Bytes.h"
 
 using namespace clang;
 using namespace llvm;
 
 namespace torchtidy::tool {
 namespace {
-
-/// Writer and Reader go through a value the same way: visit() below says once
-/// what belongs to it.
-class Writer {
-public:
-  static constexpr bool IsReading = false;
-  std::string Bytes;
-
-  void number(uint64_t Value) {
-    char Buffer[sizeof(Value)];
-    support::endian::write64le(Buffer, Value);
-    Bytes.append(Buffer, sizeof(Value));
-  }
-  template <class T> void integer(T &Value) { number(uint64_t(Value)); }
-  void text(std::string &Value) {
-    number(Value.size());
-    Bytes += Value;
-  }
-  template <class List, class Visit> void list(List &Values, Visit Each) {
-    number(Values.size());
-    for (auto &Value : Values)
-      Each(Value);
-  }
-};
-
-class Reader {
-public:
-  static constexpr bool IsReading = true;
-  explicit Reader(StringRef Bytes) : Rest(Bytes) {}
-
-  bool hasFailed() const { return Failed || !Rest.empty(); }
-  void fail() { Failed = true; }
-
-  uint64_t number() {
-    if (Rest.size() < sizeof(uint64_t)) {
-      Failed = true;
-      return 0;
-    }
-    const uint64_t Value = support::endian::read64le(Rest.data());
-    Rest = Rest.drop_front(sizeof(uint64_t));
-    return Value;
-  }
-  template <class T> void integer(T &Value) { Value = T(number()); }
-  void text(std::string &Value) {
-    const uint64_t Size = number();
-    Failed |= Size > Rest.size();
-    if (Failed)
-      return;
-    Value = Rest.take_front(Size).str();
-    Rest = Rest.drop_front(Size);
-  }
-  template <class List, class Visit> void list(List &Values, Visit Each) {
-    for (uint64_t Left = number(); Left && !Failed; --Left)
-      Each(Values.emplace_back());
-  }
-
-private:
-  StringRef Rest;
-  bool Failed = false;
-};
 
 template <class Stream>
 void visit(Stream &S, StringMap<tooling::Replacements> &Fixes) {
@@ -177,6 +117,13 @@ void visit(Stream &S, FileResult &Result, List &Findings) {
   S.integer(Result.UsesNoLibTorch);
   S.text(Result.Failure);
   S.text(Result.Trouble);
+  S.text(Result.Explained);
+  S.integer(Result.MayBeKept);
+  visit(S, Result.Read);
+  S.list(Result.Headers, [&](auto &Header) {
+    S.text(Header.first);
+    S.text(Header.second);
+  });
 }
 
 } // namespace

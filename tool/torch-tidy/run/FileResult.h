@@ -3,11 +3,13 @@
 #ifndef TORCHTIDY_TOOL_RUN_FILERESULT_H
 #define TORCHTIDY_TOOL_RUN_FILERESULT_H
 
+#include "cache/Reads.h"
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"
 #include "run/Evidence.h"
 #include "run/HiddenCode.h"
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace torchtidy::tool {
@@ -33,6 +35,14 @@ struct FileResult {
   /// were analysed around compile errors in them. Where stock checks are
   /// enabled they are not counted.
   unsigned Functions = 0, Unanalysed = 0;
+  /// How it was parsed, a line for each attempt.
+  std::string Explained;
+  /// All that it depends on but the compile command and the settings. False
+  /// where that is not known.
+  bool MayBeKept = false;
+  Reads Read;
+  /// Of the precompiled headers, what HeaderCache::isCurrent() asks for.
+  std::vector<std::pair<std::string, std::string>> Headers;
 };
 
 /// Bytes, not text: messages and paths need not be UTF-8.

@@ -175,13 +175,14 @@ class Run {
 public:
   Run(const PoolSettings &Settings, size_t Count, const Pool::Work &DoWork,
       const Pool::Finished &OnFinished, const Pool::Ended &OnEnded,
-      const Pool::Tick &OnTick)
+      const Pool::Tick &OnTick, const Pool::Known &IsKnown)
       : Settings(Settings), Count(Count), DoWork(DoWork),
-        OnFinished(OnFinished), OnEnded(OnEnded), OnTick(OnTick) {}
+        OnFinished(OnFinished), OnEnded(OnEnded), OnTick(OnTick),
+        IsKnown(IsKnown) {}
 
   int run() {
     while (!Caught && (Next < Count || !Again.empty() || !Running.empty())) {
-      while (Running.size() < std::max(1u, Settings.Jobs) &&
+      while (!Caught && Running.size() < std::max(1u, Settings.Jobs) &&
              (Next < Count || !Again.empty()))
         startNext();
       // None could be started: nothing would ever end the wait.
@@ -200,7 +201,16 @@ private:
       Again.pop_front();
       return start(Number, 1);
     }
-    start(Next++, 0);
+    const size_t Number = Next++;
+    if (IsKnown)
+      if (std::optional<JobOutcome> Outcome = IsKnown(Number)) {
+        settle(Number, std::move(*Outcome));
+        // There is no wait in which signals would be let in.
+        const timespec AtOnce = {};
+        ppoll(nullptr, 0, &AtOnce, &TheSignals.maskWhileWaiting());
+        return;
+      }
+    start(Number, 0);
   }
 
   void start(size_t Number, unsigned Tries) {
@@ -447,6 +457,7 @@ private:
   const Pool::Finished &OnFinished;
   const Pool::Ended &OnEnded;
   const Pool::Tick &OnTick;
+  const Pool::Known &IsKnown;
   SignalScope TheSignals;
   std::list<Job> Running;
   std::list<size_t> Again;
@@ -460,7 +471,8 @@ private:
 void JobControl::tell(char What) { writeAll(Channel, StringRef(&What, 1)); }
 
 int Pool::run(size_t Count, const Work &DoWork, const Finished &OnFinished) {
-  return Run(Settings, Count, DoWork, OnFinished, OnEnded, OnTick).run();
+  return Run(Settings, Count, DoWork, OnFinished, OnEnded, OnTick, IsKnown)
+      .run();
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace torchtidy::tool {
@@ -59,8 +60,13 @@ public:
 
   explicit Pool(PoolSettings Settings) : Settings(Settings) {}
 
+  /// Called here, before the job is started: its outcome where that is known
+  /// without running it.
+  using Known = std::function<std::optional<JobOutcome>(size_t Job)>;
+
   Ended OnEnded;
   Tick OnTick;
+  Known IsKnown;
 
   /// Returns 0, or the number of the signal (SIGINT, SIGTERM, SIGHUP) that
   /// ended it before its time: all jobs are ended then, and Finished has been

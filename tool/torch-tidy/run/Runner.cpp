@@ -1,5 +1,6 @@
 #include "run/Runner.h"
 #include "Messages.h"
+#include "run/KeptResults.h"
 #include "run/Merge.h"
 #include "run/Progress.h"
 #include "llvm/Support/Path.h"
@@ -16,6 +17,13 @@ void add(tidy::ClangTidyStats &Sum, const tidy::ClangTidyStats &Each) {
   Sum.ErrorsIgnoredNOLINT += Each.ErrorsIgnoredNOLINT;
   Sum.ErrorsIgnoredNonUserCode += Each.ErrorsIgnoredNonUserCode;
   Sum.ErrorsIgnoredLineFilter += Each.ErrorsIgnoredLineFilter;
+}
+
+/// Lines: each of one note.
+void explain(StringRef Lines) {
+  for (const StringRef Line : llvm::split(Lines.rtrim('\n'), '\n'))
+    if (!Line.empty())
+      note() << Line << '\n';
 }
 
 FileResult resultOf(const JobOutcome &Outcome) {
@@ -41,7 +49,18 @@ RunResult runChecks(const ContextMaker &MakeContext,
   std::string Trouble;
   FileAnalysis Analysis(MakeContext, Database, FS, Settings.Analysis);
 
+  KeptResults Kept(Settings.Analysis, Analysis.headers());
+  const std::unique_ptr<tidy::ClangTidyContext> Configured = MakeContext();
+  std::vector<std::string> Keys(Sources.size());
+  std::vector<bool> WereKept(Sources.size());
+
   Pool Processes(Settings.Processes);
+  Processes.IsKnown = [&](size_t Job) {
+    Keys[Job] = Kept.key(Sources[Job], Database, *Configured);
+    std::optional<JobOutcome> Known = Kept.find(Keys[Job]);
+    WereKept[Job] = Known.has_value();
+    return Known;
+  };
   if (Shown.isLive()) {
     Processes.OnEnded = [&](size_t Job, const JobOutcome &Outcome) {
       Shown.ended(Job, resultOf(Outcome).Findings.size());
@@ -61,9 +80,20 @@ RunResult runChecks(const ContextMaker &MakeContext,
       errs() << '[' << Job + 1 << '/' << Sources.size() << "] Processing file "
              << Path << ".\n";
     }
+    FileResult Result = resultOf(Outcome);
+    if (Settings.Analysis.Explain)
+      explain(WereKept[Job] ? Sources[Job] + ": not analysed: nothing has "
+                                             "changed since it last was\n"
+                            : Result.Explained);
     outs() << Outcome.Output;
     errs() << Outcome.Errors;
-    FileResult Result = resultOf(Outcome);
+    if (WereKept[Job]) {
+      Result.Trouble.clear();
+    } else {
+      Kept.keep(Keys[Job], Outcome, Result);
+      for (const auto &[Header, Hash] : Result.Headers)
+        Analysis.headers().look(Header);
+    }
     if (!Result.Trouble.empty() && Result.Trouble != Trouble) {
       note() << "LibTorch's headers are parsed in full: " << Result.Trouble
              << '\n';

@@ -1,6 +1,6 @@
 // What tells one build of this program from another.
-#ifndef TORCHTIDY_TOOL_HEADERS_BUILDID_H
-#define TORCHTIDY_TOOL_HEADERS_BUILDID_H
+#ifndef TORCHTIDY_TOOL_CACHE_BUILDID_H
+#define TORCHTIDY_TOOL_CACHE_BUILDID_H
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "BuildId.h"
+#include "cache/BuildId.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MathExtras.h"

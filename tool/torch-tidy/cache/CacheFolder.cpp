@@ -1,4 +1,4 @@
-#include "headers/CacheFolder.h"
+#include "cache/CacheFolder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -78,6 +78,17 @@ bool isTrusted(const std::string &Path, const std::string &Shared) {
     return true;
   return Status.st_uid == Parent.st_uid &&
          !(Parent.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+void markUsed(const std::string &Path) {
+  const int Descriptor =
+      ::open(Path.c_str(),
+             O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  if (Descriptor < 0)
+    return;
+  sys::fs::setLastAccessAndModificationTime(Descriptor,
+                                            std::chrono::system_clock::now());
+  sys::Process::SafelyCloseFileDescriptor(Descriptor);
 }
 
 /// The process that has written its number into a lock; 0 where none has.
@@ -199,6 +210,47 @@ static std::optional<Candidate> candidate(StringRef Folder) {
   return Failure ? std::nullopt : std::optional(std::move(Result));
 }
 
+/// Used last first, as long as Total is more than MaxBytes.
+static void remove(std::vector<Candidate> Old, uint64_t Total,
+                   uint64_t MaxBytes) {
+  llvm::sort(Old, [](const Candidate &A, const Candidate &B) {
+    return A.Used < B.Used;
+  });
+  for (const Candidate &Each : Old) {
+    if (Total <= MaxBytes)
+      break;
+    for (const std::string &File : Each.Files)
+      ::unlink(File.c_str());
+    // Only an empty one goes.
+    if (!Each.Folder.empty())
+      ::rmdir(Each.Folder.c_str());
+    Total -= Each.Bytes;
+  }
+}
+
+void evictFiles(StringRef Folder, function_ref<bool(StringRef)> IsOurs,
+                uint64_t MaxBytes) {
+  std::vector<Candidate> Old;
+  uint64_t Total = 0;
+  std::error_code Failure;
+  for (sys::fs::directory_iterator It(Folder, Failure,
+                                      /*follow_symlinks=*/false),
+       End;
+       It != End && !Failure; It.increment(Failure)) {
+    struct stat Status;
+    if (!IsOurs(It->path()) || ::lstat(It->path().c_str(), &Status) ||
+        !S_ISREG(Status.st_mode) || Status.st_uid != ::geteuid())
+      continue;
+    Old.push_back({"",
+                   {It->path()},
+                   uint64_t(Status.st_size),
+                   sys::toTimePoint(Status.st_mtim.tv_sec,
+                                    uint32_t(Status.st_mtim.tv_nsec))});
+    Total += Old.back().Bytes;
+  }
+  remove(std::move(Old), Total, MaxBytes);
+}
+
 void evictEntries(StringRef Folder, ArrayRef<StringRef> Kept,
                   uint64_t MaxBytes) {
   std::vector<Candidate> Old;
@@ -215,18 +267,7 @@ void evictEntries(StringRef Folder, ArrayRef<StringRef> Kept,
     if (!is_contained(Kept, StringRef(Each->Folder)))
       Old.push_back(std::move(*Each));
   }
-  llvm::sort(Old, [](const Candidate &A, const Candidate &B) {
-    return A.Used < B.Used;
-  });
-  for (const Candidate &Each : Old) {
-    if (Total <= MaxBytes)
-      break;
-    for (const std::string &File : Each.Files)
-      ::unlink(File.c_str());
-    // Only an empty one goes.
-    ::rmdir(Each.Folder.c_str());
-    Total -= Each.Bytes;
-  }
+  remove(std::move(Old), Total, MaxBytes);
 }
 
 } // namespace torchtidy::tool

@@ -1,9 +1,10 @@
 // The folder of the cache of headers, in which others write too: who may have
 // made what lies there, who is at work there now, and what may be removed.
-#ifndef TORCHTIDY_TOOL_HEADERS_CACHEFOLDER_H
-#define TORCHTIDY_TOOL_HEADERS_CACHEFOLDER_H
+#ifndef TORCHTIDY_TOOL_CACHE_CACHEFOLDER_H
+#define TORCHTIDY_TOOL_CACHE_CACHEFOLDER_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <chrono>
@@ -28,6 +29,10 @@ std::unique_ptr<llvm::MemoryBuffer> readFile(const std::string &Path);
 /// write. Shared is the folder of all entries: who names a folder that somebody
 /// else owns, and only that one can write, trusts its owner.
 bool isTrusted(const std::string &Path, const std::string &Shared);
+
+/// Says that what lies at Path, or beside it, was used now; makes the file
+/// where it is not there. A cache that cannot be written cannot forget either.
+void markUsed(const std::string &Path);
 
 /// Held as long as the object lives. The kernel lets go of it when its holder
 /// ends, however it ends.
@@ -54,6 +59,13 @@ private:
 /// and stays as well.
 void evictEntries(llvm::StringRef Folder, llvm::ArrayRef<llvm::StringRef> Kept,
                   uint64_t MaxBytes);
+
+/// Removes the files of Folder that were not used for longest, until all
+/// together take no more than MaxBytes: those that IsOurs knows by their path,
+/// that are no links and belong to this user.
+void evictFiles(llvm::StringRef Folder,
+                llvm::function_ref<bool(llvm::StringRef)> IsOurs,
+                uint64_t MaxBytes);
 
 } // namespace torchtidy::tool
 

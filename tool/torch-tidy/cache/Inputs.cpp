@@ -1,5 +1,5 @@
-#include "headers/Inputs.h"
-#include "headers/CacheFolder.h"
+#include "cache/Inputs.h"
+#include "cache/CacheFolder.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -22,6 +22,21 @@ std::string stampOf(const std::string &Path) {
     return {};
   return formatv("{0}:{1}:{2}.{3}", Status.st_size, Status.st_ino,
                  Status.st_ctim.tv_sec, Status.st_ctim.tv_nsec);
+}
+
+Kind kindOf(const std::string &Path) {
+  struct stat Status;
+  if (::stat(Path.c_str(), &Status))
+    return Kind::Nothing;
+  return S_ISDIR(Status.st_mode) ? Kind::Folder : Kind::File;
+}
+
+void addPresent(StringRef Name, Kind What, std::string &List) {
+  if (What == Kind::Nothing)
+    return;
+  (List += Name) += Separator;
+  if (What == Kind::Folder)
+    List += Separator;
 }
 
 std::string hashOfText(StringRef Text) {
@@ -98,8 +113,7 @@ template <class NamesT>
 static std::string hashOfPresent(StringRef Folder, const NamesT &Names) {
   std::string Present;
   for (const auto &Name : Names)
-    if (sys::fs::exists(inFolder(Folder, Name)))
-      (Present += Name) += Separator;
+    addPresent(Name, kindOf(inFolder(Folder, Name)), Present);
   return hashOfText(Present);
 }
 

@@ -1,6 +1,6 @@
 // What a precompiled header was made of, and whether it is still the same.
-#ifndef TORCHTIDY_TOOL_HEADERS_INPUTS_H
-#define TORCHTIDY_TOOL_HEADERS_INPUTS_H
+#ifndef TORCHTIDY_TOOL_CACHE_INPUTS_H
+#define TORCHTIDY_TOOL_CACHE_INPUTS_H
 
 #include "headers/PrecompiledHeader.h"
 #include "llvm/Support/JSON.h"
@@ -13,6 +13,14 @@ namespace torchtidy::tool {
 /// leads to another file. Of a folder it changes with its entries. Empty where
 /// nothing is there.
 std::string stampOf(const std::string &Path);
+
+/// What lies at a path: a header is looked for further on where a folder has
+/// its name.
+enum class Kind : char { Nothing, File, Folder };
+Kind kindOf(const std::string &Path);
+/// Adds a name, which has no slash, and what it is, to a list of those that are
+/// there.
+void addPresent(llvm::StringRef Name, Kind What, std::string &List);
 
 std::string hashOfText(llvm::StringRef Text);
 /// Empty for what cannot be read.
