@@ -17,6 +17,7 @@ const StringLiteral Overview =
     "                                           flags after '--'\n"
     "  torch-tidy --fix -p build src/train.cpp  apply what the findings "
     "suggest\n"
+    "  torch-tidy merge 1.sarif 2.sarif         one report of those of --shard\n"
     "  torch-tidy --explain torch-missing-zero-grad\n"
     "                                           what a check means\n\n"
     "It is clang-tidy with the torch checks built in: the same command line, "
@@ -108,6 +109,9 @@ std::string conflictIn(const Options &Given) {
   if (WritesBaseline && (!Given.Baseline.empty() || !Given.Diff.empty()))
     return "--write-baseline writes all findings: it does not go together "
            "with --baseline or --diff";
+  if (WritesBaseline && Given.ThisShard)
+    return "--write-baseline writes the findings of all files: it does not go "
+           "together with --shard";
   return {};
 }
 

@@ -131,6 +131,19 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   llvm::erase_if(Sources.Usable, [&](const std::string &Source) {
     return !Selected.concerns(Source);
   });
+  FileTimes Times(Line.Times);
+  if (!Line.Times.empty() && !Times.read())
+    return 1;
+  std::optional<RunResult::Part> Part;
+  if (Line.ThisShard) {
+    ShardPlan Plan = planShard(Sources.Usable, *Line.ThisShard, Times);
+    note() << "shard " << Line.ThisShard->Number << " of "
+           << Line.ThisShard->Count << ": " << Plan.Sources.size() << " of "
+           << Sources.Usable.size() << " sources\n";
+    Sources.Usable = std::move(Plan.Sources);
+    Part = RunResult::Part{Line.ThisShard->Number, Line.ThisShard->Count,
+                           std::move(Plan.Id)};
+  }
   if (Sources.Usable.empty() && Selected.changed())
     note() << "no source file has changed lines (--diff)\n";
   bool AllAnalysed = !Commands.Broken && Sources.NumUnusable == 0;
@@ -161,6 +174,12 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   if (!Sources.Usable.empty())
     Done = runChecks(MakeContext, *Commands.Database, Sources.Usable, FS,
                      Settings);
+  Done.ThisPart = std::move(Part);
+  if (!Line.Times.empty()) {
+    for (const auto &[Source, Seconds] : Done.Seconds)
+      Times.set(Source, Seconds);
+    AllAnalysed &= Times.write();
+  }
   for (const auto &[Source, Reason] : Done.Failures)
     error() << "cannot analyse '" << Source << "': " << Reason << '\n';
   AllAnalysed &= Done.Failures.empty();
@@ -266,6 +285,8 @@ int main(int Argc, const char **Argv) {
   auto Line = torchtidy::tool::parseCommandLine(Argc, Argv);
   if (!Line)
     return 1;
+  if (Line->Merge)
+    return torchtidy::tool::mergeReports(*Line->Merge, outs());
   if (Line->Watch && !torchtidy::tool::isWatched())
     return torchtidy::tool::watch(std::vector<std::string>(Argv, Argv + Argc),
                                   torchtidy::tool::watchedFolders(*Line));

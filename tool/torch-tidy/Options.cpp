@@ -99,6 +99,26 @@ cl::opt<unsigned> Timeout(
              "limit). Waiting for the precompiled headers does not\n"
              "count."));
 cl::opt<std::string>
+    ShardText("shard", cl::value_desc("I/N"), cl::cat(OurCategory),
+              cl::desc("Analyse the I-th of N parts of the sources: each\n"
+                       "machine one, and 'torch-tidy merge' makes one report\n"
+                       "of theirs."));
+cl::opt<std::string>
+    Times("times", cl::value_desc("file"), cl::cat(OurCategory),
+          cl::desc("Share out the sources by the times in this file, so\n"
+                   "that all shards take the same, and write down there\n"
+                   "what they took."));
+
+cl::SubCommand MergeCommand("merge", "Make one report of those of all shards");
+cl::list<std::string>
+    MergeFiles(cl::Positional, cl::OneOrMore, cl::sub(MergeCommand),
+               cl::desc("<SARIF log or JSON lines of a shard> ..."));
+cl::opt<std::string>
+    MergeFailOn("fail-on", cl::value_desc("level"), cl::sub(MergeCommand),
+                cl::desc("The exit code is 1 if there are findings of this\n"
+                         "level or below"));
+
+cl::opt<std::string>
     LibTorch("libtorch", cl::value_desc("folder"), cl::cat(OurCategory),
              cl::desc("Where LibTorch is, for sources that have no compile\n"
                       "commands (default: $LIBTORCH, CMAKE_PREFIX_PATH, the\n"
@@ -324,6 +344,15 @@ bool readLevel(const cl::opt<std::string> &Opt, std::optional<unsigned> &Out) {
   return false;
 }
 
+/// Of 'torch-tidy merge'.
+std::optional<Options> mergeOptions() {
+  Options Result;
+  Result.Merge = MergeSettings{MergeFiles, std::nullopt};
+  if (!readLevel(MergeFailOn, Result.Merge->FailOn))
+    return std::nullopt;
+  return Result;
+}
+
 Options collect(std::unique_ptr<clang::tooling::CompilationDatabase> Flags) {
   Options Result;
   Result.Sources = Sources;
@@ -430,7 +459,18 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
   if (ShellFiles.getNumOccurrences())
     std::exit(writeShellFiles(ShellFiles, Overview, Footer) ? 0 : 1);
 
+  if (MergeCommand)
+    return mergeOptions();
   Options Result = collect(std::move(Flags));
+  Result.Times = Times;
+  if (ShardText.getNumOccurrences()) {
+    Result.ThisShard = parseShard(ShardText);
+    if (!Result.ThisShard) {
+      error() << "--shard=" << ShardText
+              << " is no part: the second of four is --shard=2/4\n";
+      return std::nullopt;
+    }
+  }
   if (Jobs.getNumOccurrences() && !Jobs) {
     error() << "-j needs a number of at least 1\n";
     return std::nullopt;

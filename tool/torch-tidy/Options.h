@@ -4,6 +4,8 @@
 #define TORCHTIDY_TOOL_OPTIONS_H
 
 #include "report/Formats.h"
+#include "shards/MergeReports.h"
+#include "shards/Plan.h"
 #include "clang/Tooling/CompilationDatabase.h"
 #include <memory>
 #include <optional>
@@ -86,6 +88,12 @@ struct Options {
   unsigned Jobs = 0;
   /// Seconds of wall time for one file; 0: no limit.
   unsigned Timeout = 0;
+  std::optional<Shard> ThisShard;
+  /// Where the times of files are kept; empty: nowhere.
+  std::string Times;
+
+  /// 'torch-tidy merge': nothing is analysed.
+  std::optional<MergeSettings> Merge;
 
   /// Analyse again when a file changes.
   bool Watch = false;

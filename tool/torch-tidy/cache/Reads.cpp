@@ -166,6 +166,13 @@ void ReadLog::read(StringRef Path, std::string Stamp, StringRef Content) {
   It->second = {Path.str(), std::move(Stamp), Hash};
 }
 
+void ReadLog::forget(StringRef Path) {
+  Files.erase(Path.str());
+  const auto Folder = Folders.find(sys::path::parent_path(Path).str());
+  if (Folder != Folders.end())
+    Folder->second.erase(sys::path::filename(Path).str());
+}
+
 Reads ReadLog::take() {
   Reads Result;
   for (auto &[Path, Each] : Files) {

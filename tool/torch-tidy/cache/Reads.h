@@ -114,6 +114,9 @@ public:
   /// Stamp: of before it was opened.
   void read(llvm::StringRef Path, std::string Stamp, llvm::StringRef Content);
 
+  /// Nothing has been asked of this file so far.
+  void forget(llvm::StringRef Path);
+
   Reads take();
 
 private:

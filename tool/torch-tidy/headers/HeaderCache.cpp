@@ -1,5 +1,6 @@
 #include "headers/HeaderCache.h"
 #include "cache/BuildId.h"
+#include "cache/Bytes.h"
 #include "cache/CacheFolder.h"
 #include "cache/Inputs.h"
 #include "cache/Reads.h"
@@ -417,6 +418,47 @@ HeaderCache::Entry HeaderCache::extend(Entry Base,
   // In whatever order a source has them.
   llvm::sort(More);
   return goOn(std::move(Base), Command, More, std::move(FS));
+}
+
+std::string HeaderCache::extensionKey(const StringSet<> &BaseInputs,
+                                      const EntryHeaders &Includes) {
+  std::set<StringRef> LibTorch, Companions;
+  for (const std::string &Include : ArrayRef(Includes.LibTorch).drop_front())
+    LibTorch.insert(Include);
+  for (const auto &[Include, File] :
+       zip_equal(Includes.Companions, Includes.CompanionFiles))
+    if (!BaseInputs.contains(File))
+      Companions.insert(Include);
+  return Includes.LibTorch.front() + "|" + llvm::join(LibTorch, " ") + "|" +
+         llvm::join(Companions, " ");
+}
+
+std::vector<uint64_t> HeaderCache::declarationsRead(const Entry &Of) const {
+  const std::string Path = inFolder(sys::path::parent_path(Of.Path), "read");
+  std::vector<uint64_t> Result;
+  const std::unique_ptr<MemoryBuffer> Content =
+      isTrusted(Path, inFolder(Settings.Folder, "headers")) ? readFile(Path)
+                                                            : nullptr;
+  if (!Content)
+    return Result;
+  const auto [Head, Rest] = Content->getBuffer().split('\n');
+  // They mean nothing in another header.
+  if (Head != Of.Hash + " " + hashOfText(Rest))
+    return Result;
+  Reader In(Rest);
+  In.list(Result, [&](uint64_t &Id) { In.integer(Id); });
+  if (In.hasFailed())
+    Result.clear();
+  return Result;
+}
+
+void HeaderCache::setDeclarationsRead(
+    const Entry &Of, std::vector<uint64_t> Declarations) const {
+  Writer Out;
+  Out.list(Declarations, [&](uint64_t &Id) { Out.integer(Id); });
+  // Who cannot write it has it the slow way.
+  (void)writeWhole(inFolder(sys::path::parent_path(Of.Path), "read"),
+                   Of.Hash + " " + hashOfText(Out.Bytes) + "\n" + Out.Bytes);
 }
 
 } // namespace torchtidy::tool

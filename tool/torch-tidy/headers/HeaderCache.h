@@ -5,6 +5,7 @@
 #include "headers/EntryHeaders.h"
 #include "headers/PrecompiledHeader.h"
 #include "clang/Frontend/CompilerInvocation.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <cstdint>
 #include <map>
@@ -82,6 +83,17 @@ public:
   void look(const std::string &Key);
   /// Says which program makes the entries; empty where there is no cache.
   const std::string &programHash() const { return ProgramHash; }
+
+  /// The same text for sources of one command that extend() gives the same
+  /// entry.
+  static std::string extensionKey(const llvm::StringSet<> &BaseInputs,
+                                  const EntryHeaders &Includes);
+
+  /// The declarations of this entry that sources have read, for processes that
+  /// come later. None where nobody has said.
+  std::vector<uint64_t> declarationsRead(const Entry &Of) const;
+  void setDeclarationsRead(const Entry &Of,
+                           std::vector<uint64_t> Declarations) const;
 
   /// The same text for those that share an entry.
   std::string key(const clang::CompilerInvocation &Command,

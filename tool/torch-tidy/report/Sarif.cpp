@@ -236,6 +236,11 @@ json::Value Log::finish(const RunResult &Run, bool AllAnalysed) {
          text(utostr(Run.Unanalysed) + " of " + utostr(Run.Functions) +
               " functions were analysed around compile errors in them")}});
   json::Object Invocation{{"executionSuccessful", AllAnalysed}};
+  if (Run.ThisPart)
+    Invocation["properties"] = json::Object{
+        {"torchTidy", json::Object{{"shard", int64_t(Run.ThisPart->Number)},
+                                   {"shards", int64_t(Run.ThisPart->Count)},
+                                   {"plan", Run.ThisPart->Plan}}}};
   if (!Notifications.empty())
     Invocation["toolExecutionNotifications"] = std::move(Notifications);
   json::Object Driver{{"name", "torch-tidy"},

@@ -1,17 +1,19 @@
 #include "run/FileAnalysis.h"
 #include "Messages.h"
-#include "cache/Reads.h"
 #include "clang-tidy/ClangTidy.h"
 #include "clang-tidy/ClangTidyModule.h"
 #include "headers/Doubts.h"
 #include "headers/EntryHeaders.h"
 #include "headers/Includes.h"
 #include "headers/PrecompiledHeader.h"
+#include "run/Batches.h"
 #include "run/FunctionRanges.h"
 #include "run/HiddenCode.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendAction.h"
 #include "clang/Lex/PreprocessorOptions.h"
+#include "clang/Serialization/ASTDeserializationListener.h"
+#include "clang/Serialization/ASTReader.h"
 #include "clang/Tooling/ArgumentsAdjusters.h"
 #include "clang/Tooling/Tooling.h"
 #include "llvm/ADT/StringExtras.h"
@@ -37,6 +39,8 @@ struct FileAnalysis::Attempt {
   bool CameToParse = false;
   /// It does not use LibTorch, by its text.
   bool IsLeftOut = false;
+  /// The precompiled header was open, for a batch.
+  bool WasOpen = false;
   /// No stock check has looked at it.
   bool HasTorchOnly = true;
   /// Those that a precompiled header is used for.
@@ -47,7 +51,6 @@ struct FileAnalysis::Attempt {
   FileResult Result;
   /// What Clang counts, with what clang-tidy leaves out of its findings.
   unsigned Warnings = 0, Errors = 0;
-  bool HasFailed = false;
 
   /// The first compile error that LibTorch's headers may have to do with; empty
   /// where there is none. Where a header of somebody else is missing, that is
@@ -91,17 +94,56 @@ struct FileAnalysis::Attempt {
       errs() << Errors << " error" << Plural(Errors);
     if (Warnings || Errors)
       errs() << " generated.\n";
-    if (HasFailed)
+    if (Errors)
       errs() << "Error while processing " << Source << ".\n";
   }
 };
 
+/// What the processes of a batch have in common: everything up to the moment
+/// before the first line of the source is read.
+struct FileAnalysis::Shared {
+  FileAnalysis &Owner;
+  Attempt &Now;
+  tidy::ClangTidyContext &Context;
+  tidy::ClangTidyDiagnosticConsumer &Consumer;
+  EvidenceCollector &Evidences;
+  /// Of the compile command, before a precompiled header was put into it.
+  std::shared_ptr<CompilerInvocation> Command;
+  /// Of the precompiled header that it begins with.
+  StringSet<> BaseInputs;
+  /// Which one it ends with.
+  std::string Key;
+  Action *Parser = nullptr;
+
+  /// Empty where a source uses none.
+  std::string keyOf(StringRef Input, vfs::FileSystem &Files) const {
+    const EntryHeaders Includes = entryHeaders(Input, *Command, Files);
+    return Includes.LibTorch.empty()
+               ? ""
+               : HeaderCache::extensionKey(BaseInputs, Includes);
+  }
+};
+
+/// Notes which declarations are read from a precompiled header.
+class FileAnalysis::ReadDeclarations : public ASTDeserializationListener {
+public:
+  explicit ReadDeclarations(std::vector<uint64_t> &Ids) : Ids(Ids) {}
+  void DeclRead(GlobalDeclID Id, const Decl *) override {
+    Ids.push_back(Id.getRawValue());
+  }
+
+private:
+  std::vector<uint64_t> &Ids;
+};
+
 class FileAnalysis::Action : public ASTFrontendAction {
 public:
-  /// Now: null where no precompiled header is used.
+  /// Now: null where no precompiled header is used. Open: null where nothing is
+  /// shared.
   Action(tidy::ClangTidyASTConsumerFactory &Factory, bool IsTorchOnly,
-         Attempt &Whole, Attempt::Command *Now)
-      : Factory(Factory), IsTorchOnly(IsTorchOnly), Whole(Whole), Now(Now) {}
+         Attempt &Whole, Attempt::Command *Now, Shared *Open)
+      : Factory(Factory), IsTorchOnly(IsTorchOnly), Whole(Whole), Now(Now),
+        Open(Open) {}
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &Compiler,
                                                  StringRef File) override {
@@ -119,6 +161,30 @@ public:
   }
 
   void ExecuteAction() override {
+    if (!Open)
+      return parse();
+    Open->Parser = this;
+    Open->Owner.Open = Open;
+    (*Open->Owner.OnShared)();
+    Open->Owner.Open = nullptr;
+  }
+
+  /// In the place of the source that the action was begun for.
+  void parse(FileEntryRef Source) {
+    CompilerInstance &Compiler = getCompilerInstance();
+    SourceManager &SM = Compiler.getSourceManager();
+    SM.setMainFileID(SM.createFileID(Source, SourceLocation(), SrcMgr::C_User));
+    ReadDeclarations Reading(Open->Owner.DeclarationsRead);
+    Compiler.getASTReader()->setDeserializationListener(&Reading);
+    parse();
+    Compiler.getASTReader()->setDeserializationListener(nullptr);
+    // As Clang ends a source.
+    Compiler.getDiagnosticClient().EndSourceFile();
+    Compiler.getPreprocessor().EndSourceFile();
+  }
+
+private:
+  void parse() {
     if (Now) {
       Now->Parsed = true;
       Now->Doubtful->watch(getCompilerInstance().getPreprocessor());
@@ -128,11 +194,11 @@ public:
     ASTFrontendAction::ExecuteAction();
   }
 
-private:
   tidy::ClangTidyASTConsumerFactory &Factory;
   bool IsTorchOnly;
   Attempt &Whole;
   Attempt::Command *Now;
+  Shared *Open;
 };
 
 class FileAnalysis::ActionFactory : public tooling::FrontendActionFactory {
@@ -141,15 +207,16 @@ public:
   ActionFactory(tidy::ClangTidyContext &Context,
                 IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS,
                 HeaderCache *Cache, TorchOnly &AsksTorchOnly,
-                JobControl &Control, bool IsGathered, Attempt &Whole)
+                JobControl &Control, bool IsGathered, Attempt &Whole,
+                Shared *Open)
       : Context(Context), FS(FS), ConsumerFactory(Context, FS), Cache(Cache),
         AsksTorchOnly(AsksTorchOnly), Control(Control), IsGathered(IsGathered),
-        Whole(Whole) {}
+        Whole(Whole), Open(Open) {}
 
   std::unique_ptr<FrontendAction> create() override {
-    return std::make_unique<Action>(ConsumerFactory, IsTorchOnly, Whole,
-                                    HasHeader ? &Whole.WithHeader.back()
-                                              : nullptr);
+    return std::make_unique<Action>(
+        ConsumerFactory, IsTorchOnly, Whole,
+        HasHeader ? &Whole.WithHeader.back() : nullptr, Open);
   }
 
   bool runInvocation(std::shared_ptr<CompilerInvocation> Invocation,
@@ -177,6 +244,9 @@ public:
       else if (Cache)
         HasHeader = usePrecompiledHeader(*Invocation, Inputs.front());
     }
+    // Each source is then parsed for itself.
+    if (Open && !HasHeader)
+      return true;
     return FrontendActionFactory::runInvocation(
         std::move(Invocation), Files, std::move(Containers), Consumer);
   }
@@ -205,8 +275,14 @@ private:
     Whole.Reason = obstacle(Invocation, Input);
     if (!Whole.Reason.empty())
       return false;
-    const EntryHeaders Includes =
-        entryHeaders(Input.getFile(), Invocation, *FS);
+    EntryHeaders Includes;
+    {
+      // Each source of a batch looks for itself.
+      std::optional<ReadLog::Pause> Unnoted;
+      if (Open)
+        Unnoted.emplace();
+      Includes = entryHeaders(Input.getFile(), Invocation, *FS);
+    }
     if (Includes.LibTorch.empty()) {
       Whole.Reason = "it includes none of LibTorch's headers";
       return false;
@@ -215,6 +291,12 @@ private:
     Control.pause();
     std::optional<HeaderCache::Entry> Header =
         Cache->get(Invocation, {Includes.LibTorch.front()}, FS);
+    if (Header && Open) {
+      Open->Command = std::make_shared<CompilerInvocation>(Invocation);
+      for (const std::string &Each : Header->Inputs)
+        Open->BaseInputs.insert(Each);
+      Open->Key = HeaderCache::extensionKey(Open->BaseInputs, Includes);
+    }
     if (Header)
       Header = Cache->extend(std::move(*Header), Invocation, Includes, FS);
     Control.resume();
@@ -239,6 +321,7 @@ private:
   const bool IsGathered;
   bool IsTorchOnly = false, HasHeader = false;
   Attempt &Whole;
+  Shared *Open;
 };
 
 /// ExtraArgs and ExtraArgsBefore of .clang-tidy.
@@ -268,6 +351,15 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
                                             HeaderCache *Headers,
                                             JobControl &Control,
                                             Definitions Macros) {
+  if (Open) {
+    std::optional<Attempt> Done;
+    if (Headers && Macros.empty())
+      Done = attemptShared(Source);
+    Open = nullptr;
+    FS->setCurrentWorkingDirectory(Start);
+    if (Done)
+      return std::move(*Done);
+  }
   Attempt Now;
   std::unique_ptr<tidy::ClangTidyContext> Context = MakeContext();
   // It reads HeaderFilterRegex when it is made.
@@ -280,8 +372,11 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
   Context->setDiagnosticsEngine(&Diagnostics);
   Context->setEnableProfiling(Settings.CheckProfile);
   Context->setProfileStoragePrefix(Settings.ProfilePrefix);
+  EvidenceCollector Evidences;
+  Shared Sharing{*this, Now, *Context, Consumer, Evidences, nullptr, {}, {}};
   ActionFactory Factory(*Context, FS, Headers, AsksTorchOnly, Control,
-                        Settings.Gathered.contains(Source), Now);
+                        Settings.Gathered.contains(Source), Now,
+                        OnShared ? &Sharing : nullptr);
 
   tooling::ClangTool Tool(Database, Source,
                           std::make_shared<PCHContainerOperations>(), FS);
@@ -296,15 +391,22 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
   Tool.appendArgumentsAdjuster(tooling::getStripPluginsAdjuster());
   Tool.setDiagnosticConsumer(&Consumer);
   Tool.setPrintErrorMessage(false);
-  EvidenceCollector Evidences;
-  Now.HasFailed = Tool.run(&Factory) == 1;
+  Tool.run(&Factory);
+  conclude(Now, Consumer, Evidences, *Context);
+  return Now;
+}
+
+void FileAnalysis::conclude(Attempt &Now,
+                            tidy::ClangTidyDiagnosticConsumer &Consumer,
+                            EvidenceCollector &Evidences,
+                            tidy::ClangTidyContext &Context) {
   Now.Warnings = Consumer.getNumWarnings();
   Now.Errors = Consumer.getNumErrors();
 
   Now.Result.Findings = Consumer.take();
   Now.Result.Evidences = Evidences.take();
   Now.Result.Shortfalls = Evidences.takeShortfalls();
-  Now.Result.Stats = Context->getStats();
+  Now.Result.Stats = Context.getStats();
   if (!Now.CameToParse)
     Now.Result.Failure = "Clang does not accept its compile command";
   Now.Result.MayBeKept = Now.HasTorchOnly;
@@ -315,7 +417,94 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
   Now.Result.UsesNoLibTorch = Now.IsLeftOut;
   Now.Result.Functions = Now.Functions.count();
   Now.Result.Unanalysed = Now.Functions.countWithErrors(Now.Result.Findings);
-  return Now;
+}
+
+std::optional<std::string>
+FileAnalysis::commandsInput(const std::string &Source) const {
+  SmallString<256> Path(Source);
+  sys::fs::make_absolute(Start, Path);
+  const std::vector<tooling::CompileCommand> Commands =
+      Database.getCompileCommands(Path);
+  return Commands.size() == 1 ? inputOf(Commands.front()) : std::nullopt;
+}
+
+std::optional<FileAnalysis::Attempt>
+FileAnalysis::attemptShared(const std::string &Source) {
+  Shared &Common = *Open;
+  const std::optional<std::string> Input = commandsInput(Source);
+  if (!Input || Common.keyOf(*Input, *FS) != Common.Key)
+    return std::nullopt;
+  if (Settings.Gathered.contains(Source) &&
+      !mayUseLibTorch(*Input, *Common.Command, *FS))
+    return std::nullopt;
+  CompilerInstance &Compiler = Common.Parser->getCompilerInstance();
+  const OptionalFileEntryRef File =
+      Compiler.getFileManager().getOptionalFileRef(*Input, /*OpenFile=*/true);
+  if (!File)
+    return std::nullopt;
+  Common.Context.setCurrentFile(*Input);
+  Common.Parser->parse(*File);
+  conclude(Common.Now, Common.Consumer, Common.Evidences, Common.Context);
+  Common.Now.WasOpen = true;
+  return std::move(Common.Now);
+}
+
+void FileAnalysis::share(ArrayRef<std::string> Sources, JobControl &Control,
+                         function_ref<void(std::vector<Class>)> Serve) {
+  ReadLog Log(Settings.Cache.Folder);
+  SharedLog = &Log;
+  const auto Served = [&] {
+    std::map<std::string, Class> Others;
+    std::vector<Class> All(1);
+    {
+      // Each source looks for itself.
+      const ReadLog::Pause Unnoted;
+      for (size_t I = 0; I < Sources.size(); ++I) {
+        const std::optional<std::string> Input = commandsInput(Sources[I]);
+        const std::string Key = Input ? Open->keyOf(*Input, *FS) : "";
+        (Key == Open->Key ? All.front() : Others[Key]).push_back(I);
+      }
+    }
+    for (auto &[Key, Each] : Others) {
+      if (!Key.empty()) {
+        All.push_back(std::move(Each));
+        continue;
+      }
+      for (const size_t Alone : Each)
+        All.push_back({Alone});
+    }
+    // The other sources do not depend on it.
+    SmallString<256> Path(Sources.front());
+    sys::fs::make_absolute(Start, Path);
+    Log.forget(Path);
+    Serve(std::move(All));
+  };
+  const function_ref<void()> Call = Served;
+  OnShared = &Call;
+  attempt(Sources.front(), &Cache, Control, {});
+  OnShared = nullptr;
+  SharedLog = nullptr;
+}
+
+std::vector<uint64_t> FileAnalysis::readBefore() const {
+  return Cache.declarationsRead(Open->Now.WithHeader.back().Header);
+}
+
+void FileAnalysis::tellRead(std::vector<uint64_t> Declarations) const {
+  Cache.setDeclarationsRead(Open->Now.WithHeader.back().Header,
+                            std::move(Declarations));
+}
+
+void FileAnalysis::readAhead(ArrayRef<uint64_t> Declarations) {
+  const IntrusiveRefCntPtr<ASTReader> Reader =
+      Open->Parser->getCompilerInstance().getASTReader();
+  for (const uint64_t Id : Declarations)
+    Reader->GetDecl(GlobalDeclID(Id));
+  // Some of them Clang shows its consumers when the parse begins. Ours wait for
+  // its end, and looking at them takes each process a tenth of its time.
+  ASTConsumer Nobody;
+  Reader->StartTranslationUnit(&Nobody);
+  Reader->StartTranslationUnit(nullptr);
 }
 
 /// The macros that show Hidden when they are defined, each as after -D; none
@@ -350,7 +539,16 @@ mostHiding(ArrayRef<HiddenCode> Hidden,
 
 FileResult FileAnalysis::run(const std::string &Source, bool Crashed,
                              JobControl &Control) {
-  ReadLog Log(Settings.Cache.Folder);
+  std::optional<ReadLog> Own;
+  if (!SharedLog)
+    Own.emplace(Settings.Cache.Folder);
+  ReadLog &Log = Own ? *Own : *SharedLog;
+  // Of a batch that this process was forked for.
+  OnShared = nullptr;
+  if (Crashed)
+    Open = nullptr;
+  if (!Open)
+    FS->setCurrentWorkingDirectory(Start);
   FileResult Result = runNoted(Source, Crashed, Control);
   Result.Explained = std::move(Explained);
   Result.Headers = std::move(HeaderParts);
@@ -414,7 +612,8 @@ FileResult FileAnalysis::runAs(const std::string &Source, bool Crashed,
   }
   const std::string Doubt = First.doubt();
   if (Doubt.empty()) {
-    explain(Source, "parsed with " + First.WithHeader.front().Header.Path);
+    explain(Source, "parsed with " + First.WithHeader.front().Header.Path +
+                        (First.WasOpen ? ", which was open" : ""));
     First.tellEnd(Source);
     return std::move(First.Result);
   }

@@ -4,6 +4,7 @@
 #include "cache/Inputs.h"
 #include "clang-tidy/ClangTidyOptions.h"
 #include "clang/Basic/Version.h"
+#include "clang/Tooling/Tooling.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -130,7 +131,7 @@ std::string KeptResults::key(const std::string &Source,
       Hash.add((utostr(First) + "-" + utostr(Last)));
   }
   for (const tooling::CompileCommand &Command :
-       Database.getCompileCommands(Source)) {
+       Database.getCompileCommands(tooling::getAbsolutePath(Source))) {
     Hash.add(Command.Directory);
     Hash.add(Command.Filename);
     for (const std::string &Word : Command.CommandLine)

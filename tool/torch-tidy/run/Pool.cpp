@@ -1,21 +1,24 @@
 #include "run/Pool.h"
+#include "cache/Bytes.h"
+#include "run/Allowance.h"
+#include "run/SignalScope.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Threading.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/raw_ostream.h"
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <deque>
 #include <fcntl.h>
 #include <list>
 #include <map>
 #include <optional>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <vector>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -25,114 +28,18 @@ using namespace llvm;
 namespace torchtidy::tool {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = Allowance::Clock;
 constexpr std::chrono::milliseconds TickLength{200};
 /// A job that is told to end has this long to remove its temporary files.
 constexpr std::chrono::seconds Grace{2};
-constexpr int Signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-volatile std::sig_atomic_t Caught = 0;
-void onSignal(int Number) { Caught = Number; }
-
-/// Signals are only let in while the pool waits: none is missed between a look
-/// at Caught and the wait.
-class SignalScope {
-public:
-  SignalScope() {
-    Caught = 0;
-    struct sigaction Action = {};
-    Action.sa_handler = onSignal;
-    sigemptyset(&Action.sa_mask);
-    sigset_t Blocked;
-    sigemptyset(&Blocked);
-    for (size_t I = 0; I < Old.size(); ++I) {
-      sigaction(Signals[I], &Action, &Old[I]);
-      sigaddset(&Blocked, Signals[I]);
-    }
-    sigprocmask(SIG_BLOCK, &Blocked, &OldMask);
-  }
-  ~SignalScope() { restore(); }
-  SignalScope(const SignalScope &) = delete;
-  SignalScope &operator=(const SignalScope &) = delete;
-
-  void restore() {
-    // What is pending is still let in here. A job that the same Ctrl-C has
-    // ended may be seen before the signal is: under the handler of before, the
-    // signal would then end the program before it has told what it found.
-    sigprocmask(SIG_SETMASK, &OldMask, nullptr);
-    for (size_t I = 0; I < Old.size(); ++I)
-      sigaction(Signals[I], &Old[I], nullptr);
-  }
-  const sigset_t &maskWhileWaiting() const { return OldMask; }
-
-private:
-  std::array<struct sigaction, std::size(Signals)> Old;
-  sigset_t OldMask;
-};
-
 enum Channel { Messages, Output, Errors, NumChannels };
 
-/// What a process has used of the processors; nothing where the system does not
-/// tell.
-std::optional<Clock::duration> processorTime(pid_t Process) {
-#ifdef __linux__
-  clockid_t Id;
-  timespec Used;
-  if (clock_getcpuclockid(Process, &Id) == 0 && clock_gettime(Id, &Used) == 0)
-    return std::chrono::seconds(Used.tv_sec) +
-           std::chrono::nanoseconds(Used.tv_nsec);
-#endif
-  return std::nullopt;
-}
-
-/// How long a job may take. Processor time, so that it does not depend on what
-/// else the machine does; a job that hardly uses any is waiting for something
-/// that may never come, and for it the clock counts.
-class Allowance {
-public:
-  /// From now on. Nothing is used up, whatever the job did before.
-  void begin(pid_t Job, Clock::duration Limit) {
-    Process = Job;
-    Whole = Limit;
-    Since = Clock::now();
-    UsedBefore = UsedThen = processorTime(Process).value_or(Clock::duration());
-    LookAt = Since + Whole;
-  }
-  void suspend() { LookAt.reset(); }
-  /// When to ask isUsedUp().
-  const std::optional<Clock::time_point> &nextLook() const { return LookAt; }
-
-  bool isUsedUp(Clock::time_point Now) {
-    if (!LookAt || Now < *LookAt)
-      return false;
-    const std::optional<Clock::duration> Used = processorTime(Process);
-    if (!Used || *Used - UsedBefore >= Whole)
-      return true;
-    if (Now - Since >= Whole / 2) {
-      if ((*Used - UsedThen) * LeastShare < Now - Since)
-        return true;
-      Since = Now;
-      UsedThen = *Used;
-    }
-    LookAt = Now + std::max<Clock::duration>(Whole - (*Used - UsedBefore),
-                                             TickLength);
-    return false;
-  }
-
-private:
-  /// Less than this part of one processor is waiting.
-  static constexpr int LeastShare = 100;
-  pid_t Process = -1;
-  Clock::duration Whole{}, UsedBefore{};
-  std::optional<Clock::time_point> LookAt;
-  /// The begin of the time over which the share is taken.
-  Clock::time_point Since;
-  Clock::duration UsedThen{};
-};
-
+/// A process, for one job or for a batch.
 struct Job {
-  size_t Number;
-  unsigned Tries;
+  /// Those whose outcome is not known yet.
+  Pool::Jobs Numbers;
+  bool IsBatch = false;
+  unsigned Tries = 0;
   pid_t Process = -1;
   std::array<int, NumChannels> Ends = {-1, -1, -1};
   std::array<std::string, NumChannels> Text;
@@ -168,54 +75,85 @@ void closeAll(std::array<int, NumChannels> &Ends) {
   }
 }
 
-/// Marks the begin of the result.
+/// Marks the begin of the result, which is the rest.
 constexpr char ResultMark = '=';
+/// Mark what a batch says: of a job with this number, and of those that are to
+/// be another. A number and the length of what follows stand behind them.
+constexpr char OutcomeMark = 'o', ApartMark = 'a';
+
+template <class Stream> void visit(Stream &S, JobOutcome &Each) {
+  S.text(Each.Result);
+  S.text(Each.Output);
+  S.text(Each.Errors);
+  S.text(Each.Failure);
+  uint64_t Microseconds = uint64_t(Each.Seconds * 1e6);
+  S.integer(Microseconds);
+  Each.Seconds = double(Microseconds) / 1e6;
+}
 
 class Run {
 public:
-  Run(const PoolSettings &Settings, size_t Count, const Pool::Work &DoWork,
-      const Pool::Finished &OnFinished, const Pool::Ended &OnEnded,
-      const Pool::Tick &OnTick, const Pool::Known &IsKnown)
-      : Settings(Settings), Count(Count), DoWork(DoWork),
-        OnFinished(OnFinished), OnEnded(OnEnded), OnTick(OnTick),
-        IsKnown(IsKnown) {}
+  Run(const Pool &Asked, size_t Count, const Pool::Work &DoWork,
+      const Pool::Finished &OnFinished)
+      : Asked(Asked), Settings(Asked.Settings), Count(Count), DoWork(DoWork),
+        OnFinished(OnFinished) {}
 
   int run() {
-    while (!Caught && (Next < Count || !Again.empty() || !Running.empty())) {
-      while (!Caught && Running.size() < std::max(1u, Settings.Jobs) &&
-             (Next < Count || !Again.empty()))
-        startNext();
+    plan();
+    while (!SignalScope::caught() && (!Waiting.empty() || !Running.empty())) {
+      while (!SignalScope::caught() && hasRoom() && !Waiting.empty()) {
+        auto [Numbers, Tries] = std::move(Waiting.front());
+        Waiting.pop_front();
+        start(std::move(Numbers), Tries);
+      }
       // None could be started: nothing would ever end the wait.
       if (!Running.empty())
         wait();
     }
-    if (Caught)
+    if (SignalScope::caught())
       endAll();
-    return Caught;
+    return SignalScope::caught();
   }
 
 private:
-  void startNext() {
-    if (!Again.empty()) {
-      const size_t Number = Again.front();
-      Again.pop_front();
-      return start(Number, 1);
-    }
-    const size_t Number = Next++;
-    if (IsKnown)
-      if (std::optional<JobOutcome> Outcome = IsKnown(Number)) {
+  /// Settles what is known, and puts the rest in an order.
+  void plan() {
+    Pool::Jobs Unknown;
+    for (size_t Number = 0; Number < Count && !SignalScope::caught();
+         ++Number) {
+      std::optional<JobOutcome> Outcome;
+      if (Asked.IsKnown)
+        Outcome = Asked.IsKnown(Number);
+      if (Outcome)
         settle(Number, std::move(*Outcome));
-        // There is no wait in which signals would be let in.
-        const timespec AtOnce = {};
-        ppoll(nullptr, 0, &AtOnce, &TheSignals.maskWhileWaiting());
-        return;
+      else
+        Unknown.push_back(Number);
+      // There is no wait in which signals would be let in.
+      const timespec AtOnce = {};
+      ppoll(nullptr, 0, &AtOnce, &TheSignals.maskWhileWaiting());
+    }
+    std::vector<bool> IsInBatch(Count);
+    if (Asked.MakeBatches)
+      for (Pool::Jobs &Batch : Asked.MakeBatches(Unknown)) {
+        for (const size_t Number : Batch)
+          IsInBatch[Number] = true;
+        Waiting.emplace_back(std::move(Batch), 0);
       }
-    start(Number, 0);
+    for (const size_t Number : Unknown)
+      if (!IsInBatch[Number])
+        Waiting.emplace_back(Pool::Jobs{Number}, 0);
   }
 
-  void start(size_t Number, unsigned Tries) {
+  bool hasRoom() const {
+    if (llvm::any_of(Running, [](const Job &Each) { return Each.IsBatch; }))
+      return false;
+    return Running.size() < std::max(1u, Settings.Jobs);
+  }
+
+  void start(Pool::Jobs Numbers, unsigned Tries) {
     Job New;
-    New.Number = Number;
+    New.IsBatch = Numbers.size() > 1;
+    New.Numbers = std::move(Numbers);
     New.Tries = Tries;
     std::array<int, NumChannels> Theirs = {-1, -1, -1};
     for (int I = 0; I < NumChannels; ++I) {
@@ -249,7 +187,8 @@ private:
     Outcome.Failure = (What + ": " + std::strerror(errno)).str();
     closeAll(New.Ends);
     closeAll(Theirs);
-    settle(New.Number, std::move(Outcome));
+    for (const size_t Number : New.Numbers)
+      settle(Number, Outcome);
   }
 
   [[noreturn]] void work(Job &Mine, const std::array<int, NumChannels> &Theirs,
@@ -269,12 +208,41 @@ private:
     close(Theirs[Output]);
     close(Theirs[Errors]);
     JobControl Control(Theirs[Messages]);
-    const std::string Result = DoWork(Mine.Number, Mine.Tries, Control);
+    if (Mine.IsBatch)
+      workAll(Mine, Theirs[Messages], Control);
+    const std::string Result =
+        DoWork(Mine.Numbers.front(), Mine.Tries, Control);
     outs().flush();
     std::fflush(nullptr);
     const bool IsTold = writeAll(Theirs[Messages], StringRef(&ResultMark, 1)) &&
                         writeAll(Theirs[Messages], Result);
     _exit(IsTold ? 0 : 1);
+  }
+
+  [[noreturn]] void workAll(const Job &Mine, int Channel, JobControl &Control) {
+    const auto Say = [Channel](char Mark, size_t Number, StringRef Body) {
+      Writer Head;
+      Head.Bytes = Mark;
+      Head.number(Number);
+      Head.number(Body.size());
+      if (!writeAll(Channel, Head.Bytes + Body.str()))
+        _exit(1);
+    };
+    Pool::Tell Tell;
+    Tell.Ended = [&](size_t Number, JobOutcome Outcome) {
+      Writer Body;
+      visit(Body, Outcome);
+      Say(OutcomeMark, Number, Body.Bytes);
+    };
+    Tell.Apart = [&](Pool::Jobs Numbers) {
+      Writer Body;
+      Body.list(Numbers, [&](size_t &Each) { Body.integer(Each); });
+      Say(ApartMark, 0, Body.Bytes);
+    };
+    Asked.DoBatch(Mine.Numbers, Control, Tell);
+    outs().flush();
+    std::fflush(nullptr);
+    _exit(0);
   }
 
   void wait() {
@@ -293,7 +261,7 @@ private:
         }
       WakeAt(Each.KillAt ? Each.KillAt : Each.Time.nextLook());
     }
-    if (OnTick)
+    if (Asked.OnTick)
       WakeAt(Clock::now() + TickLength);
     timespec Length = {}, *Limit = nullptr;
     if (Wake) {
@@ -330,10 +298,10 @@ private:
       }
       ++It;
     }
-    if (OnTick)
-      OnTick(Running.size(), llvm::count_if(Running, [](const Job &Each) {
-               return Each.IsPaused;
-             }));
+    if (Asked.OnTick)
+      Asked.OnTick(Running.size(), llvm::count_if(Running, [](const Job &Each) {
+                     return Each.IsPaused;
+                   }));
   }
 
   void read(Job &Each, int From) {
@@ -356,10 +324,29 @@ private:
       understand(Each);
   }
 
+  void drain(Job &Each) {
+    for (int I = 0; I < NumChannels; ++I)
+      if (Each.Ends[I] >= 0)
+        read(Each, I);
+  }
+
   void understand(Job &Each) {
     const std::string &Text = Each.Text[Messages];
     while (!Each.HasResult && Each.ResultAt < Text.size()) {
-      switch (Text[Each.ResultAt++]) {
+      const char Mark = Text[Each.ResultAt++];
+      switch (Mark) {
+      case OutcomeMark:
+      case ApartMark:
+        if (!understandBatch(Each, Mark)) {
+          // The rest of it is still to come.
+          --Each.ResultAt;
+          return;
+        }
+        break;
+      case 'h':
+        Each.IsPaused = false;
+        Each.Time.suspend();
+        break;
       case 'p':
         Each.IsPaused = true;
         Each.Time.suspend();
@@ -379,16 +366,74 @@ private:
     }
   }
 
-  int reap(const Job &Each) {
+  /// False where not all of it is there yet.
+  bool understandBatch(Job &Each, char Mark) {
+    std::string &Text = Each.Text[Messages];
+    constexpr size_t HeadSize = 2 * sizeof(uint64_t);
+    const StringRef Rest = StringRef(Text).drop_front(Each.ResultAt);
+    if (Rest.size() < HeadSize)
+      return false;
+    const size_t Number = support::endian::read64le(Rest.data());
+    const uint64_t Size =
+        support::endian::read64le(Rest.data() + sizeof(uint64_t));
+    if (Rest.size() - HeadSize < Size)
+      return false;
+    Reader In(Rest.substr(HeadSize, Size));
+    JobOutcome Outcome;
+    Pool::Jobs Apart;
+    if (Mark == OutcomeMark)
+      visit(In, Outcome);
+    else
+      In.list(Apart, [&](size_t &Other) { In.integer(Other); });
+    const bool IsSound = !In.hasFailed();
+    Text.erase(0, Each.ResultAt + HeadSize + Size);
+    Each.ResultAt = 0;
+    if (!IsSound)
+      return true;
+    if (Mark == OutcomeMark)
+      Apart = {Number};
+    llvm::erase_if(Apart, [&](size_t Other) {
+      return !is_contained(Each.Numbers, Other);
+    });
+    llvm::erase_if(Each.Numbers,
+                   [&](size_t Other) { return is_contained(Apart, Other); });
+    if (Apart.empty())
+      return true;
+    if (Mark == OutcomeMark)
+      settle(Number, std::move(Outcome));
+    else
+      Waiting.emplace_back(std::move(Apart), 0);
+    return true;
+  }
+
+  /// Returns the status of a process that ends, and what it has taken.
+  std::pair<int, double> reap(const Job &Each) {
     int Status = 0;
-    while (waitpid(Each.Process, &Status, 0) < 0 && errno == EINTR)
+    rusage Used = {};
+    while (wait4(Each.Process, &Status, 0, &Used) < 0 && errno == EINTR)
       ;
-    return Status;
+    const auto Seconds = [](const timeval &Time) {
+      return double(Time.tv_sec) + double(Time.tv_usec) / 1e6;
+    };
+    return {Status, Seconds(Used.ru_utime) + Seconds(Used.ru_stime)};
+  }
+
+  /// What is left of a batch is done without it.
+  void endBatch(const Job &Each) {
+    const int Status = reap(Each).first;
+    if (WIFSIGNALED(Status) && is_contained(EndingSignals, WTERMSIG(Status)))
+      return SignalScope::note(WTERMSIG(Status));
+    errs() << Each.Text[Errors];
+    for (const size_t Number : llvm::reverse(Each.Numbers))
+      Waiting.emplace_front(Pool::Jobs{Number}, 0);
   }
 
   void end(Job &Each) {
-    const int Status = reap(Each);
+    if (Each.IsBatch)
+      return endBatch(Each);
+    const auto [Status, Seconds] = reap(Each);
     JobOutcome Outcome;
+    Outcome.Seconds = Seconds;
     Outcome.Output = std::move(Each.Text[Output]);
     Outcome.Errors = std::move(Each.Text[Errors]);
     if (Each.IsTimedOut) {
@@ -401,13 +446,14 @@ private:
     } else if (Each.HasResult && WIFEXITED(Status) &&
                WEXITSTATUS(Status) == 0) {
       Outcome.Result = Each.Text[Messages].substr(Each.ResultAt);
-    } else if (WIFSIGNALED(Status) && is_contained(Signals, WTERMSIG(Status))) {
+    } else if (WIFSIGNALED(Status) &&
+               is_contained(EndingSignals, WTERMSIG(Status))) {
       // Ctrl-C goes to all processes of a terminal, in any order.
-      Caught = WTERMSIG(Status);
+      SignalScope::note(WTERMSIG(Status));
       return;
     } else if (Each.MayRetry && Each.Tries == 0) {
       errs() << Outcome.Errors;
-      Again.push_back(Each.Number);
+      Waiting.emplace_front(Each.Numbers, 1);
       return;
     } else if (WIFSIGNALED(Status) && WTERMSIG(Status) == SIGKILL) {
       Outcome.Failure = "the analysis was killed; where memory is short, fewer "
@@ -419,12 +465,12 @@ private:
       Outcome.Failure = "the analysis ended with exit code " +
                         std::to_string(WEXITSTATUS(Status));
     }
-    settle(Each.Number, std::move(Outcome));
+    settle(Each.Numbers.front(), std::move(Outcome));
   }
 
   void settle(size_t Number, JobOutcome Outcome) {
-    if (OnEnded)
-      OnEnded(Number, Outcome);
+    if (Asked.OnEnded)
+      Asked.OnEnded(Number, Outcome);
     Done.emplace(Number, std::move(Outcome));
     for (auto It = Done.find(Told); It != Done.end(); It = Done.find(Told)) {
       OnFinished(Told, std::move(It->second));
@@ -439,10 +485,13 @@ private:
     const auto Limit = Clock::now() + Grace;
     for (Job &Each : Running) {
       while (waitpid(Each.Process, nullptr, WNOHANG) == 0) {
+        // A batch tells what it has, and waits until that is read.
+        drain(Each);
         if (Clock::now() > Limit)
           kill(Each.Process, SIGKILL);
         usleep(10000);
       }
+      drain(Each);
       closeAll(Each.Ends);
     }
     Running.clear();
@@ -451,19 +500,18 @@ private:
     Done.clear();
   }
 
+  const Pool &Asked;
   const PoolSettings &Settings;
   const size_t Count;
   const Pool::Work &DoWork;
   const Pool::Finished &OnFinished;
-  const Pool::Ended &OnEnded;
-  const Pool::Tick &OnTick;
-  const Pool::Known &IsKnown;
   SignalScope TheSignals;
   std::list<Job> Running;
-  std::list<size_t> Again;
+  /// With the number of tries so far.
+  std::deque<std::pair<Pool::Jobs, unsigned>> Waiting;
   /// Ended, but not their turn yet.
   std::map<size_t, JobOutcome> Done;
-  size_t Next = 0, Told = 0;
+  size_t Told = 0;
 };
 
 } // namespace
@@ -471,52 +519,7 @@ private:
 void JobControl::tell(char What) { writeAll(Channel, StringRef(&What, 1)); }
 
 int Pool::run(size_t Count, const Work &DoWork, const Finished &OnFinished) {
-  return Run(Settings, Count, DoWork, OnFinished, OnEnded, OnTick, IsKnown)
-      .run();
-}
-
-namespace {
-
-/// The number in a file that holds nothing else; empty for "max" and the like.
-std::optional<uint64_t> numberIn(StringRef Path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
-      MemoryBuffer::getFileAsStream(Path);
-  uint64_t Number;
-  if (!Text || (*Text)->getBuffer().trim().getAsInteger(10, Number))
-    return std::nullopt;
-  return Number;
-}
-
-/// Empty if nothing says.
-std::optional<uint64_t> freeMemory() {
-  std::optional<uint64_t> Free;
-  if (ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
-          MemoryBuffer::getFileAsStream("/proc/meminfo")) {
-    StringRef Rest = (*Text)->getBuffer();
-    Rest = Rest.drop_front(std::min(Rest.find("MemAvailable:"), Rest.size()));
-    Rest.consume_front("MemAvailable:");
-    Rest = Rest.ltrim();
-    uint64_t Kilobytes;
-    if (!Rest.consumeInteger(10, Kilobytes))
-      Free = Kilobytes * 1024;
-  }
-  // A container's limit. What it uses now says nothing: most of that is the
-  // cache of files, which gives way.
-  if (const std::optional<uint64_t> Limit =
-          numberIn("/sys/fs/cgroup/memory.max"))
-    Free = Free ? std::min(*Free, *Limit) : *Limit;
-  return Free;
-}
-
-} // namespace
-
-unsigned defaultJobs(uint64_t BytesPerJob) {
-  const unsigned Processors =
-      std::max(1u, hardware_concurrency().compute_thread_count());
-  const std::optional<uint64_t> Free = freeMemory();
-  if (!Free)
-    return Processors;
-  return std::clamp<uint64_t>(*Free / BytesPerJob, 1, Processors);
+  return Run(*this, Count, DoWork, OnFinished).run();
 }
 
 } // namespace torchtidy::tool

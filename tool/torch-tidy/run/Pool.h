@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace torchtidy::tool {
 
@@ -21,6 +22,9 @@ public:
   /// A crash from here on may be due to how the job goes about it: then it is
   /// run once more, with a higher number of tries.
   void offerRetry() { tell('t'); }
+  /// What follows is done by jobs of its own, each with its time: this one has
+  /// no limit any more.
+  void handOver() { tell('h'); }
 
 private:
   void tell(char What);
@@ -42,9 +46,14 @@ struct JobOutcome {
   std::string Output, Errors;
   /// Why there is no result; empty where there is one.
   std::string Failure;
+  /// Of processor time.
+  double Seconds = 0;
 };
 
-/// Runs the jobs 0, 1, ... Count - 1.
+/// Runs the jobs 0, 1, ... Count - 1. What is known is not run; of the rest
+/// some may be run as batches, in a process that has read what they have in
+/// common and makes their processes itself; what is left, and what a batch has
+/// not told the outcome of, each in a process of its own.
 class Pool {
 public:
   /// Called in the job's process. Tries: how often it was run before.
@@ -63,17 +72,32 @@ public:
   /// Called here, before the job is started: its outcome where that is known
   /// without running it.
   using Known = std::function<std::optional<JobOutcome>(size_t Job)>;
+  using Jobs = std::vector<size_t>;
+  /// Called here, with all that are not known: those that are to be run
+  /// together, no job twice.
+  using Group = std::function<std::vector<Jobs>(const Jobs &Unknown)>;
+  /// What the process of a batch says.
+  struct Tell {
+    /// What became of a job, in the order in which they end.
+    std::function<void(size_t Job, const JobOutcome &)> Ended;
+    /// These make a batch of their own.
+    std::function<void(const Jobs &)> Apart;
+  };
+  /// Called in the process of a batch. It may use all of Settings.Jobs.
+  using Batch =
+      std::function<void(const Jobs &Whole, JobControl &, const Tell &)>;
 
   Ended OnEnded;
   Tick OnTick;
   Known IsKnown;
+  Group MakeBatches;
+  Batch DoBatch;
 
   /// Returns 0, or the number of the signal (SIGINT, SIGTERM, SIGHUP) that
   /// ended it before its time: all jobs are ended then, and Finished has been
   /// called for those that were done, in order, without gaps filled.
   int run(size_t Count, const Work &DoWork, const Finished &OnFinished);
 
-private:
   PoolSettings Settings;
 };
 

@@ -1,5 +1,7 @@
 #include "run/Runner.h"
 #include "Messages.h"
+#include "cache/Bytes.h"
+#include "run/Batches.h"
 #include "run/KeptResults.h"
 #include "run/Merge.h"
 #include "run/Progress.h"
@@ -37,6 +39,63 @@ FileResult resultOf(const JobOutcome &Outcome) {
   return Result;
 }
 
+/// Of so many sources it is learnt what the others of a batch will read.
+constexpr size_t Lessons = 8;
+
+/// In the process of a batch.
+void runBatch(FileAnalysis &Analysis, ArrayRef<std::string> Sources,
+              const Pool::Jobs &Whole, const PoolSettings &Settings,
+              JobControl &Control, const Pool::Tell &Tell) {
+  std::vector<std::string> Names;
+  for (const size_t Job : Whole)
+    Names.push_back(Sources[Job]);
+  Analysis.share(Names, Control, [&](std::vector<FileAnalysis::Class> Classes) {
+    for (const FileAnalysis::Class &Other : ArrayRef(Classes).drop_front()) {
+      Pool::Jobs Apart;
+      for (const size_t Index : Other)
+        Apart.push_back(Whole[Index]);
+      Tell.Apart(Apart);
+    }
+    const FileAnalysis::Class &Mine = Classes.front();
+    std::vector<uint64_t> AllRead = Analysis.readBefore();
+    Analysis.readAhead(AllRead);
+    const size_t NumBefore = AllRead.size();
+    Control.handOver();
+    Pool Processes(Settings);
+    size_t Learnt = 0;
+    Processes.OnEnded = [&](size_t Index, const JobOutcome &Outcome) {
+      JobOutcome Told = Outcome;
+      if (Outcome.Failure.empty()) {
+        Reader In(Outcome.Result);
+        std::vector<uint64_t> Read;
+        In.text(Told.Result);
+        In.list(Read, [&](uint64_t &Each) { In.integer(Each); });
+        if (In.hasFailed()) {
+          Told.Failure = "its findings came back damaged";
+        } else if (Learnt++ < Lessons) {
+          Analysis.readAhead(Read);
+          llvm::append_range(AllRead, Read);
+        }
+      }
+      Tell.Ended(Whole[Mine[Index]], Told);
+    };
+    const auto Work = [&](size_t Index, unsigned Tries, JobControl &Its) {
+      Writer Out;
+      Out.text(encode(Analysis.run(Names[Mine[Index]], Tries > 0, Its)));
+      std::vector<uint64_t> Read = Analysis.takeRead();
+      Out.list(Read, [&](uint64_t &Each) { Out.integer(Each); });
+      return std::move(Out.Bytes);
+    };
+    Processes.run(Mine.size(), Work, [](size_t, JobOutcome) {});
+    if (!NumBefore && !AllRead.empty()) {
+      // Files that ran at the same time have read much the same.
+      llvm::sort(AllRead);
+      AllRead.erase(llvm::unique(AllRead), AllRead.end());
+      Analysis.tellRead(std::move(AllRead));
+    }
+  });
+}
+
 } // namespace
 
 RunResult runChecks(const ContextMaker &MakeContext,
@@ -61,6 +120,15 @@ RunResult runChecks(const ContextMaker &MakeContext,
     WereKept[Job] = Known.has_value();
     return Known;
   };
+  if (!Settings.Analysis.Cache.Folder.empty()) {
+    Processes.MakeBatches = [&](const Pool::Jobs &Unknown) {
+      return batches(Sources, Unknown, Database, *Configured);
+    };
+    Processes.DoBatch = [&](const Pool::Jobs &Whole, JobControl &Control,
+                            const Pool::Tell &Tell) {
+      runBatch(Analysis, Sources, Whole, Settings.Processes, Control, Tell);
+    };
+  }
   if (Shown.isLive()) {
     Processes.OnEnded = [&](size_t Job, const JobOutcome &Outcome) {
       Shown.ended(Job, resultOf(Outcome).Findings.size());
@@ -90,6 +158,8 @@ RunResult runChecks(const ContextMaker &MakeContext,
     if (WereKept[Job]) {
       Result.Trouble.clear();
     } else {
+      if (Outcome.Failure.empty())
+        Whole.Seconds.emplace_back(Sources[Job], Outcome.Seconds);
       Kept.keep(Keys[Job], Outcome, Result);
       for (const auto &[Header, Hash] : Result.Headers)
         Analysis.headers().look(Header);

@@ -4,7 +4,9 @@
 
 #include "run/FileAnalysis.h"
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace torchtidy::tool {
@@ -39,6 +41,14 @@ struct RunResult {
   size_t NumDone = 0;
   /// How many of them do not use LibTorch, and were not parsed.
   size_t NumWithoutLibTorch = 0;
+  /// Of the sources that were analysed in this run, what they took.
+  std::vector<std::pair<std::string, double>> Seconds;
+  /// Which part of the sources these were; nothing where they were all.
+  struct Part {
+    unsigned Number, Count;
+    std::string Plan;
+  };
+  std::optional<Part> ThisPart;
   /// The signal that ended the run before its time, or 0.
   int Signal = 0;
 };
