@@ -1,4 +1,5 @@
 #include "Doubts.h"
+#include "headers/IncludeGraph.h"
 #include "headers/Preceding.h"
 #include "headers/Uninstantiated.h"
 #include "clang/Basic/SourceManager.h"
@@ -32,8 +33,11 @@ public:
                           bool, CharSourceRange, OptionalFileEntryRef File,
                           StringRef, StringRef, const clang::Module *, bool,
                           SrcMgr::CharacteristicKind) override {
-    if (Missing.empty() || !File || !Missing.erase(&File->getFileEntry()) ||
-        !Missing.empty())
+    settlePragma();
+    if (Missing.empty() || !File)
+      return;
+    Included.push_back(File->getName().str());
+    if (!Missing.erase(&File->getFileEntry()) || !Missing.empty())
       return;
     Owner.Entered = HashLoc;
     for (const auto &[Name, Before] : Changed)
@@ -60,9 +64,15 @@ public:
     if (Before)
       changes(Name, "undefines", Before.getMacroInfo());
   }
-  void PragmaDirective(SourceLocation Loc, PragmaIntroducerKind) override {
+  void PragmaDirective(SourceLocation Loc, PragmaIntroducerKind How) override {
+    settlePragma();
     if (Missing.empty() || !isUsers(Loc))
       return;
+    // The words of _Pragma("...") are in no file; what it is comes next.
+    if (How != PIK_HashPragma) {
+      IsPragmaOpen = true;
+      return;
+    }
     const StringRef Line =
         StringRef(SM.getCharacterData(Loc)).take_until([](char C) {
           return C == '\n';
@@ -72,6 +82,18 @@ public:
       if (Line.contains(Harmless))
         return;
     Owner.doubt("a pragma stands before LibTorch's headers");
+  }
+
+  // What changes warnings changes nothing else.
+  void PragmaDiagnosticPush(SourceLocation, StringRef) override {
+    IsPragmaOpen = false;
+  }
+  void PragmaDiagnosticPop(SourceLocation, StringRef) override {
+    IsPragmaOpen = false;
+  }
+  void PragmaDiagnostic(SourceLocation, StringRef, diag::Severity,
+                        StringRef) override {
+    IsPragmaOpen = false;
   }
 
   // Before LibTorch is included: what would not have been there to be asked.
@@ -101,6 +123,7 @@ public:
   }
 
   void EndOfMainFile() override {
+    settlePragma();
     if (!Missing.empty())
       Owner.doubt("LibTorch's headers are not included");
   }
@@ -138,6 +161,12 @@ private:
   /// IsCalled: a macro with parameters means nothing to a name without a
   /// parenthesis behind it, as glibc's sigmask(..) to a parameter of that name.
   bool occurs(StringRef Name, bool IsCalled) const {
+    // Headers of C still ask for them; in C++ they play no role ([cstdint.syn],
+    // [cinttypes.syn]).
+    if (is_contained({"__STDC_CONSTANT_MACROS", "__STDC_LIMIT_MACROS",
+                      "__STDC_FORMAT_MACROS"},
+                     Name))
+      return false;
     return llvm::any_of(Owner.Inputs, [&](const std::string &Path) {
       ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
           PP.getFileManager().getVirtualFileSystem().getBufferForFile(Path);
@@ -184,13 +213,38 @@ private:
         SM.isWrittenInBuiltinFile(Defined) ||
         SM.isWrittenInCommandLineFile(Defined))
       return;
+    // A header of the system that was included before has it, though Clang
+    // skips that now: <cstddef> includes what defines NULL.
+    if (isBehind(SM.getFilename(SM.getExpansionLoc(Defined))))
+      return;
     Owner.doubt("asks for the macro '" + Name.getIdentifierInfo()->getName() +
                 "' before the headers that define it");
+  }
+
+  /// What was included so far includes the file.
+  bool isBehind(StringRef File) {
+    if (!IsGraphRead)
+      for (const std::string &Each : Owner.Graphs)
+        Graph.decode(Each);
+    IsGraphRead = true;
+    return Graph.reaches(Included, File);
+  }
+
+  void settlePragma() {
+    if (IsPragmaOpen)
+      Owner.doubt("a pragma stands before LibTorch's headers");
+    IsPragmaOpen = false;
   }
 
   Doubts &Owner;
   Preprocessor &PP;
   const SourceManager &SM;
+  /// A _Pragma of which nothing else is known yet.
+  bool IsPragmaOpen = false;
+  /// Before the last of LibTorch's headers, skipped or not.
+  std::vector<std::string> Included;
+  IncludeGraph Graph;
+  bool IsGraphRead = false;
   DenseSet<const FileEntry *> Missing;
   /// By headers of the system, and what they were in the precompiled header.
   MapVector<const IdentifierInfo *, const MacroInfo *> Changed;

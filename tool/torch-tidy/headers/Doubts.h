@@ -21,9 +21,12 @@ namespace torchtidy::tool {
 class Doubts {
 public:
   /// Entries: the files that the precompiled header includes. Inputs: all that
-  /// it was made of.
-  Doubts(std::vector<std::string> Entries, std::vector<std::string> Inputs)
-      : Entries(std::move(Entries)), Inputs(std::move(Inputs)) {}
+  /// it was made of. Graphs: IncludeGraphs, encoded, which of them includes
+  /// which.
+  Doubts(std::vector<std::string> Entries, std::vector<std::string> Inputs,
+         std::vector<std::string> Graphs)
+      : Entries(std::move(Entries)), Inputs(std::move(Inputs)),
+        Graphs(std::move(Graphs)) {}
 
   /// To be called before the parse begins.
   void watch(clang::Preprocessor &PP);
@@ -41,7 +44,7 @@ private:
       Reason = Why.str();
   }
 
-  std::vector<std::string> Entries, Inputs;
+  std::vector<std::string> Entries, Inputs, Graphs;
   /// Where the last of the entries is included first.
   clang::SourceLocation Entered;
   std::string Reason;

@@ -27,7 +27,7 @@ namespace torchtidy::tool {
 namespace {
 
 /// Another number makes the entries of all earlier versions unreachable.
-constexpr unsigned Format = 5;
+constexpr unsigned Format = 6;
 
 /// For another process that makes the entry: it takes some 10 seconds of an
 /// idle machine.
@@ -145,8 +145,14 @@ std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
       // An entry says what it is one for: nobody has put it under another name.
       Root->getString("key") != sys::path::filename(Folder))
     return std::nullopt;
+  const std::unique_ptr<MemoryBuffer> Graph =
+      readFile(inFolder(Folder, "graph"));
+  if (!Graph || !isTrusted(inFolder(Folder, "graph"), Shared) ||
+      Root->getString("graph") != StringRef(hashOfText(Graph->getBuffer())))
+    return std::nullopt;
   Entry Result;
   Result.Hash = Hash->str();
+  Result.Graphs = {Graph->getBuffer().str()};
   Result.Parts = {{sys::path::filename(Folder).str(), Result.Hash}};
   // Without a name it is only known that there is none.
   if (!Name->empty()) {
@@ -270,7 +276,7 @@ HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
     return std::nullopt;
   const PrecompiledHeaderResult Made =
       Base ? precompile(Command, Header, Which, FS, Base->Path, End,
-                        Base->Inputs)
+                        Base->Inputs, Base->Graphs)
            : precompile(Command, Header, Which, FS);
   if (!Made.Failure.empty() && !Base) {
     trouble(Made.Failure);
@@ -297,6 +303,10 @@ HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
   Root["key"] = sys::path::filename(Folder);
   Root["pch"] = Name;
   Root["hash"] = hashOfText(Content);
+  const std::string Graph = Made.Includes.encode();
+  Root["graph"] = hashOfText(Graph);
+  if (!write(inFolder(Folder, "graph"), Graph))
+    return std::nullopt;
   Root["stamp"] = Name.empty() ? "" : stampOf(Output);
   std::string Json;
   raw_string_ostream(Json) << Described << '\n';
@@ -391,6 +401,7 @@ HeaderCache::Entry HeaderCache::goOn(Entry Base,
     return Base;
   }
   llvm::append_range(Extended->Files, Base.Files);
+  llvm::append_range(Extended->Graphs, Base.Graphs);
   llvm::append_range(Extended->Inputs, Base.Inputs);
   return std::move(*Extended);
 }

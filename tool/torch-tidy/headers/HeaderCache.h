@@ -54,6 +54,9 @@ public:
     std::vector<std::string> Inputs;
     /// The first parts of all names that it asks for ("ATen"), found or not.
     std::vector<std::string> Asked;
+    /// Of the entries that it consists of, which file includes which:
+    /// IncludeGraphs, encoded.
+    std::vector<std::string> Graphs;
     /// Of the entries that it consists of, the key and the hash.
     std::vector<std::pair<std::string, std::string>> Parts;
   };

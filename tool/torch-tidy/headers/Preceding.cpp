@@ -16,7 +16,12 @@ public:
 
   /// The first that matters, in words; or an empty string.
   std::string visit(const Decl *D) {
-    if (D->isImplicit() || isa<EmptyDecl, StaticAssertDecl>(D))
+    if (D->isImplicit() ||
+        isa<EmptyDecl, StaticAssertDecl, FileScopeAsmDecl>(D))
+      return {};
+    // Eigen includes <emmintrin.h> within 'extern "C"'.
+    const SourceManager &SM = Context.getSourceManager();
+    if (SM.isInSystemHeader(SM.getExpansionLoc(D->getLocation())))
       return {};
     if (const auto *Linkage = dyn_cast<LinkageSpecDecl>(D))
       return visitAll(Linkage);
@@ -26,7 +31,7 @@ public:
     if (!Named)
       return "a declaration";
     if (const auto *Namespace = dyn_cast<NamespaceDecl>(D);
-        Namespace && isTransparent(Namespace))
+        Namespace && (isTransparent(Namespace) || Namespace->isStdNamespace()))
       return visitAll(Namespace);
     const DeclContext *Around = scopeOf(Named);
     // A member that is defined outside of its class.
@@ -39,6 +44,8 @@ public:
                isPrecompiled(cast<Decl>(Around))) {
       return describe(Named);
     }
+    if (isRepeated(Named))
+      return {};
     if (Around->isTranslationUnit() && isDeclared(Named->getDeclName()))
       return describe(Named);
     if (const auto *Enum = dyn_cast<EnumDecl>(D); Enum && !Enum->isScoped())
@@ -91,6 +98,24 @@ private:
   static bool isPrecompiled(const Decl *D) {
     return llvm::any_of(D->redecls(),
                         [](const Decl *Each) { return Each->isFromASTFile(); });
+  }
+
+  /// The same once more, as OpenCV has 'typedef unsigned int uint': whichever
+  /// comes first, they declare one thing.
+  static bool isRepeated(const NamedDecl *D) {
+    if (const auto *Function = dyn_cast<FunctionDecl>(D)) {
+      if (Function->isThisDeclarationADefinition() ||
+          llvm::any_of(Function->parameters(), [](const ParmVarDecl *Each) {
+            return Each->hasDefaultArg();
+          }))
+        return false;
+    } else if (const auto *Tag = dyn_cast<TagDecl>(D)) {
+      if (Tag->isThisDeclarationADefinition())
+        return false;
+    } else if (!isa<TypedefNameDecl>(D)) {
+      return false;
+    }
+    return isPrecompiled(D);
   }
 
   /// A specialization that the library has no use for: std::hash<Mine>.

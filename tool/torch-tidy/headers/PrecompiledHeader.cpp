@@ -71,6 +71,9 @@ public:
                           const clang::Module *, bool,
                           SrcMgr::CharacteristicKind) override {
     asks(HashLoc, Name, IsAngled);
+    if (File)
+      Result.Includes.add(SM.getFilename(SM.getExpansionLoc(HashLoc)),
+                          File->getName());
     if (File && SM.isInMainFile(HashLoc))
       Result.Entries.push_back(File->getName().str());
   }
@@ -266,7 +269,8 @@ PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
                                    StringRef Header, Bodies Which,
                                    IntrusiveRefCntPtr<vfs::FileSystem> FS,
                                    StringRef Base, StringRef End,
-                                   std::vector<std::string> BaseInputs) {
+                                   std::vector<std::string> BaseInputs,
+                                   std::vector<std::string> BaseGraphs) {
   PrecompiledHeaderResult Result;
   std::shared_ptr<CompilerInvocation> Invocation = sharedPart(Command, *FS);
   FrontendOptions &Frontend = Invocation->getFrontendOpts();
@@ -279,7 +283,7 @@ PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
                         /*Header=*/true)));
 
   Invocation->getPreprocessorOpts().ImplicitPCHInclude = Base;
-  Doubts Doubtful({End.str()}, std::move(BaseInputs));
+  Doubts Doubtful({End.str()}, std::move(BaseInputs), BaseGraphs);
 
   CompilerInstance Compiler;
   FirstError Errors;

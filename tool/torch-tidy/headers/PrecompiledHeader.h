@@ -2,6 +2,7 @@
 #ifndef TORCHTIDY_TOOL_HEADERS_PRECOMPILEDHEADER_H
 #define TORCHTIDY_TOOL_HEADERS_PRECOMPILEDHEADER_H
 
+#include "headers/IncludeGraph.h"
 #include "clang/Frontend/CompilerInvocation.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <set>
@@ -51,6 +52,7 @@ struct PrecompiledHeaderResult {
   /// All files that were read.
   std::vector<std::string> Inputs;
   HeaderLookups Lookups;
+  IncludeGraph Includes;
   /// What to write to a file. LLVM's own way of writing it ends the program
   /// where the disk is full.
   llvm::SmallVector<char, 0> Content;
@@ -66,7 +68,8 @@ PrecompiledHeaderResult
 precompile(const clang::CompilerInvocation &Command, llvm::StringRef Header,
            Bodies Which, llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS,
            llvm::StringRef Base = "", llvm::StringRef End = "",
-           std::vector<std::string> BaseInputs = {});
+           std::vector<std::string> BaseInputs = {},
+           std::vector<std::string> BaseGraphs = {});
 
 } // namespace torchtidy::tool
 

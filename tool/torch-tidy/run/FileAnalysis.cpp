@@ -307,7 +307,8 @@ private:
     Control.offerRetry();
     Invocation.getPreprocessorOpts().ImplicitPCHInclude = Header->Path;
     useSharedOptions(Invocation);
-    auto Doubtful = std::make_unique<Doubts>(Header->Files, Header->Inputs);
+    auto Doubtful =
+        std::make_unique<Doubts>(Header->Files, Header->Inputs, Header->Graphs);
     Whole.WithHeader.push_back({std::move(*Header), std::move(Doubtful)});
     return true;
   }
