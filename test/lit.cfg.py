@@ -35,8 +35,8 @@ config.name = "torch-tidy"
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".cpp", ".test"]
 # Folders without lit tests: programs, GoogleTest sources, inputs of tests.
-config.excludes = ["apps", "folk", "growth", "mutation", "programs", "proof", "scenarios", "unit",
-                   "support", "tidy", "Inputs"]
+config.excludes = ["apps", "folk", "fuzz", "growth", "mutation", "programs", "proof", "scenarios",
+                   "unit", "support", "tidy", "Inputs"]
 config.test_source_root = site["source"]
 config.test_exec_root = site["binary"]
 

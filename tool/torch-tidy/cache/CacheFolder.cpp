@@ -178,9 +178,9 @@ static bool isNameOfEntry(StringRef Name) {
 }
 
 static bool isFileOfEntry(StringRef Name) {
-  return is_contained(
-             {"lock", "used", "read", "graph", "header.h", "end.h", "entry.json"},
-             Name) ||
+  return is_contained({"lock", "used", "read", "graph", "header.h", "end.h",
+                       "entry.json"},
+                      Name) ||
          (Name.starts_with("header-") && Name.ends_with(".pch")) ||
          Name.ends_with(".part");
 }
