@@ -171,7 +171,7 @@ struct Candidate {
 
 } // namespace
 
-static bool isNameOfEntry(StringRef Name) {
+bool isNameOfEntry(StringRef Name) {
   return Name.size() == 32 && llvm::all_of(Name, [](char C) {
            return isDigit(C) || (C >= 'a' && C <= 'f');
          });

@@ -53,6 +53,9 @@ private:
   std::string Failure;
 };
 
+/// Whether an entry may have this name: it is a hash.
+bool isNameOfEntry(llvm::StringRef Name);
+
 /// Removes the entries of Folder that were not used for longest, until all
 /// together take no more than MaxBytes. Kept stay. What does not look like an
 /// entry in each respect (its name, its files, its owner) is somebody else's

@@ -111,9 +111,16 @@ bool Unchanged::operator()(const Reads &All) {
          llvm::all_of(All.Folders, Same) && llvm::all_of(All.Listings, Same);
 }
 
-ReadLog::ReadLog(std::string Folder) : Ignored(std::move(Folder)) {
+ReadLog::ReadLog(StringRef Cache)
+    : Entries(Cache.empty() ? "" : inFolder(Cache, "headers") + "/") {
   assert(!Current && "one log at a time");
   Current = this;
+}
+
+/// A project may have a folder of that name itself, and the cache lie in it.
+bool ReadLog::isIgnored(StringRef Path) const {
+  return !Entries.empty() && Path.consume_front(Entries) &&
+         isNameOfEntry(Path.split('/').first);
 }
 
 ReadLog::~ReadLog() { Current = nullptr; }

@@ -88,8 +88,8 @@ private:
 /// At most one lives at a time.
 class ReadLog {
 public:
-  /// What lies below Ignored is not noted.
-  explicit ReadLog(std::string Ignored);
+  /// What lies in an entry of this cache is not noted: who uses one says which.
+  explicit ReadLog(llvm::StringRef Cache);
   ~ReadLog();
   ReadLog(const ReadLog &) = delete;
   ReadLog &operator=(const ReadLog &) = delete;
@@ -120,11 +120,10 @@ public:
   Reads take();
 
 private:
-  bool isIgnored(llvm::StringRef Path) const {
-    return !Ignored.empty() && Path.starts_with(Ignored);
-  }
+  bool isIgnored(llvm::StringRef Path) const;
 
-  std::string Ignored;
+  /// The folder of the entries, with a slash at its end.
+  std::string Entries;
   std::map<std::string, Reads::File> Files;
   /// By folder: each name, and what was there.
   std::map<std::string, std::map<std::string, Kind>> Folders;
