@@ -283,7 +283,7 @@ PrecompiledHeaderResult precompile(const CompilerInvocation &Command,
                         /*Header=*/true)));
 
   Invocation->getPreprocessorOpts().ImplicitPCHInclude = Base;
-  Doubts Doubtful({End.str()}, std::move(BaseInputs), BaseGraphs);
+  Doubts Doubtful({End.str()}, std::move(BaseInputs), std::move(BaseGraphs));
 
   CompilerInstance Compiler;
   FirstError Errors;

@@ -51,7 +51,7 @@ void addEnvironment(Hasher &Hash) {
     if (llvm::any_of(Variables, [&](StringRef Name) {
           return StringRef(*Each).starts_with(Name);
         }))
-      Set.push_back(*Each);
+      Set.emplace_back(*Each);
   llvm::sort(Set);
   for (const StringRef Each : Set)
     Hash.add(Each);

@@ -86,7 +86,7 @@ void runBatch(FileAnalysis &Analysis, ArrayRef<std::string> Sources,
       Out.list(Read, [&](uint64_t &Each) { Out.integer(Each); });
       return std::move(Out.Bytes);
     };
-    Processes.run(Mine.size(), Work, [](size_t, JobOutcome) {});
+    Processes.run(Mine.size(), Work, [](size_t, const JobOutcome &) {});
     if (!NumBefore && !AllRead.empty()) {
       // Files that ran at the same time have read much the same.
       llvm::sort(AllRead);

@@ -17,7 +17,7 @@ namespace torchtidy::tool {
 
 /// From a folder, for what lies below it: the same on all machines.
 static std::string nameFrom(StringRef Folder, StringRef Source) {
-  const std::string Whole = comparablePath(Source);
+  std::string Whole = comparablePath(Source);
   StringRef Rest = Whole;
   if (Rest.consume_front(comparablePath(Folder)) && Rest.consume_front("/"))
     return Rest.str();

@@ -31,7 +31,7 @@ public:
   bool read();
   bool write() const;
 
-  void set(llvm::StringRef Source, double Seconds);
+  void set(llvm::StringRef Source, double Value);
   /// Nothing where it was never analysed.
   std::optional<double> of(llvm::StringRef Source) const;
 
