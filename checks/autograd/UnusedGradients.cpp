@@ -18,7 +18,7 @@ public:
 
   std::optional<UnusedGradients> run() const {
     if (!isRecorded() || mayNeedInputGradient() || isLetGo() || isWanted() ||
-        mayDifferentiateInside(Forward))
+        mayDifferentiateInside(Entry, Forward))
       return std::nullopt;
     UnusedGradients Result;
     Result.Made = made();

@@ -1,7 +1,10 @@
 #include "modules/ReassignedMember.h"
+#include "ast/Expressions.h"
+#include "ast/Walk.h"
 #include "model/syntax/FreshModules.h"
 #include "queries/Paths.h"
 #include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
 
 using namespace clang;
 
@@ -58,6 +61,19 @@ static bool mayBeParameter(const Value &Before) {
   return Before.needsGrad() && !WasBuffer;
 }
 
+/// running = 0.9 * running + 0.1 * x
+static bool isUpdate(const ReplaceEvent &Replace) {
+  const auto *Assign = dyn_cast<CXXOperatorCallExpr>(Replace.Site);
+  const auto *Member = dyn_cast<MemberExpr>(ast::stripCopies(Replace.Operand));
+  if (!Assign || Assign->getNumArgs() != 2 || !Member)
+    return false;
+  const auto Names = [&](const Stmt *S) {
+    const auto *Other = dyn_cast<MemberExpr>(S);
+    return Other && Other->getMemberDecl() == Member->getMemberDecl();
+  };
+  return ast::anyStmt(Assign->getArg(1), Names, ast::Lambdas::Enter);
+}
+
 std::vector<ReassignedMember> reassignedMembers(Program &Program) {
   std::vector<ReassignedMember> Result;
   for (const auto &Entry : Program.executions())
@@ -75,6 +91,9 @@ std::vector<ReassignedMember> reassignedMembers(Program &Program) {
                        ? ReassignedMember::Module
                    : mayBeParameter(Replace.Before) ? ReassignedMember::Tensor
                                                     : ReassignedMember::Buffer;
+      Found.MayCarryGradient =
+          Found.What == ReassignedMember::Buffer && !IsLeftBehind &&
+          Replace.After.mayHaveHistory() && !isUpdate(Replace);
       Result.push_back(Found);
     }
   return Result;

@@ -15,6 +15,10 @@ struct ReassignedMember {
   /// Only the module's to() tells them apart: the new one, computed from other
   /// parameters, stays where it is.
   bool IsLeftBehind = false;
+  /// A buffer gets what may have a graph, and is not computed from itself as a
+  /// running average is: gradients may flow through it, and set_data() would
+  /// cut them off.
+  bool MayCarryGradient = false;
 };
 
 /// Nothing is reported where the new one is registered too (shared weights),

@@ -12,8 +12,12 @@ using namespace model;
 static std::string message(const ReassignedMember &Found,
                            const std::string &Name) {
   const std::string Member = Name.empty() ? "this member" : "'" + Name + "'";
-  const std::string Copy = "; copy into it instead: '" +
-                           (Name.empty() ? "" : Name) + ".set_data(...)'";
+  const std::string Copy =
+      (Found.MayCarryGradient
+           ? "; keep a value through which gradients flow in a member that is "
+             "not registered, and copy others into it: '"
+           : "; copy into it instead: '") +
+      (Name.empty() ? "" : Name) + ".set_data(...)'";
   if (Found.IsLeftBehind)
     return Member +
            " gets a tensor that is computed from another parameter, and the "
@@ -62,7 +66,8 @@ static Finding describe(const Program &Program, const ReassignedMember &Found) {
   Result.Message = message(Found, plainName(Context, Replace.Operand));
   addCallers(Result, Replace.In);
   // A copy would not be trained through the other one.
-  if (Found.What != ReassignedMember::Module && !Found.IsLeftBehind)
+  if (Found.What != ReassignedMember::Module && !Found.IsLeftBehind &&
+      !Found.MayCarryGradient)
     Result.Fixes =
         assignByCall(Context, *Replace.In->Flow, Replace.Site, "set_data");
   Result.IterationSite = Result.Location;

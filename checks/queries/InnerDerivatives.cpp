@@ -10,12 +10,22 @@ using namespace clang;
 
 namespace torchtidy::model {
 
-bool isUnseen(const ForwardEvent &Forward) {
+/// Of the module that a call runs; null where that is not known.
+static const CXXRecordDecl *classOf(const ForwardEvent &Forward) {
   const auto *Call = dyn_cast_or_null<CallExpr>(Forward.Site);
   const Expr *Object = Call ? ast::objectOf(Call) : nullptr;
-  const CXXRecordDecl *Class =
-      Object ? torch::moduleClass(Object->getType()) : nullptr;
+  return Object ? torch::moduleClass(Object->getType()) : nullptr;
+}
+
+bool isUnseen(const ForwardEvent &Forward) {
+  const CXXRecordDecl *Class = classOf(Forward);
   return Class && torch::kindOf(Class) == torch::TypeKind::ScriptModule;
+}
+
+bool runsElsewhere(const Execution &Entry, const ForwardEvent &Forward) {
+  const CXXRecordDecl *Class = classOf(Forward);
+  return Class && !torch::isLibTorch(Class) && !isUnseen(Forward) &&
+         !Entry.graph().expansion(Forward.In, Forward.Site);
 }
 
 static bool requiresGradient(const CallExpr *Call) {
@@ -24,6 +34,10 @@ static bool requiresGradient(const CallExpr *Call) {
   const auto Arguments = ast::argumentsOf(Call);
   return Arguments.empty() ||
          boolAt(Arguments.front(), /*Default=*/true).value_or(true);
+}
+
+static bool names(const ValueDecl *V) {
+  return V->getIdentifier() && torch::namesDerivative(V->getName());
 }
 
 static bool speaksForDerivative(const Stmt *S) {
@@ -38,17 +52,21 @@ static bool speaksForDerivative(const Stmt *S) {
     return Key->isOrdinary() && torch::namesDerivative(Key->getString());
   if (const auto *Declaration = dyn_cast<DeclStmt>(S))
     return llvm::any_of(Declaration->decls(), [](const Decl *D) {
+      // auto [energy, forces] = ...
+      if (const auto *Parts = dyn_cast<DecompositionDecl>(D))
+        return llvm::any_of(Parts->bindings(), names);
       const auto *V = dyn_cast<VarDecl>(D);
-      return V && V->getIdentifier() && torch::namesDerivative(V->getName());
+      return V && names(V);
     });
   const auto *Call = dyn_cast<CallExpr>(S);
   return Call && requiresGradient(Call);
 }
 
-bool mayDifferentiateInside(const ForwardEvent &Forward) {
-  if (!isUnseen(Forward))
+bool mayDifferentiateInside(const Execution &Entry,
+                            const ForwardEvent &Forward) {
+  if (!isUnseen(Forward) && !runsElsewhere(Entry, Forward))
     return false;
-  if (Forward.Input.needsGrad())
+  if (isUnseen(Forward) && Forward.Input.needsGrad())
     return true;
   // The callers may have made the inputs, or read the results.
   for (const Frame *F = Forward.In; F; F = F->Caller)

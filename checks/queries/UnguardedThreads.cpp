@@ -72,7 +72,7 @@ private:
   /// As far as that can be told without the thread that it runs in.
   bool mayBeRecordedInVain(const ForwardEvent &Forward) const {
     if (Entry.isInForward(Forward.In) || UsedChains::isUsed(Entry, Forward) ||
-        mayDifferentiateInside(Forward))
+        mayDifferentiateInside(Entry, Forward))
       return false;
     // Nobody knows what a future gives.
     if (llvm::any_of(Entry.events<GraphUseEvent>(), [](const auto &Use) {

@@ -3,6 +3,8 @@
 #include "queries/InnerDerivatives.h"
 #include "queries/Sizes.h"
 #include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
 
 using namespace clang;
 
@@ -114,6 +116,13 @@ private:
            torch::kindOf(Method->getParent()) == torch::TypeKind::Module;
   }
 
+  /// The entry is called through an interface: by code that does not know this
+  /// class, and may well have a guard.
+  bool isBehindInterface() const {
+    const auto *Method = dyn_cast<CXXMethodDecl>(Entry.root().Function);
+    return Method && Method->size_overridden_methods() > 0;
+  }
+
   /// In the constructor of the network that a method is called on.
   bool isPartOfNetwork(const Event &E) const {
     if (!isOfNetwork())
@@ -208,6 +217,33 @@ private:
         });
   }
 
+  /// Nothing takes what the pass returns: the statement is the call alone.
+  static bool isDropped(const ForwardEvent &Forward) {
+    const flow::ControlFlow *Flow = Forward.In->Flow;
+    const Stmt *Around = Flow ? Flow->parent(Forward.Site) : nullptr;
+    while (isa_and_nonnull<ExprWithCleanups, CXXBindTemporaryExpr>(Around))
+      Around = Flow->parent(Around);
+    return isa_and_nonnull<CompoundStmt, ForStmt, CXXForRangeStmt, WhileStmt,
+                           IfStmt>(Around);
+  }
+
+  /// It is run for what it leaves in the module, which later calls go on with:
+  /// a policy that keeps the distribution of its actions. Where all of it is
+  /// seen, the graph is followed there.
+  bool isRunForItsState(const ForwardEvent &Forward) const {
+    const auto IsWithin = [&](const ForwardEvent &Inner) {
+      for (const Frame *F = Inner.In; F; F = F->Caller)
+        if (F->Caller == Forward.In && F->Site == Forward.Site)
+          return true;
+      return &Inner == &Forward;
+    };
+    return isDropped(Forward) &&
+           llvm::any_of(Entry.events<ForwardEvent>(),
+                        [&](const ForwardEvent &Inner) {
+                          return IsWithin(Inner) && runsElsewhere(Entry, Inner);
+                        });
+  }
+
   const Event *trainingBeside(const ForwardEvent &Forward) const {
     for (const BackwardEvent &Backward : Entry.events<BackwardEvent>())
       if (Backward.In == Forward.In && !(Backward.GradMode & mode::Off) &&
@@ -220,7 +256,7 @@ private:
     if (!Forward.Result.mayHaveGraph() || (Forward.GradMode & mode::Off))
       return std::nullopt;
     // It needs its graph, and throws under a guard.
-    if (mayDifferentiateInside(Forward))
+    if (mayDifferentiateInside(Entry, Forward) || isRunForItsState(Forward))
       return std::nullopt;
     UnusedGraph Result;
     Result.Entry = &Entry;
@@ -243,7 +279,8 @@ private:
     if (!Result.Evidence) {
       // Without a sign, everything that could use the graph must be known.
       Result.Evidence = created(Forward);
-      const bool IsWhole = Entry.root().Function->isMain() || Result.Evidence;
+      const bool IsWhole = Entry.root().Function->isMain() ||
+                           (Result.Evidence && !isBehindInterface());
       Result.IsStrictOnly = Escapes || !IsWhole;
       // Whoever calls a function that trains has left grad mode on.
       if (!Escapes && !IsWhole)

@@ -43,6 +43,15 @@ bool asksForDevice(const clang::FunctionDecl *F) {
              .Default(false);
 }
 
+std::optional<DeviceKind> askedKind(const clang::FunctionDecl *F) {
+  if (!F || !isLibTorch(F))
+    return std::nullopt;
+  return llvm::StringSwitch<std::optional<DeviceKind>>(ast::nameOf(F))
+      .Case("is_cuda", DeviceKind::CUDA)
+      .Case("is_cpu", DeviceKind::CPU)
+      .Default(std::nullopt);
+}
+
 bool emptiesCache(const clang::FunctionDecl *F) {
   return F && isLibTorch(F) &&
          llvm::StringSwitch<bool>(ast::nameOf(F))

@@ -24,6 +24,10 @@ bool isLossOfOneDevice(const clang::CXXRecordDecl *Module);
 /// torch::cuda::is_available, device_count; is_cuda, is_cpu of a tensor or of a
 /// device. Null is answered by no.
 bool asksForDevice(const clang::FunctionDecl *F);
+/// The kind of device that F asks a tensor or a device for: is_cuda, is_cpu.
+/// Nothing for others: that is_mps holds says less than that it is on MPS to
+/// whom MPS is one of several others.
+std::optional<DeviceKind> askedKind(const clang::FunctionDecl *F);
 /// An allocator gives the memory that it keeps for later back to the driver:
 /// emptyCache of c10::cuda::CUDACachingAllocator and at::accelerator,
 /// empty_cache of a host allocator.

@@ -1,4 +1,5 @@
 #include "torch/Shapes.h"
+#include "torch/Arithmetic.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace torchtidy::torch {
@@ -84,6 +85,8 @@ ShapeRule shapeRule(const Operation &Op) {
     return ShapeRule::Same;
   if (broadcasts(Op))
     return ShapeRule::Broadcast;
+  if (returnsNumber(Op))
+    return ShapeRule::Number;
   return ruleOf(Op.Name);
 }
 

@@ -31,6 +31,8 @@ enum class ShapeRule : uint8_t {
   /// sum, mean: of all elements, or of some dimensions, which are left out, or
   /// kept with a size of one.
   Reduced,
+  /// A loss, a scalar product: one number, unless a loss is told otherwise.
+  Number,
   /// The first dimension, or one that is named, goes: x[i], select.
   Selected,
 };

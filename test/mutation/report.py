@@ -9,7 +9,7 @@ from programs import Program
 OPERATORS = ["zero-grad", "detach", "item", "state-detach", "guard", "allocation",
              "transfer", "factory-device", "accessor", "cat", "input-transfer",
              "metadata", "convert", "non-blocking", "train", "guard-scope", "guard-call",
-             "step-order", "generator-detach"]
+             "step-order", "generator-detach", "capture"]
 # As torch-mutate describes it, and what became of it.
 Mutant = dict[str, Any]
 

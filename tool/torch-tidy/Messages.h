@@ -23,6 +23,12 @@ inline std::string counted(size_t Number, llvm::StringRef What) {
   return std::to_string(Number) + " " + What.str() + (Number == 1 ? "" : "s");
 }
 
+/// What --fail-on=Level says of so many findings.
+inline void tellGate(unsigned Count, unsigned Level) {
+  llvm::errs() << "torch-tidy: " << counted(Count, "finding") << " of level "
+               << Level << (Level ? " or below" : "") << " (--fail-on)\n";
+}
+
 } // namespace torchtidy::tool
 
 #endif

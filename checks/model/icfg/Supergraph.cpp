@@ -1,4 +1,5 @@
 #include "model/icfg/Supergraph.h"
+#include "ast/Expressions.h"
 #include "model/icfg/Targets.h"
 #include "clang/AST/ASTLambda.h"
 
@@ -12,7 +13,7 @@ Supergraph::Supergraph(Code &Program, const FunctionDecl *Root, bool IsThread,
   Frame *F = makeFrame(Root, nullptr, nullptr);
   F->IsThread = IsThread;
   RootFrame = F;
-  Entry = addSegment({Segment::Enter, F, nullptr, 0, 0});
+  Entry = addSegment({Segment::Enter, F});
 
   // The object of a root method was made by one of its constructors: what they
   // do (which parameters the optimizer has) is known in the method.
@@ -118,10 +119,53 @@ const Frame *Supergraph::sameClass(const Frame *F) {
   return nullptr;
 }
 
+/// What Block decides between two ways; null where it decides nothing, or
+/// nothing that values or callers could tell: i < n.
+static const Expr *decidedBy(const CFGBlock &Block) {
+  if (Block.succ_size() != 2 ||
+      !isa_and_nonnull<IfStmt, WhileStmt, ForStmt, DoStmt,
+                       AbstractConditionalOperator, BinaryOperator>(
+          Block.getTerminatorStmt()))
+    return nullptr;
+  const Expr *Condition = ast::strip(Block.getLastCondition());
+  const auto *Binary = dyn_cast_or_null<BinaryOperator>(Condition);
+  return Binary && !Binary->isEqualityOp() ? nullptr : Condition;
+}
+
+/// Adds the ways from a block, which ends at End.
+void Supergraph::connect(Frame *F, const CFGBlock &From,
+                         flow::Digraph::Node End,
+                         const llvm::DenseMap<const CFGBlock *, Ends> &Blocks) {
+  llvm::SmallVector<const CFGBlock *, 2> Ways;
+  for (const CFGBlock::AdjacentBlock &Successor : From.succs())
+    Ways.push_back(Successor.getReachableBlock());
+  const Expr *Condition = decidedBy(From);
+  if (Condition && Ways[0] == Ways[1])
+    Condition = nullptr;
+  for (const CFGBlock *Way : Ways) {
+    if (!Way)
+      continue;
+    const flow::Digraph::Node First = Blocks.lookup(Way).First;
+    const bool Holds = Way == Ways[0];
+    if (!Condition) {
+      Graph.addEdge(End, First);
+    } else if (Way->pred_size() == 1) {
+      Segments[First].Condition = Condition;
+      Segments[First].Holds = Holds;
+      Graph.addEdge(End, First);
+    } else {
+      const flow::Digraph::Node Branch =
+          addSegment({Segment::Branch, F, nullptr, 0, 0, Condition, Holds});
+      Graph.addEdge(End, Branch);
+      Graph.addEdge(Branch, First);
+    }
+  }
+}
+
 Supergraph::Ends Supergraph::expand(Frame *F) {
   // Entering binds the parameters, leaving ends the activation.
-  flow::Digraph::Node First = addSegment({Segment::Enter, F, nullptr, 0, 0});
-  flow::Digraph::Node Last = addSegment({Segment::Leave, F, nullptr, 0, 0});
+  flow::Digraph::Node First = addSegment({Segment::Enter, F});
+  flow::Digraph::Node Last = addSegment({Segment::Leave, F});
   F->LastId = F->Id;
   if (!F->Flow) {
     Graph.addEdge(First, Last);
@@ -134,7 +178,7 @@ Supergraph::Ends Supergraph::expand(Frame *F) {
   Resolver Resolve(Program, F, Expandable);
   llvm::DenseMap<const CFGBlock *, Ends> Blocks;
   for (const CFGBlock *Block : Cfg) {
-    Segment Current = {Segment::Elements, F, Block, 0, 0};
+    Segment Current = {Segment::Elements, F, Block};
     flow::Digraph::Node Start = addSegment(Current), Node = Start;
     for (unsigned I = 0; I < Block->size(); ++I) {
       const std::vector<Target> Targets = Resolve.targets((*Block)[I]);
@@ -149,9 +193,7 @@ Supergraph::Ends Supergraph::expand(Frame *F) {
   }
   F->LastId = Frames.size() - 1;
   for (const CFGBlock *Block : Cfg)
-    for (const CFGBlock::AdjacentBlock &Successor : Block->succs())
-      if (const CFGBlock *Reachable = Successor.getReachableBlock())
-        Graph.addEdge(Blocks[Block].Last, Blocks[Reachable].First);
+    connect(F, *Block, Blocks[Block].Last, Blocks);
   Graph.addEdge(First, Blocks[&Cfg.getEntry()].First);
   Graph.addEdge(Blocks[&Cfg.getExit()].Last, Last);
   return {First, Last};

@@ -118,10 +118,16 @@ struct Frame {
 /// A run of elements of a block, the entry into an expanded call or the way
 /// back from it.
 struct Segment {
-  enum Kind : uint8_t { Elements, Enter, Leave } Of = Elements;
+  /// Branch: the way from a condition to a block that others lead to as well;
+  /// it has no elements and no block.
+  enum Kind : uint8_t { Elements, Enter, Leave, Branch } Of = Elements;
   const Frame *In = nullptr;
   const clang::CFGBlock *Block = nullptr;
   unsigned Begin = 0, End = 0;
+  /// What is decided where it begins, and how; null where nothing is that could
+  /// be known.
+  const clang::Expr *Condition = nullptr;
+  bool Holds = false;
 };
 
 /// What an element of a control flow graph expands to.
@@ -190,6 +196,8 @@ private:
   Frame *makeFrame(const clang::FunctionDecl *Function, const Frame *Caller,
                    const clang::Stmt *Site);
   flow::Digraph::Node addSegment(Segment S);
+  void connect(Frame *F, const clang::CFGBlock &From, flow::Digraph::Node End,
+               const llvm::DenseMap<const clang::CFGBlock *, Ends> &Blocks);
 
   Code &Program;
   const unsigned Depth;

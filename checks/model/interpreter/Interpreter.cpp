@@ -20,32 +20,16 @@ State Interpreter::initialState() const {
 /// Grad mode is a set of possibilities: where there is none, nothing comes.
 static bool isReached(const State &At) { return At.GradMode != 0; }
 
-/// The condition that leads to a block alone, and how it is decided there.
-static std::pair<const Expr *, bool> conditionOf(const CFGBlock &Block) {
-  const CFGBlock *Before = nullptr;
-  for (const CFGBlock::AdjacentBlock &Each : Block.preds()) {
-    if (Before || !Each.getReachableBlock())
-      return {};
-    Before = Each.getReachableBlock();
-  }
-  if (!Before || Before->succ_size() != 2 ||
-      !isa_and_nonnull<IfStmt, WhileStmt, ForStmt, DoStmt,
-                       AbstractConditionalOperator, BinaryOperator>(
-          Before->getTerminatorStmt()))
-    return {};
-  const CFGBlock *IfTrue = *Before->succ_begin();
-  const CFGBlock *IfFalse = *std::next(Before->succ_begin());
-  if (IfTrue == IfFalse)
-    return {};
-  return {Before->getLastCondition(), IfTrue == &Block};
-}
-
 State Interpreter::transfer(const Segment &Of, State Before,
                             const Machine::Recorder *Record) {
   if (!isReached(Before))
     return Before;
   Machine M(Graph, Program, Names, Before, Of.In, Record);
+  if (Of.Condition && !conditions::assume(M, Of.Condition, Of.Holds))
+    return State();
   switch (Of.Of) {
+  case Segment::Branch:
+    break;
   case Segment::Enter:
     enter(M, Of.In);
     break;
@@ -53,10 +37,6 @@ State Interpreter::transfer(const Segment &Of, State Before,
     leave(M, Of.In);
     break;
   case Segment::Elements:
-    if (Of.Begin == 0)
-      if (const auto [Condition, Holds] = conditionOf(*Of.Block);
-          Condition && !conditions::assume(M, Condition, Holds))
-        return State();
     for (unsigned I = Of.Begin; I < Of.End; ++I)
       visitElement(M, (*Of.Block)[I]);
     break;

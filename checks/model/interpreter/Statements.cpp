@@ -111,6 +111,7 @@ visibleParts(const RecoveryExpr *Unknown) {
       Part = Bound->getBase();
     if (Part && !Part->getType().isNull() &&
         !Part->getType()->isDependentType() &&
+        !Part->getType()->isUndeducedType() &&
         !Part->getType()->isPlaceholderType())
       Result.push_back(Part);
   };
@@ -129,8 +130,15 @@ static void visitExpression(Machine &M, const Expr *E) {
     if (M.isRecording())
       loans::touchVariable(M, Ref);
   } else if (const auto *Unknown = dyn_cast<RecoveryExpr>(E)) {
-    // What Clang could not make sense of may do anything with what it names.
-    M.remember(E, foreignCall(M, E, nullptr, nullptr, visibleParts(Unknown)));
+    // What Clang could not make sense of may do anything with what it names. Of
+    // a variable whose type it does not know it leaves nothing at all.
+    const auto Parts = visibleParts(Unknown);
+    Denotation D = foreignCall(M, E, nullptr, nullptr, Parts);
+    if (Parts.empty()) {
+      D.Own.History |= history::Unknown;
+      D.Own.ManyOrigins = true;
+    }
+    M.remember(E, std::move(D));
   } else if (const auto *Call = dyn_cast<CallExpr>(E)) {
     visitCall(M, Call);
   } else if (const auto *Construct = dyn_cast<CXXConstructExpr>(E)) {
@@ -329,6 +337,7 @@ static void visitStatement(Machine &M, const Stmt *S) {
     if (If && If->getCond() == E)
       visitCondition(M, If);
     visitExpression(M, E);
+    conditions::keepOperands(M, E);
   }
   loans::endFullExpression(M, S);
   if (isStatement(S, Flow))

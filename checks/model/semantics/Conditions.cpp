@@ -1,6 +1,8 @@
 #include "model/semantics/Conditions.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "model/domains/device/Transfer.h"
+#include "torch/Devices.h"
 #include "torch/Members.h"
 #include "torch/Modules.h"
 #include "torch/Options.h"
@@ -53,6 +55,56 @@ static std::optional<bool> modeOf(Machine &M, const CXXMemberCallExpr *Call) {
                              : std::nullopt;
 }
 
+namespace {
+
+/// x.device() == torch::kCUDA, device.type() != torch::kCPU.
+struct DeviceComparison {
+  const Expr *Left = nullptr, *Right = nullptr;
+  bool AreTypes = false, IsEqual = false;
+};
+
+} // namespace
+
+static std::optional<DeviceComparison> comparisonOf(const Expr *E) {
+  if (const auto *Binary = dyn_cast<BinaryOperator>(E)) {
+    const Expr *Left = Binary->getLHS(), *Right = Binary->getRHS();
+    if (Binary->isEqualityOp() &&
+        torch::isDeviceType(ast::strip(Left)->getType()) &&
+        torch::isDeviceType(ast::strip(Right)->getType()))
+      return DeviceComparison{Left, Right, true, Binary->getOpcode() == BO_EQ};
+  } else if (const auto *Call = dyn_cast<CXXOperatorCallExpr>(E)) {
+    if (torch::comparesDevices(Call->getDirectCallee()) &&
+        Call->getNumArgs() == 2)
+      return DeviceComparison{Call->getArg(0), Call->getArg(1), false,
+                              Call->getOperator() == OO_EqualEqual};
+  }
+  return std::nullopt;
+}
+
+void keepOperands(Machine &M, const Expr *E) {
+  const std::optional<DeviceComparison> Compare = comparisonOf(ast::strip(E));
+  if (!Compare)
+    return;
+  M.keepDenotation(Compare->Left);
+  M.keepDenotation(Compare->Right);
+}
+
+/// Where a tensor is, or which device it is that a comparison names.
+static std::optional<bool> asksWhere(Machine &M, const Expr *E) {
+  if (const std::optional<DeviceComparison> Compare = comparisonOf(E)) {
+    const std::optional<bool> Are =
+        device::areEqual(M.deepValue(Compare->Left),
+                         M.deepValue(Compare->Right), Compare->AreTypes);
+    return Are ? std::optional(*Are == Compare->IsEqual) : std::nullopt;
+  }
+  const auto *Call = dyn_cast<CXXMemberCallExpr>(E);
+  const std::optional<torch::DeviceKind> Kind =
+      torch::askedKind(Call ? Call->getMethodDecl() : nullptr);
+  return Kind ? device::isOn(M.deepValue(Call->getImplicitObjectArgument()),
+                             *Kind)
+              : std::nullopt;
+}
+
 std::optional<bool> known(Machine &M, const Expr *E) {
   bool Holds = true;
   const Frame *In = M.frame();
@@ -60,6 +112,10 @@ std::optional<bool> known(Machine &M, const Expr *E) {
   while ((E = positive(E, Holds))) {
     if (const auto *Literal = dyn_cast<CXXBoolLiteralExpr>(E))
       return Literal->getValue() == Holds;
+    // What is asked elsewhere has its operands there.
+    if (In == M.frame())
+      if (const std::optional<bool> IsThere = asksWhere(M, E))
+        return *IsThere == Holds;
     if (const auto *Call = dyn_cast<CXXMemberCallExpr>(E)) {
       if (In != M.frame() ||
           !torch::isModule(Call->getImplicitObjectArgument()->getType()) ||

@@ -8,8 +8,13 @@
 namespace torchtidy::model::conditions {
 
 /// The bool that E is for certain: a literal, a parameter that the call gives
-/// one and nobody writes, is_training() of a module whose mode is known.
+/// one and nobody writes, is_training() of a module whose mode is known, where
+/// a tensor is, or which device another names, where both are known.
 std::optional<bool> known(Machine &M, const clang::Expr *E);
+
+/// E has been evaluated: keeps what known() is to be asked for when the
+/// statement is over.
+void keepOperands(Machine &M, const clang::Expr *E);
 
 /// Condition is decided as Holds from here on: where it says that a tensor is
 /// not there, or needs no gradient, that tensor has no history. False where it

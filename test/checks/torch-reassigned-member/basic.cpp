@@ -27,6 +27,27 @@ struct Average : torch::nn::Module {
 // CHECK-FIXES-LABEL: struct Average
 // CHECK-FIXES: {{^    mean.set_data\(0.9 \* mean \+ 0.1 \* x.mean\(0\)\);$}}
 
+// What a pass has computed, and gradients flow through: a copy would cut them
+// off.
+struct Normal : torch::nn::Module {
+  Normal() {
+    centre = register_buffer("centre", torch::zeros({4}));
+    width = register_buffer("width", torch::ones({4}));
+  }
+  void update(const Tensor &hidden) {
+    centre = hidden.clamp(-1, 1);
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: assigning to 'centre' replaces the registered buffer: save(), to() and buffers() keep the old tensor, while forward() uses the new one; keep a value through which gradients flow in a member that is not registered, and copy others into it: 'centre.set_data(...)'
+    torch::NoGradGuard no_grad;
+    width = hidden.abs();
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: assigning to 'width' replaces the registered buffer: {{.*}}; copy into it instead: 'width.set_data(...)'
+  }
+  Tensor logProb(const Tensor &x) const { return -(x - centre).square() / width; }
+  Tensor centre, width;
+};
+// CHECK-FIXES-LABEL: struct Normal
+// CHECK-FIXES: {{^    centre = hidden.clamp\(-1, 1\);$}}
+// CHECK-FIXES: {{^    width.set_data\(hidden.abs\(\)\);$}}
+
 struct NetImpl : torch::nn::Module {
   NetImpl()
       : scale(register_parameter("scale", torch::ones({4}))),

@@ -60,6 +60,7 @@ public:
     outliveScopes(Whole, Found);
     moveSteps(Whole, Found);
     removeGeneratorDetach(Whole, Found);
+    captureHolders(Whole, Found);
     llvm::stable_sort(Found, [](const Mutation &A, const Mutation &B) {
       return std::tie(A.Point.File, A.Point.Offset) <
              std::tie(B.Point.File, B.Point.Offset);

@@ -41,6 +41,8 @@ void moveSteps(const Program &Whole, std::vector<Mutation> &Out);
 /// `generator-detach`: what a module is given keeps its graph, where several
 /// optimizers take steps.
 void removeGeneratorDetach(const Program &Whole, std::vector<Mutation> &Out);
+/// `capture`: a hook or a stored callback captures, by value, what holds it.
+void captureHolders(const Program &Whole, std::vector<Mutation> &Out);
 
 } // namespace torchtidy::mutation
 

@@ -53,7 +53,7 @@ private:
   std::string Failure;
 };
 
-/// Whether an entry may have this name: it is a hash.
+/// Whether an entry, or what is kept, may have this name: it is a hash.
 bool isNameOfEntry(llvm::StringRef Name);
 
 /// Removes the entries of Folder that were not used for longest, until all

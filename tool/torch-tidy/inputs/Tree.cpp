@@ -22,6 +22,20 @@ std::string comparablePath(StringRef Path) {
   return std::string(Result);
 }
 
+std::string absoluteIn(StringRef Folder, StringRef Path) {
+  SmallString<256> Result(Path);
+  sys::fs::make_absolute(Folder, Result);
+  return std::string(Result);
+}
+
+std::string relativeTo(StringRef Root, StringRef Path) {
+  // The root of the file system ends with a slash already.
+  if (Path.consume_front(Root) &&
+      (Root.ends_with("/") || Path.consume_front("/")))
+    return Path.str();
+  return "";
+}
+
 std::string below(StringRef Folder, const Twine &Name) {
   SmallString<256> Path(Folder);
   sys::path::append(Path, Name);

@@ -14,6 +14,13 @@ std::string absolutePath(llvm::StringRef Path);
 /// link it may be another file: not fit to be opened.
 std::string comparablePath(llvm::StringRef Path);
 
+/// The path that a name stands for in Folder: itself where it is absolute.
+std::string absoluteIn(llvm::StringRef Folder, llvm::StringRef Path);
+
+/// Path from Root, for what lies below it; empty for others. Both are fit to be
+/// compared.
+std::string relativeTo(llvm::StringRef Root, llvm::StringRef Path);
+
 /// Folder and Name as one path.
 std::string below(llvm::StringRef Folder, const llvm::Twine &Name);
 

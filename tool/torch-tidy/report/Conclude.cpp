@@ -241,9 +241,7 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
   if (Gated) {
     ExitCode = 1;
     if (!Line.Quiet) {
-      errs() << "torch-tidy: " << counted(Gated, "finding") << " of level "
-             << *Line.FailOn << (*Line.FailOn ? " or below" : "")
-             << " (--fail-on)\n";
+      tellGate(Gated, *Line.FailOn);
       note() << "'// NOLINT(" << Example
              << ")' at the end of a line silences it there, 'torch-tidy "
                 "--explain="

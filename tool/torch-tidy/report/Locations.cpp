@@ -20,13 +20,7 @@ std::string Locations::whole(StringRef Path, StringRef Folder) {
 }
 
 std::string Locations::belowRoot(StringRef Path, StringRef Folder) const {
-  const std::string Whole = whole(Path, Folder);
-  StringRef Relative = Whole;
-  // The root of the file system ends with a slash already.
-  if (Relative.consume_front(Root) &&
-      (StringRef(Root).ends_with("/") || Relative.consume_front("/")))
-    return Relative.str();
-  return "";
+  return relativeTo(Root, whole(Path, Folder));
 }
 
 std::string Locations::name(StringRef Path, StringRef Folder) const {

@@ -230,17 +230,15 @@ json::Value Log::finish(const RunResult &Run, bool AllAnalysed) {
                            json::Object{{"artifactLocation",
                                          artifact(Source, Where.root())}}}}}}});
   if (Run.Unanalysed)
-    Notifications.push_back(json::Object{
-        {"level", "warning"},
-        {"message",
-         text(utostr(Run.Unanalysed) + " of " + utostr(Run.Functions) +
-              " functions were analysed around compile errors in them")}});
+    Notifications.push_back(sarifUnanalysed(Run.Unanalysed, Run.Functions));
   json::Object Invocation{{"executionSuccessful", AllAnalysed}};
   if (Run.ThisPart)
     Invocation["properties"] = json::Object{
         {"torchTidy", json::Object{{"shard", int64_t(Run.ThisPart->Number)},
                                    {"shards", int64_t(Run.ThisPart->Count)},
-                                   {"plan", Run.ThisPart->Plan}}}};
+                                   {"plan", Run.ThisPart->Plan},
+                                   {"unanalysed", int64_t(Run.Unanalysed)},
+                                   {"functions", int64_t(Run.Functions)}}}};
   if (!Notifications.empty())
     Invocation["toolExecutionNotifications"] = std::move(Notifications);
   json::Object Driver{{"name", "torch-tidy"},

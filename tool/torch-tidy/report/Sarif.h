@@ -25,6 +25,18 @@ llvm::json::Value toSarif(const RunResult &Run, const Findings &All,
                           bool AllAnalysed, llvm::StringRef Executable,
                           llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
 
+/// A notification: so many functions hold compile errors.
+inline llvm::json::Object sarifUnanalysed(uint64_t Unanalysed,
+                                          uint64_t Functions) {
+  return llvm::json::Object{
+      {"level", "warning"},
+      {"message",
+       llvm::json::Object{{"text", std::to_string(Unanalysed) + " of " +
+                                       std::to_string(Functions) +
+                                       " functions were analysed around "
+                                       "compile errors in them"}}}};
+}
+
 /// What a log says of a check: a reporting descriptor.
 llvm::json::Object sarifRule(llvm::StringRef Check, llvm::StringRef Executable);
 

@@ -1,10 +1,10 @@
 #include "run/Batches.h"
 #include "clang-tidy/ClangTidyOptions.h"
+#include "inputs/Tree.h"
 #include "clang/Tooling/ArgumentsAdjusters.h"
 #include "clang/Tooling/Tooling.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace clang;
@@ -16,15 +16,10 @@ namespace torchtidy::tool {
 static constexpr size_t LeastSize = 3;
 
 std::optional<std::string> inputOf(const tooling::CompileCommand &Command) {
-  const auto Absolute = [&](StringRef Path) {
-    SmallString<256> Result(Path);
-    sys::fs::make_absolute(Command.Directory, Result);
-    return Result;
-  };
+  const std::string Source = absoluteIn(Command.Directory, Command.Filename);
   std::optional<std::string> Found;
   for (const std::string &Word : ArrayRef(Command.CommandLine).drop_front())
-    if (Word == Command.Filename ||
-        Absolute(Word) == Absolute(Command.Filename)) {
+    if (absoluteIn(Command.Directory, Word) == Source) {
       if (Found)
         return std::nullopt;
       Found = Word;
@@ -56,9 +51,8 @@ static std::string keyOf(const std::string &Source,
     Key += Word == *Input ? sys::path::extension(Word).str() : Word;
   }
   Key += '\0';
-  SmallString<256> Configured(*Input);
-  sys::fs::make_absolute(Command.Directory, Configured);
-  Key += tidy::configurationAsText(Context.getOptionsForFile(Configured));
+  Key += tidy::configurationAsText(
+      Context.getOptionsForFile(absoluteIn(Command.Directory, *Input)));
   return Key;
 }
 

@@ -88,7 +88,6 @@ private:
   class Action;
   class ActionFactory;
   struct Shared;
-  class ReadDeclarations;
 
   void explain(const std::string &Source, const llvm::Twine &What);
   FileResult runNoted(const std::string &Source, bool Crashed,

@@ -127,4 +127,33 @@ void watchHiddenCode(Preprocessor &PP, std::vector<HiddenCode> &Found) {
   PP.addPPCallbacks(std::make_unique<Watcher>(PP.getSourceManager(), Found));
 }
 
+/// The macros that show Hidden when they are defined, each as after -D; none
+/// where that is not known.
+static std::vector<std::string>
+definitionsFor(const HiddenCode &Hidden,
+               const std::map<std::string, std::string> &Known) {
+  std::vector<std::string> Result;
+  for (const std::string &Name : Hidden.Names)
+    if (const auto It = Known.find(Name); It != Known.end())
+      Result.push_back(It->second);
+  // More is asked than whether they are there: a build file has to say.
+  if (Hidden.Macro.empty())
+    return Result.size() == Hidden.Names.size() ? Result
+                                                : std::vector<std::string>();
+  return Result.empty() ? std::vector<std::string>{Hidden.Macro} : Result;
+}
+
+std::vector<std::string>
+mostHiding(ArrayRef<HiddenCode> Hidden,
+           const std::map<std::string, std::string> &Known) {
+  std::map<std::vector<std::string>, unsigned> Lines;
+  for (const HiddenCode &Each : Hidden)
+    if (std::vector<std::string> Macros = definitionsFor(Each, Known);
+        !Macros.empty())
+      Lines[Macros] += Each.Lines;
+  const auto Most = llvm::max_element(
+      Lines, [](const auto &A, const auto &B) { return A.second < B.second; });
+  return Most == Lines.end() ? std::vector<std::string>() : Most->first;
+}
+
 } // namespace torchtidy::tool

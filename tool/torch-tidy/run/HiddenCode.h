@@ -4,6 +4,7 @@
 #define TORCHTIDY_TOOL_RUN_HIDDENCODE_H
 
 #include "clang/Lex/Preprocessor.h"
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,12 @@ struct HiddenCode {
 /// Adds the user's parts that PP leaves out and that use LibTorch to Found,
 /// which has to live as long as PP.
 void watchHiddenCode(clang::Preprocessor &PP, std::vector<HiddenCode> &Found);
+
+/// The macros, each as after -D, that show most of what is hidden; none where
+/// nothing does. Known: what build files define, by its name.
+std::vector<std::string>
+mostHiding(llvm::ArrayRef<HiddenCode> Hidden,
+           const std::map<std::string, std::string> &Known);
 
 } // namespace torchtidy::tool
 

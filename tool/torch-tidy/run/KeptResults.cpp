@@ -3,6 +3,7 @@
 #include "cache/CacheFolder.h"
 #include "cache/Inputs.h"
 #include "clang-tidy/ClangTidyOptions.h"
+#include "inputs/Tree.h"
 #include "clang/Basic/Version.h"
 #include "clang/Tooling/Tooling.h"
 #include "llvm/ADT/StringExtras.h"
@@ -57,12 +58,6 @@ void addEnvironment(Hasher &Hash) {
     Hash.add(Each);
 }
 
-std::string absoluteIn(StringRef Folder, StringRef Path) {
-  SmallString<256> Result(Path);
-  sys::fs::make_absolute(Folder, Result);
-  return std::string(Result);
-}
-
 /// What stands in a file: the rest, as long as this is its hash.
 struct Kept {
   std::string Result, Output, Errors;
@@ -74,11 +69,10 @@ template <class Stream> void visit(Stream &S, Kept &Each) {
   S.text(Each.Errors);
 }
 
-/// A file that has the name, the owner and the shape of what is kept.
+/// By its name.
 bool isKept(StringRef Path) {
   StringRef Name = sys::path::filename(Path);
-  return Name.consume_back(".kept") && Name.size() == 32 &&
-         llvm::all_of(Name, [](char C) { return isHexDigit(C); });
+  return Name.consume_back(".kept") && isNameOfEntry(Name);
 }
 
 } // namespace

@@ -1,12 +1,12 @@
 #include "shards/MergeReports.h"
 #include "Messages.h"
 #include "cache/CacheFolder.h"
+#include "inputs/Tree.h"
+#include "report/Sarif.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/Path.h"
 #include <map>
 #include <set>
 #include <tuple>
@@ -51,9 +51,7 @@ int gated(const std::map<int64_t, unsigned> &Levels,
       Count += Number;
   if (!Count)
     return 0;
-  errs() << "torch-tidy: " << Count << (Count == 1 ? " finding" : " findings")
-         << " of level " << *FailOn << (*FailOn ? " or below" : "")
-         << " (--fail-on)\n";
+  tellGate(Count, *FailOn);
   return 1;
 }
 
@@ -61,8 +59,6 @@ int gated(const std::map<int64_t, unsigned> &Levels,
 
 int mergeLines(ArrayRef<std::pair<std::string, std::string>> Texts,
                const std::optional<unsigned> &FailOn, raw_ostream &OS) {
-  SmallString<256> Here;
-  sys::fs::current_path(Here);
   std::map<Key, json::Object> Findings;
   for (const auto &[File, Text] : Texts) {
     unsigned Number = 0;
@@ -77,9 +73,8 @@ int mergeLines(ArrayRef<std::pair<std::string, std::string>> Texts,
         return failed("'" + File + "', line " + Twine(Number) +
                       ": this is no finding of --format=jsonl");
       }
-      SmallString<256> Path(stringIn(*Finding, "file"));
-      if (!Path.empty())
-        sys::fs::make_absolute(Here, Path);
+      // Where a finding is in no file, its path is empty.
+      const std::string Path = absolutePath(stringIn(*Finding, "file"));
       Findings.try_emplace(Key(Path, Finding->getInteger("line").value_or(0),
                                Finding->getInteger("column").value_or(0),
                                stringIn(*Finding, "check"),
@@ -192,6 +187,8 @@ bool Logs::addShard(const std::string &File, const json::Object &Invocation) {
   const int64_t Number = *Ours->getInteger("shard");
   const int64_t Of = Ours->getInteger("shards").value_or(0);
   const std::string Its = stringIn(*Ours, "plan");
+  Unanalysed += Ours->getInteger("unanalysed").value_or(0);
+  Functions += Ours->getInteger("functions").value_or(0);
   if (Shards.empty()) {
     Count = Of;
     Plan = Its;
@@ -215,21 +212,11 @@ void Logs::addNotifications(json::Object &Invocation) {
   json::Array *Said = Invocation.getArray("toolExecutionNotifications");
   if (!Said)
     return;
-  for (json::Value &Each : *Said) {
-    json::Object &Notification = *Each.getAsObject();
-    if (Notification.get("locations")) {
-      Failures.emplace(pathOf(Notification), std::move(Each));
-      continue;
-    }
-    const json::Object *Message = Notification.getObject("message");
-    StringRef Words = Message ? Message->getString("text").value_or("") : "";
-    uint64_t Some, Of;
-    if (!Words.consumeInteger(10, Some) && Words.consume_front(" of ") &&
-        !Words.consumeInteger(10, Of)) {
-      Unanalysed += Some;
-      Functions += Of;
-    }
-  }
+  // The others are of all sources together, and made anew.
+  for (json::Value &Each : *Said)
+    if (const json::Object *Notification = Each.getAsObject();
+        Notification && Notification->get("locations"))
+      Failures.emplace(pathOf(*Notification), std::move(Each));
 }
 
 bool Logs::add(const std::string &File, StringRef Text) {
@@ -316,12 +303,7 @@ int Logs::write(const std::optional<unsigned> &FailOn, raw_ostream &OS) {
   for (auto &[Source, Notification] : Failures)
     Notifications.push_back(std::move(Notification));
   if (Unanalysed)
-    Notifications.push_back(json::Object{
-        {"level", "warning"},
-        {"message",
-         json::Object{{"text", utostr(Unanalysed) + " of " + utostr(Functions) +
-                                   " functions were analysed around compile "
-                                   "errors in them"}}}});
+    Notifications.push_back(sarifUnanalysed(Unanalysed, Functions));
   if (!Notifications.empty())
     Invocation["toolExecutionNotifications"] = std::move(Notifications);
   Run["invocations"] = json::Array{std::move(Invocation)};

@@ -18,10 +18,8 @@ namespace torchtidy::tool {
 /// From a folder, for what lies below it: the same on all machines.
 static std::string nameFrom(StringRef Folder, StringRef Source) {
   std::string Whole = comparablePath(Source);
-  StringRef Rest = Whole;
-  if (Rest.consume_front(comparablePath(Folder)) && Rest.consume_front("/"))
-    return Rest.str();
-  return Whole;
+  std::string Relative = relativeTo(comparablePath(Folder), Whole);
+  return Relative.empty() ? Whole : Relative;
 }
 
 std::optional<Shard> parseShard(StringRef Text) {

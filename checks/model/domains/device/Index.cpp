@@ -70,6 +70,25 @@ void loadIndex(QualType Type, Value &Loaded) {
     Loaded.Index = Known<DeviceIndex>::unknown();
 }
 
+std::optional<bool> areEqual(const Placement &Left, const Placement &Right,
+                             bool AreTypes) {
+  if (Left.OnDevice.isApartFrom(Right.OnDevice))
+    return false;
+  const std::optional<Device> Same = Left.OnDevice.get();
+  // Other is several kinds.
+  if (!Same || Same != Right.OnDevice.get() || Same == Device::Other)
+    return std::nullopt;
+  const bool HaveNone = Left.Index.get() == DeviceIndex::None &&
+                        Right.Index.get() == DeviceIndex::None;
+  const bool AreCpu =
+      Same == Device::CPU && Left.Index.isEmpty() && Right.Index.isEmpty();
+  return AreTypes || HaveNone || AreCpu ? std::optional(true) : std::nullopt;
+}
+
+std::optional<bool> isOn(const Placement &Where, torch::DeviceKind Kind) {
+  return areEqual(Where, Placement::on(deviceOf(Kind)), /*AreTypes=*/true);
+}
+
 void forgetIndex(QualType Type, Value &Member) {
   if (!Member.Index.isEmpty() && !Type.isNull() && !Type.isConstQualified() &&
       torch::maySayDevice(Type))

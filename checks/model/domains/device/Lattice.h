@@ -38,6 +38,11 @@ public:
   }
   /// It is among those that are known.
   bool has(Device D) const { return Bits & bit(D); }
+  /// None that is known to both, and none that nobody knows.
+  bool isApartFrom(Devices From) const {
+    return !isEmpty() && !From.isEmpty() && !((Bits | From.Bits) & Any) &&
+           !(Bits & From.Bits);
+  }
   /// One that is known is not the CPU.
   bool hasOther() const { return has(Device::CUDA) || has(Device::Other); }
   /// True when it has changed.

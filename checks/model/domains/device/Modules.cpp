@@ -2,6 +2,7 @@
 // that are only members stay.
 #include "model/domains/device/Transfer.h"
 #include "model/machine/Machine.h"
+#include "torch/Devices.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -16,6 +17,11 @@ static bool isModulePlace(const PlaceTable &Places, PlaceId P) {
 static bool isTensorPlace(const PlaceTable &Places, PlaceId P) {
   const QualType Type = Places.knownType(P);
   return !Type.isNull() && torch::isTensor(Type);
+}
+
+/// A member that names a device: it says the same wherever the module goes.
+static bool isDevicePlace(const PlaceTable &Places, PlaceId P) {
+  return torch::maySayDevice(Places.knownType(P));
 }
 
 Placement placementOf(Machine &M, PlaceId Module) {
@@ -63,6 +69,8 @@ void move(Machine &M, const PlaceSet &Modules, const Placement &To) {
   const llvm::SmallVector<PlaceId, 16> Tops = Work;
   while (!Work.empty()) {
     const PlaceId P = Work.pop_back_val();
+    if (isDevicePlace(Places, P))
+      continue;
     auto It = M.state().Places.find(P);
     if (It != M.state().Places.end()) {
       if (!Places.isRoot(P) && Places.step(P).Of == Step::Parameters)
@@ -83,10 +91,16 @@ void lose(Machine &M, const PlaceSet &Modules) {
     const QualType Type = M.places().knownType(P);
     if (Type.isNull() || !torch::isModule(Type))
       continue;
-    M.forEachWithin(P, [](Value &V) {
-      if (V.saysDevice())
-        V.joinDevice(Placement::unknown());
-    });
+    llvm::SmallVector<PlaceId, 8> Work = {P};
+    while (!Work.empty()) {
+      const PlaceId Next = Work.pop_back_val();
+      if (isDevicePlace(M.places(), Next))
+        continue;
+      auto It = M.state().Places.find(Next);
+      if (It != M.state().Places.end() && It->second.saysDevice())
+        It->second.joinDevice(Placement::unknown());
+      llvm::append_range(Work, M.places().children(Next));
+    }
     if (!M.state().Places[P].saysDevice())
       M.state().Places[P].setDevice(Placement::unknown());
   }

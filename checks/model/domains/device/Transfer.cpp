@@ -64,13 +64,28 @@ void part(Machine &M, PlaceId P, Value &Part) {
     Part.setDevice(Placement::unknown());
 }
 
+/// A member of a module that lies in another object.
+static bool isOfPart(const PlaceTable &Places, PlaceId P) {
+  if (Places.isRoot(P) || Places.step(P).Of != Step::Field)
+    return false;
+  const PlaceId Module = Places.parent(P);
+  const QualType Type = Places.knownType(Module);
+  return !Places.isRoot(Module) && !Type.isNull() &&
+         (torch::isModule(Type) || torch::moduleClass(Type));
+}
+
 /// A variable of type torch::Device stands for the device that it names, as
-/// long as it is not known to be another variable's.
+/// long as it is not known to be another variable's. What was put into a member
+/// of a registered module is not followed: such a one says nothing.
 void loaded(Machine &M, PlaceId P, Value &Loaded) {
   if (const QualType Type = M.places().typeOf(P); !Type.isNull())
     loadIndex(Type, Loaded);
   if (Loaded.DeviceFrom.get() || !torch::isDevice(M.places().typeOf(P)))
     return;
+  if (Loaded.OnDevice.isEmpty() && isOfPart(M.places(), P)) {
+    Loaded.OnDevice = Devices::unknown();
+    return;
+  }
   Loaded.DeviceFrom = Known<PlaceId>(P);
   if (Loaded.OnDevice.isEmpty())
     Loaded.OnDevice = Devices::unknown();

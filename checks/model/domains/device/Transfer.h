@@ -42,6 +42,13 @@ Known<DeviceIndex> indexOfReturned(const clang::CallExpr *Call,
                                    const Value &Joined);
 /// One of which nothing is known may have an index.
 void loadIndex(clang::QualType Type, Value &Loaded);
+/// Whether two torch::Device, or of two DeviceType, are equal, where that is
+/// certain. A tensor's device has an index, and one that is made of a type
+/// alone has none: these are left open.
+std::optional<bool> areEqual(const Placement &Left, const Placement &Right,
+                             bool AreTypes);
+/// Whether what is at Where is on a device of this kind, where that is certain.
+std::optional<bool> isOn(const Placement &Where, torch::DeviceKind Kind);
 /// A member that other methods may have set before.
 void forgetIndex(clang::QualType Type, Value &Member);
 

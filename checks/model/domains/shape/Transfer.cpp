@@ -77,6 +77,8 @@ public:
       return permuted();
     case ShapeRule::Reduced:
       return reduced();
+    case ShapeRule::Number:
+      return number();
     case ShapeRule::Selected:
       return selected();
     }
@@ -286,6 +288,14 @@ private:
   Shape without(std::optional<unsigned> I) {
     return I ? Shape::whole(Of.first().first(*I).then(Of.first().from(*I + 1)))
              : Shape::any();
+  }
+
+  /// What is said beside the two operands may be that nothing is reduced.
+  Shape number() {
+    for (unsigned I = 2; I < Call.Operands.size(); ++I)
+      if (!isa<CXXDefaultArgExpr>(Call.Operands[I]))
+        return Shape::any();
+    return Shape::whole(Sizes());
   }
 
   Shape selected() {

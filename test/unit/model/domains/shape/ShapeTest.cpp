@@ -29,6 +29,11 @@ void sizes(int64_t n, bool either) {
   observe("kept", x.mean(1, true));
   observe("left out", x.sum(0));
   observe("all", x.sum());
+  Tensor loss = torch::mse_loss(x, x);
+  observe("loss", loss);
+  observe("weighted", 0.5 * loss + loss / 2);
+  observe("loss by options", torch::nn::functional::cross_entropy(x, x));
+  observe("not reduced", torch::mse_loss(x, x, at::Reduction::None));
   observe("row", x[0]);
   observe("stretched", torch::zeros({4, 1}) + torch::zeros({1, 3}));
   observe("pointwise", torch::relu(x * 2));
@@ -111,6 +116,10 @@ TEST_F(ShapeTest, Sizes) {
       {"kept", "2,1,5"},
       {"left out", "?,5"},
       {"all", ""},
+      {"loss", ""},
+      {"weighted", ""},
+      {"loss by options", ""},
+      {"not reduced", "..;.."},
       {"row", "?,5"},
       {"stretched", "4,3"},
       {"pointwise", "2,?,5"},

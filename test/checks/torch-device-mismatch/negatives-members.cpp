@@ -1,0 +1,59 @@
+// RUN: %check_torch %s torch-device-mismatch %t
+//
+// A member that names the device: it says the same after the module has been
+// moved to it.
+
+#include <torch/torch.h>
+
+#include <vector>
+
+using torch::Tensor;
+using torch::nn::Linear;
+
+struct Scorer : torch::nn::Module {
+  Scorer(int64_t inputs, torch::Device where)
+      : where(where), head(register_module("head", Linear(inputs, 1))) {
+    this->to(where);
+  }
+  Tensor forward(const Tensor &x) { return head(x); }
+  float score(std::vector<float> &features) {
+    const int64_t count = features.size();
+    Tensor x = torch::from_blob(features.data(), {1, count}).to(this->where);
+    return forward(x).item<float>();
+  }
+  torch::Device where;
+  Linear head;
+};
+
+// The options that it makes its tensors with.
+struct NoiseImpl : torch::nn::Module {
+  explicit NoiseImpl(torch::Device device)
+      : options(torch::TensorOptions().device(device)) {
+    mix = register_module("mix", Linear(4, 4));
+    to(device);
+  }
+  Tensor forward() { return mix(torch::randn({1, 4}, options)); }
+  torch::TensorOptions options;
+  Linear mix{nullptr};
+};
+TORCH_MODULE(Noise);
+
+// A part that is moved by itself.
+struct Pair : torch::nn::Module {
+  Pair() { part = register_module("part", std::make_shared<Scorer>(4, torch::kCPU)); }
+  Tensor run() {
+    part->to(torch::kCPU);
+    return part->forward(torch::rand({2, 4}).to(part->where));
+  }
+  std::shared_ptr<Scorer> part;
+};
+
+void use() {
+  Scorer scorer(3, torch::kCPU);
+  std::vector<float> features = {1, 2, 3};
+  scorer.score(features);
+  Noise noise(torch::kCPU);
+  noise->forward();
+  Pair pair;
+  pair.run();
+}

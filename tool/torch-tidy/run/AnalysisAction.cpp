@@ -1,0 +1,225 @@
+#include "run/AnalysisAction.h"
+#include "headers/Includes.h"
+#include "headers/PrecompiledHeader.h"
+#include "run/HiddenCode.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Lex/PreprocessorOptions.h"
+#include "clang/Serialization/ASTDeserializationListener.h"
+#include "clang/Serialization/ASTReader.h"
+
+using namespace clang;
+using namespace llvm;
+
+namespace torchtidy::tool {
+
+std::string FileAnalysis::Attempt::error() const {
+  std::string First;
+  for (const tidy::ClangTidyError &Finding : Result.Findings) {
+    if (Finding.DiagLevel != tidy::ClangTidyError::Error ||
+        !StringRef(Finding.DiagnosticName).starts_with("clang-diagnostic"))
+      continue;
+    const StringRef Missing = missingHeader(Finding.Message.Message);
+    if (!Missing.empty() && !isOfLibTorch(Missing))
+      return {};
+    if (First.empty())
+      First = Finding.Message.Message;
+  }
+  return First;
+}
+
+std::string FileAnalysis::Attempt::doubt() const {
+  for (const Command &Each : WithHeader) {
+    if (!Each.Parsed)
+      return "Clang rejects the precompiled header";
+    if (!Each.Doubtful->reason().empty())
+      return Each.Doubtful->reason();
+  }
+  const std::string Error = error();
+  return Error.empty() ? "" : "it has compile errors (" + Error + ")";
+}
+
+void FileAnalysis::Attempt::tellEnd(StringRef Source) const {
+  const auto Plural = [](unsigned Count) { return Count == 1 ? "" : "s"; };
+  if (Warnings)
+    errs() << Warnings << " warning" << Plural(Warnings);
+  if (Warnings && Errors)
+    errs() << " and ";
+  if (Errors)
+    errs() << Errors << " error" << Plural(Errors);
+  if (Warnings || Errors)
+    errs() << " generated.\n";
+  if (Errors)
+    errs() << "Error while processing " << Source << ".\n";
+}
+
+std::string FileAnalysis::Shared::keyOf(StringRef Input,
+                                        vfs::FileSystem &Files) const {
+  const EntryHeaders Includes = entryHeaders(Input, *Command, Files);
+  return Includes.LibTorch.empty()
+             ? ""
+             : HeaderCache::extensionKey(BaseInputs, Includes);
+}
+
+namespace {
+
+/// Notes which declarations are read from a precompiled header.
+class ReadDeclarations : public ASTDeserializationListener {
+public:
+  explicit ReadDeclarations(std::vector<uint64_t> &Ids) : Ids(Ids) {}
+  void DeclRead(GlobalDeclID Id, const Decl *) override {
+    Ids.push_back(Id.getRawValue());
+  }
+
+private:
+  std::vector<uint64_t> &Ids;
+};
+
+} // namespace
+
+std::unique_ptr<ASTConsumer>
+FileAnalysis::Action::CreateASTConsumer(CompilerInstance &Compiler,
+                                        StringRef File) {
+  Whole.CameToParse = true;
+  // Also makes File the current file of the context.
+  auto Consumer = Factory.createASTConsumer(Compiler, File);
+  if (!IsTorchOnly)
+    return Consumer;
+  return limitToUserCode(std::move(Consumer),
+                         [this](ASTContext &AST, ArrayRef<Decl *> Scope) {
+                           Whole.Functions.collect(AST, Scope);
+                           if (Now)
+                             Now->Doubtful->judge(AST, Scope);
+                         });
+}
+
+void FileAnalysis::Action::ExecuteAction() {
+  if (!Open)
+    return parse();
+  Open->Parser = this;
+  Open->Owner.Open = Open;
+  (*Open->Owner.OnShared)();
+  Open->Owner.Open = nullptr;
+}
+
+void FileAnalysis::Action::parse(FileEntryRef Source) {
+  CompilerInstance &Compiler = getCompilerInstance();
+  SourceManager &SM = Compiler.getSourceManager();
+  SM.setMainFileID(SM.createFileID(Source, SourceLocation(), SrcMgr::C_User));
+  ReadDeclarations Reading(Open->Owner.DeclarationsRead);
+  Compiler.getASTReader()->setDeserializationListener(&Reading);
+  parse();
+  Compiler.getASTReader()->setDeserializationListener(nullptr);
+  // As Clang ends a source.
+  Compiler.getDiagnosticClient().EndSourceFile();
+  Compiler.getPreprocessor().EndSourceFile();
+}
+
+void FileAnalysis::Action::parse() {
+  if (Now) {
+    Now->Parsed = true;
+    Now->Doubtful->watch(getCompilerInstance().getPreprocessor());
+  }
+  watchHiddenCode(getCompilerInstance().getPreprocessor(), Whole.Result.Hidden);
+  ASTFrontendAction::ExecuteAction();
+}
+
+std::unique_ptr<FrontendAction> FileAnalysis::ActionFactory::create() {
+  return std::make_unique<Action>(
+      ConsumerFactory, IsTorchOnly, Whole,
+      HasHeader ? &Whole.WithHeader.back() : nullptr, Open);
+}
+
+bool FileAnalysis::ActionFactory::runInvocation(
+    std::shared_ptr<CompilerInvocation> Invocation, FileManager *Files,
+    std::shared_ptr<PCHContainerOperations> Containers,
+    DiagnosticConsumer *Consumer) {
+  // clang-tidy defines __clang_analyzer__, and code relies on it.
+  Invocation->getPreprocessorOpts().SetUpStaticAnalyzer = true;
+  // Clang is not to tell how many warnings and errors there are: Attempt
+  // does, of the one that counts. Nothing else depends on it here.
+  Invocation->getDiagnosticOpts().ShowCarets = false;
+  const auto &Inputs = Invocation->getFrontendOpts().Inputs;
+  HasHeader = false;
+  if (!Inputs.empty() && Inputs.front().isFile()) {
+    Context.setCurrentFile(Inputs.front().getFile());
+    IsTorchOnly = AsksTorchOnly(Context);
+    Whole.HasTorchOnly &= IsTorchOnly;
+    if (IsTorchOnly && IsGathered &&
+        !mayUseLibTorch(Inputs.front().getFile(), *Invocation, *FS)) {
+      Whole.CameToParse = Whole.IsLeftOut = true;
+      return true;
+    }
+    if (!IsTorchOnly)
+      Whole.Reason = "stock checks are enabled for it";
+    else if (Cache)
+      HasHeader = usePrecompiledHeader(*Invocation, Inputs.front());
+  }
+  // Each source is then parsed for itself.
+  if (Open && !HasHeader)
+    return true;
+  return FrontendActionFactory::runInvocation(std::move(Invocation), Files,
+                                              std::move(Containers), Consumer);
+}
+
+/// What speaks against one from the start, or an empty string.
+static std::string obstacle(const CompilerInvocation &Invocation,
+                            const FrontendInputFile &Input) {
+  const PreprocessorOptions &Preprocessor = Invocation.getPreprocessorOpts();
+  if (!Preprocessor.ImplicitPCHInclude.empty())
+    return "its command names a precompiled header";
+  if (!Preprocessor.MacroIncludes.empty())
+    return "its command includes macros before it (-imacros)";
+  if (Input.getKind().getLanguage() != Language::CXX)
+    return "it is not C++";
+  if (Input.getKind().isHeader())
+    return "it is compiled as a header";
+  if (Invocation.getLangOpts().Modules &&
+      !Invocation.getLangOpts().CPlusPlusModules)
+    return "its command enables Clang modules";
+  return {};
+}
+
+bool FileAnalysis::ActionFactory::usePrecompiledHeader(
+    CompilerInvocation &Invocation, const FrontendInputFile &Input) {
+  Whole.Reason = obstacle(Invocation, Input);
+  if (!Whole.Reason.empty())
+    return false;
+  EntryHeaders Includes;
+  {
+    // Each source of a batch looks for itself.
+    std::optional<ReadLog::Pause> Unnoted;
+    if (Open)
+      Unnoted.emplace();
+    Includes = entryHeaders(Input.getFile(), Invocation, *FS);
+  }
+  if (Includes.LibTorch.empty()) {
+    Whole.Reason = "it includes none of LibTorch's headers";
+    return false;
+  }
+  // Another process may be making it.
+  Control.pause();
+  std::optional<HeaderCache::Entry> Header =
+      Cache->get(Invocation, {Includes.LibTorch.front()}, FS);
+  if (Header && Open) {
+    Open->Command = std::make_shared<CompilerInvocation>(Invocation);
+    for (const std::string &Each : Header->Inputs)
+      Open->BaseInputs.insert(Each);
+    Open->Key = HeaderCache::extensionKey(Open->BaseInputs, Includes);
+  }
+  if (Header)
+    Header = Cache->extend(std::move(*Header), Invocation, Includes, FS);
+  Control.resume();
+  if (!Header) {
+    Whole.Reason = "there is no precompiled header";
+    return false;
+  }
+  Control.offerRetry();
+  Invocation.getPreprocessorOpts().ImplicitPCHInclude = Header->Path;
+  useSharedOptions(Invocation);
+  auto Doubtful =
+      std::make_unique<Doubts>(Header->Files, Header->Inputs, Header->Graphs);
+  Whole.WithHeader.push_back({std::move(*Header), std::move(Doubtful)});
+  return true;
+}
+
+} // namespace torchtidy::tool
