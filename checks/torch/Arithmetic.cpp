@@ -23,7 +23,6 @@ bool returnsFloating(const Operation &Op) {
 
 bool returnsNumber(const Operation &Op) {
   return Op.Name.ends_with("_loss") || Op.Name == "dot" ||
-         Op.Name == "cross_entropy" ||
          Op.Name.starts_with("binary_cross_entropy");
 }
 

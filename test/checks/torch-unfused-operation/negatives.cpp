@@ -30,6 +30,16 @@ void right(Tensor x, const Tensors &as, const Tensor &b, double rate) {
   }
 }
 
+// Losses that have names are single numbers as well.
+void weighted(const Tensors &as, const Tensor &b, double rate) {
+  for (const Tensor &a : as) {
+    auto energy = torch::mse_loss(a, b);
+    auto forces = torch::nn::functional::l1_loss(a, b);
+    Tensor loss = rate * energy + (1 - rate) * forces;
+    std::cout << loss;
+  }
+}
+
 // With a graph: the backward of addcmul() makes more tensors than it saves.
 struct GateImpl : torch::nn::Module {
   GateImpl() { gate = register_module("gate", torch::nn::Linear(256, 256)); }

@@ -1,6 +1,7 @@
 #include "model/domains/shape/Transfer.h"
 #include "ast/Expressions.h"
 #include "model/machine/Machine.h"
+#include "torch/Api.h"
 #include "torch/Factories.h"
 #include "torch/Shapes.h"
 #include "torch/Types.h"
@@ -23,8 +24,13 @@ void shape::part(Machine & /*M*/, PlaceId /*P*/, Value &Part) {
   Part.InShape = Shape::any();
 }
 
-void shape::call(Machine & /*M*/, const LibraryCall & /*Call*/, Value &Result) {
-  Result.InShape = Shape::any();
+/// torch::nn::functional: a loss without options is one number.
+void shape::call(Machine & /*M*/, const LibraryCall &Call, Value &Result) {
+  const torch::Operation *Op =
+      torch::functionalOperation(Call.Call->getDirectCallee());
+  const bool IsNumber = Op && torch::shapeRule(*Op) == ShapeRule::Number &&
+                        Call.Arguments.size() == 2;
+  Result.InShape = IsNumber ? Shape::whole(Sizes()) : Shape::any();
 }
 
 /// resize_() and unsqueeze_() write a tensor of another shape.
