@@ -116,13 +116,6 @@ private:
            torch::kindOf(Method->getParent()) == torch::TypeKind::Module;
   }
 
-  /// The entry is called through an interface: by code that does not know this
-  /// class, and may well have a guard.
-  bool isBehindInterface() const {
-    const auto *Method = dyn_cast<CXXMethodDecl>(Entry.root().Function);
-    return Method && Method->size_overridden_methods() > 0;
-  }
-
   /// In the constructor of the network that a method is called on.
   bool isPartOfNetwork(const Event &E) const {
     if (!isOfNetwork())
@@ -279,8 +272,7 @@ private:
     if (!Result.Evidence) {
       // Without a sign, everything that could use the graph must be known.
       Result.Evidence = created(Forward);
-      const bool IsWhole = Entry.root().Function->isMain() ||
-                           (Result.Evidence && !isBehindInterface());
+      const bool IsWhole = Entry.root().Function->isMain() || Result.Evidence;
       Result.IsStrictOnly = Escapes || !IsWhole;
       // Whoever calls a function that trains has left grad mode on.
       if (!Escapes && !IsWhole)

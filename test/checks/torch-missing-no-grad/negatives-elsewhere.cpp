@@ -58,26 +58,6 @@ private:
   std::unique_ptr<torch::optim::Adam> adam;
 };
 
-// Whoever calls this through the interface may have a guard.
-struct Agent {
-  virtual ~Agent() = default;
-  virtual void act(Tensor &action, const Tensor &observation) = 0;
-};
-
-class Player : public Agent {
-public:
-  Player()
-      : both(std::make_unique<ActorCritic>()),
-        adam(std::make_unique<torch::optim::Adam>(both->parameters(), 1e-3)) {}
-  void act(Tensor &action, const Tensor &observation) override {
-    action.copy_(both->forward(observation).detach());
-  }
-
-private:
-  std::unique_ptr<ActorCritic> both;
-  std::unique_ptr<torch::optim::Adam> adam;
-};
-
 // It returns the slope of what it has computed: a guard would end that.
 struct PotentialImpl : torch::nn::Module {
   PotentialImpl();
