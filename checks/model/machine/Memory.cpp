@@ -73,8 +73,9 @@ Value Machine::loadHeld(PlaceId P) {
     return initial(P);
   PlaceId Parent = Places.parent(P);
   // losses[3] of a vector whose elements are not told apart, and the reverse.
-  const Step &Last = Places.step(P);
-  if (Last.Of == Step::Index || Last.Of == Step::Element) {
+  // A copy: initial() may add places, which moves the table.
+  const Step::Kind Last = Places.step(P).Of;
+  if (Last == Step::Index || Last == Step::Element) {
     Value Result;
     bool Found = joinOverlapping(P, Result);
     if (const Value *Whole = Now.find(Parent)) {
@@ -85,7 +86,7 @@ Value Machine::loadHeld(PlaceId P) {
       return Result;
   }
   Value Special = initial(P);
-  if (Last.Of == Step::Parameters || Last.Of == Step::Gradient)
+  if (Last == Step::Parameters || Last == Step::Gradient)
     return Special;
   // A value that is kept for a whole object stands for its parts.
   for (PlaceId Around = Parent;; Around = Places.parent(Around)) {
