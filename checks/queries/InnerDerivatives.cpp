@@ -42,12 +42,10 @@ static bool names(const ValueDecl *V) {
 
 static bool speaksForDerivative(const Stmt *S) {
   if (const auto *Ref = dyn_cast<DeclRefExpr>(S))
-    return isa<VarDecl>(Ref->getDecl()) && Ref->getDecl()->getIdentifier() &&
-           torch::namesDerivative(Ref->getDecl()->getName());
+    return isa<VarDecl>(Ref->getDecl()) && names(Ref->getDecl());
   if (const auto *Member = dyn_cast<MemberExpr>(S))
     return isa<FieldDecl>(Member->getMemberDecl()) &&
-           Member->getMemberDecl()->getIdentifier() &&
-           torch::namesDerivative(Member->getMemberDecl()->getName());
+           names(Member->getMemberDecl());
   if (const auto *Key = dyn_cast<StringLiteral>(S))
     return Key->isOrdinary() && torch::namesDerivative(Key->getString());
   if (const auto *Declaration = dyn_cast<DeclStmt>(S))

@@ -3,8 +3,6 @@
 #include "queries/InnerDerivatives.h"
 #include "queries/Sizes.h"
 #include "torch/Types.h"
-#include "clang/AST/ExprCXX.h"
-#include "clang/AST/StmtCXX.h"
 
 using namespace clang;
 
@@ -213,22 +211,19 @@ private:
   /// Nothing takes what the pass returns: the statement is the call alone.
   static bool isDropped(const ForwardEvent &Forward) {
     const flow::ControlFlow *Flow = Forward.In->Flow;
-    const Stmt *Around = Flow ? Flow->parent(Forward.Site) : nullptr;
-    while (isa_and_nonnull<ExprWithCleanups, CXXBindTemporaryExpr>(Around))
-      Around = Flow->parent(Around);
-    return isa_and_nonnull<CompoundStmt, ForStmt, CXXForRangeStmt, WhileStmt,
-                           IfStmt>(Around);
+    return Flow && Flow->parent(Forward.Site) &&
+           Flow->isFullExpression(Forward.Site);
   }
 
   /// It is run for what it leaves in the module, which later calls go on with:
   /// a policy that keeps the distribution of its actions. Where all of it is
   /// seen, the graph is followed there.
   bool isRunForItsState(const ForwardEvent &Forward) const {
+    const auto Runs = Entry.graph().expansions(Forward.In, Forward.Site);
     const auto IsWithin = [&](const ForwardEvent &Inner) {
-      for (const Frame *F = Inner.In; F; F = F->Caller)
-        if (F->Caller == Forward.In && F->Site == Forward.Site)
-          return true;
-      return &Inner == &Forward;
+      return &Inner == &Forward || llvm::any_of(Runs, [&](const Frame *F) {
+        return Inner.In->isWithin(F);
+      });
     };
     return isDropped(Forward) &&
            llvm::any_of(Entry.events<ForwardEvent>(),

@@ -10,7 +10,7 @@ namespace {
 struct Callback {
   const LambdaExpr *Lambda = nullptr;
   const VarDecl *Holder = nullptr;
-  /// In whose body it is given away.
+  /// Where it is given away.
   const Stmt *At = nullptr;
 };
 

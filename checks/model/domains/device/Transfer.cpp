@@ -28,6 +28,10 @@ Placement Together::result() const {
   return Elsewhere.saysDevice() ? Elsewhere : OnCpu;
 }
 
+static bool isModuleType(QualType Type) {
+  return !Type.isNull() && (torch::isModule(Type) || torch::moduleClass(Type));
+}
+
 /// What comes from code that is not analysed is wherever it likes. Parameters
 /// and their gradients are where their module is.
 void initial(Machine &M, PlaceId P, Value &Result) {
@@ -46,11 +50,9 @@ void initial(Machine &M, PlaceId P, Value &Result) {
   }
   // A module that was moved says so itself.
   const QualType Type = Places.knownType(P);
-  const bool IsModule =
-      !Type.isNull() && (torch::isModule(Type) || torch::moduleClass(Type));
   const bool MaySay =
       Type.isNull() || torch::mayHoldTensor(Type) || torch::maySayDevice(Type);
-  if (!IsModule && MaySay && M.isFromOutside(P))
+  if (!isModuleType(Type) && MaySay && M.isFromOutside(P))
     Result.setDevice(Placement::unknown());
 }
 
@@ -69,9 +71,7 @@ static bool isOfPart(const PlaceTable &Places, PlaceId P) {
   if (Places.isRoot(P) || Places.step(P).Of != Step::Field)
     return false;
   const PlaceId Module = Places.parent(P);
-  const QualType Type = Places.knownType(Module);
-  return !Places.isRoot(Module) && !Type.isNull() &&
-         (torch::isModule(Type) || torch::moduleClass(Type));
+  return !Places.isRoot(Module) && isModuleType(Places.knownType(Module));
 }
 
 /// A variable of type torch::Device stands for the device that it names, as
