@@ -219,7 +219,7 @@ private:
   bool isStatic(UnguardedThread &Result,
                 const GradModeChangeEvent &Begin) const {
     const Frame *Thread = Begin.In;
-    if (!(Result.Forward->GradMode & mode::Off) || !isRunTwice(Begin))
+    if (!(Result.Forward->GradMode & mode::Off))
       return false;
     Nodes Statics;
     for (const GradModeChangeEvent &Change :
@@ -231,7 +231,9 @@ private:
         Result.Guard = &Change;
     }
     Result.Is = UnguardedThread::Static;
-    return Result.Guard && isAsAtBegin(Begin, *Result.Forward, Statics);
+    return Result.Guard &&
+           (isRunTwice(Begin) || isMetElsewhere(*Result.Guard, Thread)) &&
+           isAsAtBegin(Begin, *Result.Forward, Statics);
   }
 
   bool isStaticGuard(const GradModeChangeEvent &Change) const {
@@ -251,6 +253,20 @@ private:
       return Other.first != Begin.In &&
              Other.first->Function == Begin.In->Function;
     });
+  }
+
+  /// Another thread, with code of its own, comes by the same guard.
+  bool isMetElsewhere(const GradModeChangeEvent &Guard,
+                      const Frame *Thread) const {
+    return llvm::any_of(Entry.events<GradModeChangeEvent>(),
+                        [&](const GradModeChangeEvent &Other) {
+                          return Other.Guard && Other.Guard == Guard.Guard &&
+                                 isStaticGuard(Other) &&
+                                 !Other.In->isWithin(Thread) &&
+                                 llvm::any_of(Begins, [&](const auto &Begin) {
+                                   return Other.In->isWithin(Begin.first);
+                                 });
+                        });
   }
 
   const Execution &Entry;

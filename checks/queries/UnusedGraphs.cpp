@@ -2,6 +2,8 @@
 #include "queries/Calls.h"
 #include "queries/InnerDerivatives.h"
 #include "queries/Sizes.h"
+#include "torch/Api.h"
+#include "torch/Factories.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -208,6 +210,55 @@ private:
         });
   }
 
+  /// What goes in is nothing but what factories have made up here, or what
+  /// another pass has made of that.
+  bool isMadeUp(const Value &Input) const {
+    if (Input.Memory.empty())
+      return !Input.Origins.empty() &&
+             llvm::all_of(Input.Origins, [&](auto Of) {
+               return llvm::any_of(Entry.events<ForwardEvent>(),
+                                   [&](const ForwardEvent &Other) {
+                                     return Other.Origin == Of;
+                                   });
+             });
+    return llvm::all_of(Input.Memory, [&](AllocationId Id) {
+      const auto *Call = dyn_cast_or_null<CallExpr>(Entry.allocation(Id).Site);
+      const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
+      return (Op && Op->has(torch::operation::Factory) &&
+              torch::isMadeUp(*Op)) ||
+             isMovedMadeUp(Id);
+    });
+  }
+
+  /// The copy that a transfer has made of it.
+  bool isMovedMadeUp(AllocationId Id) const {
+    return llvm::any_of(
+        Entry.events<TransferEvent>(), [&](const TransferEvent &Transfer) {
+          return Transfer.Memory == Id && !Transfer.Input.uses(Id) &&
+                 isMadeUp(Transfer.Input);
+        });
+  }
+
+  /// A network that is as its constructor has made it is asked, once, about
+  /// numbers that are made up: nobody wants its answer, but to see that there
+  /// is one, or of which shape.
+  bool isTrial(const ForwardEvent &Forward) const {
+    const Event *Created = created(Forward);
+    return Created && worthTelling(cast<CreateEvent>(*Created), Forward) > 1 &&
+           Entry.loopsAround(Forward.Point).empty() &&
+           Entry.events<StepEvent>().empty() && !switchedToEval(Forward) &&
+           !loaded(Forward) && !isKnownElsewhere(Forward) &&
+           isMadeUp(Forward.Input);
+  }
+
+  /// Code that cannot be seen has the network, and may have loaded it.
+  bool isKnownElsewhere(const ForwardEvent &Forward) const {
+    return llvm::any_of(Entry.events<EscapeEvent>(),
+                        [&](const EscapeEvent &Escape) {
+                          return areOf(Escape.Places, Forward);
+                        });
+  }
+
   /// Nothing takes what the pass returns: the statement is the call alone.
   static bool isDropped(const ForwardEvent &Forward) {
     const flow::ControlFlow *Flow = Forward.In->Flow;
@@ -277,7 +328,7 @@ private:
           Result.IsStrictOnly = false;
         }
     }
-    Result.IsStrictOnly |= isSinglePass(Forward);
+    Result.IsStrictOnly |= isSinglePass(Forward) || isTrial(Forward);
     // Other callers use the graph that this line makes: the mistake is in this
     // caller.
     while (Used.Sites.count(Result.Site)) {

@@ -50,6 +50,10 @@ bool isUninitialized(StringRef Factory) {
   return Factory.starts_with("empty") || Factory.starts_with("new_empty");
 }
 
+bool isMadeUp(const Operation &Factory) {
+  return !isMadeFromData(Factory) && !isUninitialized(Factory.Name);
+}
+
 static bool isNumber(const Expr *Argument) {
   return !isa<CXXDefaultArgExpr>(Argument) &&
          ast::strip(Argument)->getType()->isArithmeticType();

@@ -29,6 +29,9 @@ bool listsContent(const Operation &Factory);
 /// empty, empty_like, new_empty: the memory is there to be written.
 bool isUninitialized(llvm::StringRef Factory);
 
+/// It is whole, and says nothing about anything: random numbers, ones, a range.
+bool isMadeUp(const Operation &Factory);
+
 /// The argument whose numbers, multiplied, are the number of elements. Nothing
 /// where no argument is: range, arange from one number to another, tensor.
 std::optional<unsigned>

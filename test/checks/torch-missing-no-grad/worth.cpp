@@ -54,6 +54,55 @@ void train(Probing net, torch::optim::SGD &opt, Tensor x) {
   opt.step();
 }
 
+// A network as its constructor has made it, asked once about numbers that are
+// made up: to see of which shape the answer is.
+void tryShapes() {
+  Net net;
+  auto x = torch::randn({100, 32, 8});
+  auto y = net->forward(x);
+  std::cout << x.sizes() << y.sizes() << '\n';
+  torch::nn::Conv2d conv(torch::nn::Conv2dOptions(100, 4, 1));
+  std::cout << conv->forward(torch::ones({64, 100, 8, 8}).to(torch::kDouble));
+  torch::nn::MultiheadAttention attention(2, 1);
+  auto [out, weights] = attention->forward(y, y, y);
+  std::cout << out.sizes() << weights.sizes() << '\n';
+}
+
+// Again and again: how long it takes is what is wanted.
+void timePasses(int64_t times) {
+  Net net;
+  auto x = torch::randn({100, 32, 8});
+  for (int64_t i = 0; i < times; ++i)
+    std::cout << net->forward(x).sum().item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: forward pass of 'net' keeps all intermediate results
+}
+
+// The answer is about something: what is asked about comes from elsewhere ...
+void answer(const std::vector<float> &numbers) {
+  Net net;
+  auto x = torch::tensor(numbers).view({-1, 8});
+  std::cout << net->forward(x).sum().item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: forward pass of 'net' keeps all intermediate results
+}
+
+// ... or the network has learnt something.
+void readWeights(Net &net, const std::string &path);
+void askLoaded() {
+  Net net, other;
+  torch::load(net, "net.pt");
+  std::cout << net->forward(torch::randn({100, 32, 8})).sum().item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: forward pass of 'net' keeps all intermediate results
+  readWeights(other, "other.pt");
+  std::cout << other->forward(torch::randn({100, 32, 8})).sum().item<float>();
+}
+void askForAnswers() {
+  Net net;
+  net->eval();
+  auto x = torch::randn({100, 32, 8});
+  std::cout << net->forward(x).sum().item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: forward pass of 'net' keeps all intermediate results
+}
+
 int main() {
   Net net;
   net->eval();

@@ -26,6 +26,38 @@ void inThreads(Linear net) {
     worker.join();
 }
 
+// Two threads with code of their own come by the same guard.
+static float askedByBoth(Linear net) {
+  static torch::NoGradGuard no_grad;
+  return net->forward(torch::rand({1, 4})).sum().item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: forward pass of 'net' records a graph that no backward() runs (memory, time): grad mode is thread-local, and a static guard holds only in the first of the threads that run this; make the guard a local variable [torch-thread-local-guard]
+}
+
+void inTwoThreads(Linear net) {
+  std::thread left([&] { std::cout << askedByBoth(net) << " left\n"; });
+  std::thread right([&] { std::cout << askedByBoth(net) << " right\n"; });
+  left.join();
+  right.join();
+}
+
+// One thread, and a second that comes by another guard.
+static float askedByOne(Linear net) {
+  static torch::NoGradGuard no_grad;
+  return net->forward(torch::rand({1, 4})).sum().item<float>();
+}
+
+static float askedByOther(Linear net) {
+  static torch::NoGradGuard no_grad;
+  return net->forward(torch::rand({1, 4})).sum().item<float>();
+}
+
+void eachHasItsOwn(Linear net) {
+  std::thread left([&] { std::cout << askedByOne(net) << " left\n"; });
+  std::thread right([&] { std::cout << askedByOther(net) << " right\n"; });
+  left.join();
+  right.join();
+}
+
 static void guardedOnce(Linear net) {
   static torch::NoGradGuard no_grad;
   std::cout << net->forward(torch::rand({1, 4}));
