@@ -28,7 +28,7 @@ def overflow(page: Page) -> str:
         return str(page.evaluate("""() =>
           [...document.querySelectorAll("article *")]
             .filter(each => each.getBoundingClientRect().right > innerWidth + 1 &&
-                            !each.closest("pre, table"))
+                            !each.closest("pre, table, .md-typeset__scrollwrap"))
             .slice(0, 3).map(each => each.outerHTML.slice(0, 80)).join(", ") || "?" """))
 
 
@@ -75,7 +75,7 @@ def main() -> int:
         page.goto((site / "index.html").as_uri() + "?q=zero_grad")
         try:
             page.wait_for_selector(".md-search-result__link[href*='torch-missing-zero-grad']",
-                                   state="attached", timeout=20000)
+                                   state="attached", timeout=10000)
         except Error as error:
             problems.append(f"the search does not find torch-missing-zero-grad: {error}")
         browser.close()
