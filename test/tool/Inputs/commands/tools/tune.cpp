@@ -1,0 +1,8 @@
+#include "../src/net.h"
+
+void tune(Net &net, torch::optim::SGD &optimizer, torch::Tensor x) {
+  for (int i = 0; i < 10; ++i) {
+    net.forward(x).backward();
+    optimizer.step();
+  }
+}
