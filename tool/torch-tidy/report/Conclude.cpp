@@ -242,10 +242,11 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
     ExitCode = 1;
     if (!Line.Quiet) {
       tellGate(Gated, *Line.FailOn);
-      note() << "'// NOLINT(" << Example
-             << ")' at the end of a line silences it there, 'torch-tidy "
-                "--explain="
-             << Example << "' says what it means\n";
+      if (!Example.empty())
+        note() << "'// NOLINT(" << Example
+               << ")' at the end of a line silences it there, 'torch-tidy "
+                  "--explain="
+               << Example << "' says what it means\n";
     }
   }
   if (WarningsAsErrors) {
