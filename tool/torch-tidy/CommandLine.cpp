@@ -101,10 +101,10 @@ std::string conflictIn(const Options &Given) {
            "with --show-fixes";
   if (!Given.AddNolint.empty() &&
       (Given.ShowFixes || Given.Statistics || Fixes || !IsText ||
-       !Given.StdinFilename.empty() || WritesBaseline))
+       !Given.StdinFilename.empty() || WritesBaseline || Given.UnusedNolints))
     return "--add-nolint changes the files and prints no findings: it does "
            "not go together with fixes, formats, --statistics, "
-           "--stdin-filename and --write-baseline";
+           "--stdin-filename, --unused-nolints and --write-baseline";
   if (Given.ShowFixes && !IsText)
     return "--show-fixes prints a diff: it does not go together with --format";
   if (WritesBaseline && (!Given.Baseline.empty() || !Given.Diff.empty()))

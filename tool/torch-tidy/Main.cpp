@@ -14,6 +14,7 @@
 #include "inputs/Sources.h"
 #include "inputs/Tree.h"
 #include "report/Conclude.h"
+#include "report/UnusedNolints.h"
 #include "run/Watch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -111,6 +112,17 @@ RunSettings runSettings(const Options &Line, StringRef Executable) {
   return Result;
 }
 
+/// Whether these are all that have a compile command.
+bool holdAll(ArrayRef<std::string> Sources,
+             const clang::tooling::CompilationDatabase &Database) {
+  StringSet<> Known;
+  for (const std::string &Source : Sources)
+    Known.insert(comparablePath(Source));
+  return llvm::all_of(Database.getAllFiles(), [&](const std::string &File) {
+    return Known.contains(comparablePath(File));
+  });
+}
+
 /// The analysis itself, once everything is known to be in order.
 int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
             IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS, Selection Selected,
@@ -180,6 +192,12 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
       Times.set(Source, Seconds);
     AllAnalysed &= Times.write();
   }
+  if (Line.UnusedNolints && Commands.Database)
+    addUnusedNolints(Done,
+                     getAllChecksAndOptions(Line.AnalyzerAlphaCheckers).Names,
+                     AllAnalysed && Done.Failures.empty() && !Done.Signal &&
+                         holdAll(Sources.Usable, *Commands.Database),
+                     FS);
   for (const auto &[Source, Reason] : Done.Failures)
     error() << "cannot analyse '" << Source << "': " << Reason << '\n';
   AllAnalysed &= Done.Failures.empty();

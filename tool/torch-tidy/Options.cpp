@@ -66,6 +66,12 @@ cl::opt<std::string>
               cl::desc("Silence all findings: put the comment\n"
                        "'NOLINTNEXTLINE(check): reason' before each line, in\n"
                        "place of showing them."));
+cl::opt<bool> UnusedNolints(
+    "unused-nolints", cl::cat(OurCategory),
+    cl::desc("Report NOLINT comments too that name a torch check which\n"
+             "reports nothing there, or which there is not. Not those of\n"
+             "checks that are not enabled. For --fail-on they count as\n"
+             "level 0."));
 cl::opt<std::string> BaselineFile(
     "baseline", cl::value_desc("filename"), cl::cat(OurCategory),
     cl::desc("Leave out the findings that this file holds, wherever\n"
@@ -398,6 +404,7 @@ Options collect(std::unique_ptr<clang::tooling::CompilationDatabase> Flags) {
   Result.ShowFixes = ShowFixes;
   Result.Statistics = Statistics;
   Result.AddNolint = AddNolint;
+  Result.UnusedNolints = UnusedNolints;
   Result.FormatStyle = given<std::string>(FormatStyle);
   Result.ExportFixes = ExportFixes;
   Result.CheckProfile = CheckProfile;

@@ -66,6 +66,8 @@ struct Options {
   std::optional<unsigned> FailOn;
   /// Why the findings may stay; empty: they are shown.
   std::string AddNolint;
+  /// Also tell comments that silence nothing.
+  bool UnusedNolints = false;
   /// Counts by check in place of the findings.
   bool Statistics = false;
   std::string Sarif;

@@ -1,11 +1,12 @@
 // A plugin for tests. Under the name of one of the project's checks it reports
 // every function declaration it is shown, so that a test sees what a check is
 // shown. At functions of certain names it crashes, hangs, works, exits or is
-// killed.
+// killed, and one it gives another name in each source that includes it.
 #include "clang-tidy/ClangTidyCheck.h"
 #include "clang-tidy/ClangTidyModule.h"
 #include "clang-tidy/ClangTidyModuleRegistry.h"
 #include "clang/ASTMatchers/ASTMatchFinder.h"
+#include "llvm/Support/Path.h"
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
@@ -44,6 +45,16 @@ public:
       exit(3);
     if (Name == "killHere")
       raise(SIGKILL);
+    if (Name == "renameHere") {
+      const SourceManager &SM = *Result.SourceManager;
+      const StringRef Source = llvm::sys::path::stem(
+          SM.getFileEntryRefForID(SM.getMainFileID())->getName());
+      diag(Function->getLocation(), "not called after %0")
+          << Source
+          << FixItHint::CreateReplacement(Function->getLocation(),
+                                          ("in_" + Source).str());
+      return;
+    }
     diag(Function->getLocation(), "shown %0") << Function;
   }
 };

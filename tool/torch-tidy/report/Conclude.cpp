@@ -5,10 +5,13 @@
 #include "report/Baseline.h"
 #include "report/Fixes.h"
 #include "report/Formats.h"
+#include "report/Locations.h"
 #include "report/Nolint.h"
+#include "report/Replace.h"
 #include "report/Report.h"
 #include "report/Sarif.h"
 #include "report/SourceText.h"
+#include "run/Merge.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
 #include <sys/mman.h>
@@ -107,6 +110,24 @@ static unsigned handle(const Findings &All, ClangTidyContext &Context,
                        Findings &Remaining,
                        IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
   unsigned WarningsAsErrors = 0;
+  std::optional<Edits> Wanted;
+  FileModes Modes;
+  Findings Shown = All;
+  if (Fix != FB_NoFix) {
+    // In the place of a link Clang would put a file.
+    for (ClangTidyError &Finding : Shown)
+      renameFiles(Finding, [&](StringRef Path) {
+        const std::string Whole =
+            Locations::whole(Path, Finding.BuildDirectory);
+        std::string File = Path.empty() ? "" : behindLinks(Whole);
+        return File == Whole ? Path.str() : File;
+      });
+    Wanted.emplace(Shown, Fix == FB_FixNotes);
+    for (const auto &[File, Edits] : Wanted->ByFile)
+      Modes.add(File);
+  } else if (Prints) {
+    Shown = printable(std::move(Shown), FS);
+  }
   outs().flush();
   // It prints to standard output and to nothing else.
   std::optional<Diverted> Output, Said;
@@ -115,12 +136,12 @@ static unsigned handle(const Findings &All, ClangTidyContext &Context,
   // But for the words about fixes, which name clang-tidy.
   if (Fix != FB_NoFix)
     Said.emplace(STDERR_FILENO);
-  handleErrors(Fix == FB_NoFix && Prints ? printable(All, FS) : All, Context,
-               Fix, WarningsAsErrors, FS);
+  handleErrors(Shown, Context, Fix, WarningsAsErrors, FS);
+  Modes.restore();
   outs().flush();
   Output.reset();
   if (Said)
-    concludeFixes(Said->end(), Remaining, Fix == FB_FixNotes, Quiet);
+    concludeFixes(Said->end(), Remaining, *Wanted, Quiet);
   return WarningsAsErrors;
 }
 
@@ -242,10 +263,11 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
     ExitCode = 1;
     if (!Line.Quiet) {
       tellGate(Gated, *Line.FailOn);
-      note() << "'// NOLINT(" << Example
-             << ")' at the end of a line silences it there, 'torch-tidy "
-                "--explain="
-             << Example << "' says what it means\n";
+      if (!Example.empty())
+        note() << "'// NOLINT(" << Example
+               << ")' at the end of a line silences it there, 'torch-tidy "
+                  "--explain="
+               << Example << "' says what it means\n";
     }
   }
   if (WarningsAsErrors) {

@@ -15,42 +15,32 @@ using namespace llvm;
 namespace torchtidy::tool {
 namespace {
 
+enum class Added {
+  Alone,
+  /// In the place of what an earlier one has put there.
+  Over,
+  LeftOut
+};
+
 /// As clang-tidy does: of two edits that touch, the later is put where the
 /// earlier one has moved it, or left out.
-void add(tooling::Replacements &To, const tooling::Replacement &Edit) {
-  if (Error Conflict = To.add(Edit)) {
-    consumeError(std::move(Conflict));
-    const unsigned Begin = To.getShiftedCodePosition(Edit.getOffset());
-    const unsigned Length =
-        To.getShiftedCodePosition(Edit.getOffset() + Edit.getLength()) - Begin;
-    if (Length == Edit.getLength())
-      To = To.merge(tooling::Replacements(tooling::Replacement(
-          Edit.getFilePath(), Begin, Length, Edit.getReplacementText())));
-  }
-}
-
-/// With the folders that paths of a finding are relative to.
-std::map<std::string, tooling::Replacements> editsOf(const Findings &All,
-                                                     bool FromNotes) {
-  std::map<std::string, tooling::Replacements> Result;
-  for (const ClangTidyError &Finding : All)
-    if (const auto *Fix = fixOf(Finding, FromNotes))
-      for (const auto &File : *Fix)
-        for (const tooling::Replacement &Each : File.second) {
-          if (!Each.isApplicable())
-            continue;
-          SmallString<256> Path = Each.getFilePath();
-          sys::fs::make_absolute(Finding.BuildDirectory, Path);
-          const std::string Whole = comparablePath(Path);
-          add(Result[Whole],
-              tooling::Replacement(Whole, Each.getOffset(), Each.getLength(),
-                                   Each.getReplacementText()));
-        }
-  return Result;
+Added add(tooling::Replacements &To, const tooling::Replacement &Edit) {
+  Error Conflict = To.add(Edit);
+  if (!Conflict)
+    return Added::Alone;
+  consumeError(std::move(Conflict));
+  const unsigned Begin = To.getShiftedCodePosition(Edit.getOffset());
+  const unsigned Length =
+      To.getShiftedCodePosition(Edit.getOffset() + Edit.getLength()) - Begin;
+  if (Length != Edit.getLength())
+    return Added::LeftOut;
+  To = To.merge(tooling::Replacements(tooling::Replacement(
+      Edit.getFilePath(), Begin, Length, Edit.getReplacementText())));
+  return Length ? Added::Over : Added::Alone;
 }
 
 std::optional<std::string> changed(StringRef File, StringRef Text,
-                                   const tooling::Replacements &Edits,
+                                   const tooling::Replacements &Wanted,
                                    ClangTidyContext &Context) {
   Expected<format::FormatStyle> Style = format::getStyle(
       *Context.getOptionsForFile(File).FormatStyle, File, "none");
@@ -59,7 +49,7 @@ std::optional<std::string> changed(StringRef File, StringRef Text,
     return std::nullopt;
   }
   Expected<tooling::Replacements> Clean =
-      format::cleanupAroundReplacements(Text, Edits, *Style);
+      format::cleanupAroundReplacements(Text, Wanted, *Style);
   if (Clean)
     Clean = format::formatReplacements(Text, *Clean, *Style);
   Expected<std::string> Result =
@@ -120,6 +110,32 @@ bool printDiff(StringRef File, StringRef Before, StringRef After) {
 
 } // namespace
 
+Edits::Edits(const Findings &All, bool FromNotes) {
+  for (const ClangTidyError &Finding : All) {
+    const auto *Fix = fixOf(Finding, FromNotes);
+    bool IsWhole = Fix != nullptr;
+    if (Fix)
+      for (const auto &File : *Fix)
+        for (const tooling::Replacement &Each : File.second) {
+          // With the folder that paths of the finding are relative to.
+          SmallString<256> Path = Each.getFilePath();
+          sys::fs::make_absolute(Finding.BuildDirectory, Path);
+          const std::string Whole = comparablePath(Path);
+          const Added How =
+              Each.isApplicable()
+                  ? add(ByFile[Whole],
+                        tooling::Replacement(Whole, Each.getOffset(),
+                                             Each.getLength(),
+                                             Each.getReplacementText()))
+                  : Added::LeftOut;
+          NumMade += How != Added::LeftOut;
+          // Of two of which one is over the other only one is there.
+          IsWhole &= How == Added::Alone;
+        }
+    Fixed.push_back(IsWhole);
+  }
+}
+
 const StringMap<tooling::Replacements> *fixOf(const ClangTidyError &Finding,
                                               bool FromNotes) {
   if (!Finding.Message.Fix.empty())
@@ -138,7 +154,8 @@ const StringMap<tooling::Replacements> *fixOf(const ClangTidyError &Finding,
 
 bool showFixes(const Findings &All, bool FromNotes, ClangTidyContext &Context,
                IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
-  for (const auto &[File, Edits] : editsOf(All, FromNotes)) {
+  const Edits Wanted(All, FromNotes);
+  for (const auto &[File, Here] : Wanted.ByFile) {
     const ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
         FS->getBufferForFile(File);
     if (!Text) {
@@ -148,14 +165,15 @@ bool showFixes(const Findings &All, bool FromNotes, ClangTidyContext &Context,
     }
     const StringRef Before = (*Text)->getBuffer();
     const std::optional<std::string> After =
-        changed(File, Before, Edits, Context);
+        changed(File, Before, Here, Context);
     if (!After || (*After != Before && !printDiff(File, Before, *After)))
       return false;
   }
   return true;
 }
 
-void concludeFixes(StringRef Said, Findings &All, bool FromNotes, bool Quiet) {
+void concludeFixes(StringRef Said, Findings &All, const Edits &Wanted,
+                   bool Quiet) {
   static const Regex Count(
       "^clang-tidy applied ([0-9]+) of ([0-9]+) suggested fixes[.]$");
   std::string Made, Of;
@@ -172,16 +190,19 @@ void concludeFixes(StringRef Said, Findings &All, bool FromNotes, bool Quiet) {
   }
   if (Made.empty())
     return;
-  if (Made != Of) {
+  if (Made != Of)
     note() << Made << " of " << Of
            << " edits were made: the others touch the same text; run it again "
               "for them\n";
+  // Where clang-tidy has made others, nobody knows of which findings they are.
+  if (Made != std::to_string(Wanted.NumMade))
     return;
-  }
   const size_t Before = All.size();
-  llvm::erase_if(All, [&](const ClangTidyError &Finding) {
-    return fixOf(Finding, FromNotes) != nullptr;
-  });
+  Findings Left;
+  for (size_t I = 0; I < Before; ++I)
+    if (!Wanted.Fixed[I])
+      Left.push_back(std::move(All[I]));
+  All = std::move(Left);
   if (!Quiet)
     note() << counted(Before - All.size(), "finding") << " fixed by "
            << counted(std::stoul(Made), "edit") << ", " << All.size()

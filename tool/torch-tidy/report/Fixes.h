@@ -13,6 +13,18 @@ namespace torchtidy::tool {
 const llvm::StringMap<clang::tooling::Replacements> *
 fixOf(const clang::tidy::ClangTidyError &Finding, bool FromNotes);
 
+/// What the fixes of all findings change, as clang-tidy does it: of two edits
+/// that touch the same text the second may be left out.
+struct Edits {
+  Edits(const Findings &All, bool FromNotes);
+
+  /// By the file's whole path.
+  std::map<std::string, clang::tooling::Replacements> ByFile;
+  size_t NumMade = 0;
+  /// Of each finding, in their order, whether all its edits are made.
+  std::vector<bool> Fixed;
+};
+
 /// --show-fixes: prints what --fix would do as one unified diff for each file,
 /// with paths from the current folder, for patch -p1 and git apply. False where
 /// that fails, which has been said then.
@@ -22,9 +34,9 @@ bool showFixes(const Findings &All, bool FromNotes,
 
 /// Prints what clang-tidy has said while it applied fixes, without its own
 /// count, and tells how many findings are fixed and how many remain. Takes the
-/// fixed ones out of All, unless some edits could not be made: nobody knows of
-/// which findings they are.
-void concludeFixes(llvm::StringRef Said, Findings &All, bool FromNotes,
+/// fixed ones out of All, which Wanted is of: one of which an edit could not be
+/// made remains.
+void concludeFixes(llvm::StringRef Said, Findings &All, const Edits &Wanted,
                    bool Quiet);
 
 } // namespace torchtidy::tool

@@ -60,9 +60,8 @@ std::string escaped(StringRef Text, bool IsProperty) {
 
 void Writer::gitHub(const ClangTidyError &Finding,
                     std::optional<unsigned> FailOn) {
-  const CheckInfo *Check = findCheck(Finding.DiagnosticName);
-  const bool Fails =
-      isError(Finding) || (Check && FailOn && Check->Level <= *FailOn);
+  const std::optional<unsigned> Level = levelOf(Finding.DiagnosticName);
+  const bool Fails = isError(Finding) || (Level && FailOn && *Level <= *FailOn);
   OS << (Fails ? "::error" : "::warning")
      << " title=" << escaped(Finding.DiagnosticName, true);
   std::string Words = Finding.Message.Message;
@@ -84,11 +83,11 @@ void Writer::gitHub(const ClangTidyError &Finding,
 }
 
 json::Object Writer::gitLab(const ClangTidyError &Finding) {
-  const CheckInfo *Check = findCheck(Finding.DiagnosticName);
-  StringRef Severity = isError(Finding)              ? "critical"
-                       : !Check || Check->Level == 0 ? "major"
-                       : Check->Level == 1           ? "minor"
-                                                     : "info";
+  const unsigned Level = levelOf(Finding.DiagnosticName).value_or(0);
+  const StringRef Severity = isError(Finding) ? "critical"
+                             : Level == 0     ? "major"
+                             : Level == 1     ? "minor"
+                                              : "info";
   const Span At = spanOf(Finding.Message, Finding.BuildDirectory);
   return json::Object{
       {"description", json::fixUTF8(Finding.Message.Message)},
@@ -115,8 +114,8 @@ json::Object Writer::jsonLine(const ClangTidyError &Finding) {
                             ? json::Object()
                             : describe(spanOf(Finding.Message, Folder));
   Result["check"] = Finding.DiagnosticName;
-  if (const CheckInfo *Check = findCheck(Finding.DiagnosticName))
-    Result["level"] = Check->Level;
+  if (const std::optional<unsigned> Level = levelOf(Finding.DiagnosticName))
+    Result["level"] = *Level;
   Result["severity"] = isError(Finding) ? "error" : "warning";
   Result["message"] = json::fixUTF8(Finding.Message.Message);
   Result["fingerprint"] = Names.of(Finding, Where);

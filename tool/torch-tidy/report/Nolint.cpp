@@ -2,6 +2,7 @@
 #include "Messages.h"
 #include "inputs/Tree.h"
 #include "report/Locations.h"
+#include "report/Replace.h"
 #include "clang/Basic/LangOptions.h"
 #include "clang/Lex/Lexer.h"
 #include "llvm/ADT/StringExtras.h"
@@ -132,9 +133,10 @@ int addNolint(const Findings &All, StringRef Reason,
     const SourcePlace At =
         Where.place(Finding.Message.FilePath, Finding.BuildDirectory,
                     Finding.Message.FileOffset);
-    Wanted[Locations::whole(Finding.Message.FilePath, Finding.BuildDirectory)]
-          [At.Line - 1]
-              .insert(Finding.DiagnosticName);
+    // A file that several links lead to is changed once.
+    Wanted[behindLinks(Locations::whole(Finding.Message.FilePath,
+                                        Finding.BuildDirectory))][At.Line - 1]
+        .insert(Finding.DiagnosticName);
   }
   unsigned Left = 0;
   for (const auto &[File, Lines] : Wanted) {
@@ -148,10 +150,7 @@ int addNolint(const Findings &All, StringRef Reason,
     const std::string Result =
         commented(Where.name(File, ""), Text((*Source)->getBuffer()), Lines,
                   Reason, Left);
-    if (Error Failure = writeToOutput(File, [&](raw_ostream &OS) {
-          OS << Result;
-          return Error::success();
-        })) {
+    if (Error Failure = replaceText(File, Result)) {
       error() << "cannot write '" << File
               << "': " << toString(std::move(Failure)) << '\n';
       return 1;

@@ -2,6 +2,7 @@
 #include "Messages.h"
 #include "Registry.h"
 #include "headers/Includes.h"
+#include "run/Nolints.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -230,12 +231,24 @@ bool hasCompileErrors(const Findings &All) {
   });
 }
 
+std::optional<unsigned> levelOf(StringRef Check) {
+  if (const CheckInfo *Ours = findCheck(Check))
+    return Ours->Level;
+  if (Check == UnusedNolint)
+    return 0;
+  return std::nullopt;
+}
+
 std::pair<unsigned, StringRef> countUpToLevel(const Findings &All,
                                               unsigned Level) {
   std::pair<unsigned, StringRef> Result;
   for (const ClangTidyError &Finding : All) {
+    const std::optional<unsigned> Its = levelOf(Finding.DiagnosticName);
+    if (!Its || *Its > Level)
+      continue;
+    ++Result.first;
     const CheckInfo *Check = findCheck(Finding.DiagnosticName);
-    if (Check && Check->Level <= Level && !Result.first++)
+    if (Check && Result.second.empty())
       Result.second = Check->Name;
   }
   return Result;

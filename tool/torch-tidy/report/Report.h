@@ -7,6 +7,7 @@
 #include "run/Evidence.h"
 #include "run/HiddenCode.h"
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,12 @@ void summarize(const Findings &All, size_t NumSources,
 
 bool hasCompileErrors(const Findings &All);
 
-/// How many findings are of torch checks up to Level, and one of these checks.
+/// Of a check; a comment that silences nothing counts as a defect. Nothing for
+/// what is not ours.
+std::optional<unsigned> levelOf(llvm::StringRef Check);
+
+/// How many findings are of torch checks up to Level, and one of these checks,
+/// if there is one.
 std::pair<unsigned, llvm::StringRef> countUpToLevel(const Findings &All,
                                                     unsigned Level);
 

@@ -167,11 +167,12 @@ json::Array Log::notesOf(const ClangTidyError &Finding) {
 
 json::Object Log::evidence(const ClangTidyError &Finding) {
   json::Object Result;
+  if (const std::optional<unsigned> Level = levelOf(Finding.DiagnosticName))
+    Result["level"] = *Level;
   const CheckInfo *Check = findCheck(Finding.DiagnosticName);
   if (!Check)
     return Result;
   Result["evidence"] = Check->Evidence;
-  Result["level"] = Check->Level;
   for (const tooling::FileByteRange &Range :
        ArrayRef(Finding.Message.Ranges).take_front(1))
     Result["statement"] = locationOf(Range, Finding.BuildDirectory);

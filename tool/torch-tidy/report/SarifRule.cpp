@@ -1,6 +1,7 @@
 #include "Pages.h"
 #include "Registry.h"
 #include "report/Sarif.h"
+#include "run/Nolints.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -26,6 +27,11 @@ static std::string pascalCase(StringRef Check) {
 json::Object sarifRule(StringRef Check, StringRef Executable) {
   json::Object Rule{{"id", Check}, {"name", pascalCase(Check)}};
   const CheckInfo *Info = findCheck(Check);
+  if (Check == UnusedNolint) {
+    Rule["shortDescription"] =
+        text("a NOLINT comment names a torch check that reports nothing there");
+    return Rule;
+  }
   if (!Info) {
     if (Check != "clang-diagnostic-error")
       Rule["helpUri"] = stockPage(Check);

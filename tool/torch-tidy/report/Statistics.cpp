@@ -1,4 +1,3 @@
-#include "Registry.h"
 #include "report/Formats.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -26,18 +25,18 @@ void writeStatistics(raw_ostream &OS, Format Which, const Findings &All) {
   llvm::stable_sort(
       Rows, [](const Row &A, const Row &B) { return A.Count > B.Count; });
   for (const Row &Each : Rows) {
-    const CheckInfo *Check = findCheck(Each.Check);
+    const std::optional<unsigned> Level = levelOf(Each.Check);
     if (Which == Format::JsonLines) {
       json::Object Object{{"check", Each.Check},
                           {"count", Each.Count},
                           {"fixable", Each.Fixable}};
-      if (Check)
-        Object["level"] = Check->Level;
+      if (Level)
+        Object["level"] = *Level;
       OS << json::Value(std::move(Object)) << '\n';
       continue;
     }
     OS << format_decimal(Each.Count, 5) << "  "
-       << (Check ? "level " + std::to_string(Check->Level) : "       ") << "  "
+       << (Level ? "level " + std::to_string(*Level) : "       ") << "  "
        << Each.Check;
     if (Each.Fixable)
       OS << "  (" << Each.Fixable << " with a fix)";

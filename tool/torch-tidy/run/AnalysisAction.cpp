@@ -82,14 +82,17 @@ FileAnalysis::Action::CreateASTConsumer(CompilerInstance &Compiler,
   Whole.CameToParse = true;
   // Also makes File the current file of the context.
   auto Consumer = Factory.createASTConsumer(Compiler, File);
-  if (!IsTorchOnly)
-    return Consumer;
-  return limitToUserCode(std::move(Consumer),
-                         [this](ASTContext &AST, ArrayRef<Decl *> Scope) {
-                           Whole.Functions.collect(AST, Scope);
-                           if (Now)
-                             Now->Doubtful->judge(AST, Scope);
-                         });
+  return withUserCode(std::move(Consumer), /*Limits=*/IsTorchOnly,
+                      [this](ASTContext &AST, ArrayRef<Decl *> Scope) {
+                        if (!Whole.Comments.empty())
+                          llvm::append_range(Whole.PartlySeen,
+                                             partlySeen(AST, Scope));
+                        if (!IsTorchOnly)
+                          return;
+                        Whole.Functions.collect(AST, Scope);
+                        if (Now)
+                          Now->Doubtful->judge(AST, Scope);
+                      });
 }
 
 void FileAnalysis::Action::ExecuteAction() {
@@ -120,6 +123,8 @@ void FileAnalysis::Action::parse() {
     Now->Doubtful->watch(getCompilerInstance().getPreprocessor());
   }
   watchHiddenCode(getCompilerInstance().getPreprocessor(), Whole.Result.Hidden);
+  const NolintCollector Nolints(getCompilerInstance().getPreprocessor(),
+                                Whole.Comments);
   ASTFrontendAction::ExecuteAction();
 }
 

@@ -41,6 +41,10 @@ struct FileAnalysis::Attempt {
   /// Why none is used.
   std::string Reason;
   FunctionRanges Functions;
+  /// That silence.
+  std::vector<NolintComment> Comments;
+  /// Where these cannot be judged.
+  std::vector<FileLines> PartlySeen;
   FileResult Result;
   /// What Clang counts, with what clang-tidy leaves out of its findings.
   unsigned Warnings = 0, Errors = 0;

@@ -28,6 +28,19 @@ rangeOf(const SourceManager &SM, SourceLocation Begin, SourceLocation End) {
   return Result;
 }
 
+/// The way in which clang-tidy looks for comments.
+static void addPlaces(const model::Finding &Finding, const SourceManager &SM,
+                      std::vector<Silenceable::Place> &Places) {
+  SourceLocation At = Finding.Location;
+  while (At.isValid()) {
+    const SourceLocation Spelt = SM.getSpellingLoc(At);
+    Places.push_back({Finding.Check.str(), SM.getFilename(Spelt).str(),
+                      SM.getSpellingLineNumber(Spelt)});
+    At = At.isMacroID() ? SM.getImmediateExpansionRange(At).getBegin()
+                        : SourceLocation();
+  }
+}
+
 void EvidenceCollector::found(const model::Finding &Finding,
                               const SourceManager &SM) {
   // As clang-tidy finds the place of a diagnostic.
@@ -50,6 +63,7 @@ void EvidenceCollector::found(const model::Finding &Finding,
   Result.Loop = rangeOf(SM, Finding.Loop.getBegin(), Finding.Loop.getEnd());
   Result.IterationSite = rangeOf(SM, Finding.IterationSite, {});
   All.push_back(std::move(Result));
+  addPlaces(Finding, SM, OfComments.Places);
 }
 
 void EvidenceCollector::leftOut(const FunctionDecl &Function,
@@ -60,6 +74,7 @@ void EvidenceCollector::leftOut(const FunctionDecl &Function,
                             std::to_string(SM.getExpansionLineNumber(At)),
                         Function.getQualifiedNameAsString(), IsOfCallsOnly,
                         !IsOfCallsOnly && Function.isDependentContext()});
+  OfComments.IsTooLarge |= !Shortfalls.back().IsTemplate;
 }
 
 } // namespace torchtidy::tool

@@ -51,6 +51,19 @@ struct Shortfall {
   bool IsTemplate = false;
 };
 
+/// What decides whether a comment that silences has anything to silence.
+struct Silenceable {
+  /// Each finding at all lines where a comment would silence it: of one in the
+  /// expansion of a macro also the line of the macro's text.
+  struct Place {
+    std::string Check, FilePath;
+    unsigned Line = 0;
+  };
+  std::vector<Place> Places;
+  /// Not all calls were followed, from wherever.
+  bool IsTooLarge = false;
+};
+
 class EvidenceCollector : public FindingListener {
 public:
   void found(const model::Finding &Finding,
@@ -59,10 +72,12 @@ public:
                bool IsOfCallsOnly) override;
   std::vector<Evidence> take() { return std::move(All); }
   std::vector<Shortfall> takeShortfalls() { return std::move(Shortfalls); }
+  const Silenceable &silenceable() const { return OfComments; }
 
 private:
   std::vector<Evidence> All;
   std::vector<Shortfall> Shortfalls;
+  Silenceable OfComments;
 };
 
 } // namespace torchtidy::tool

@@ -93,6 +93,8 @@ void FileAnalysis::conclude(Attempt &Now,
   Now.Result.Findings = Consumer.take();
   Now.Result.Evidences = Evidences.take();
   Now.Result.Shortfalls = Evidences.takeShortfalls();
+  Now.Result.Nolints = judge(Now.Comments, Evidences.silenceable(),
+                             Now.PartlySeen, Now.Errors > 0, Context);
   Now.Result.Stats = Context.getStats();
   if (!Now.CameToParse)
     Now.Result.Failure = "Clang does not accept its compile command";

@@ -106,6 +106,16 @@ void visit(Stream &S, FileResult &Result, List &Findings) {
     S.text(Each.Condition);
     S.text(Each.Macro);
   });
+  S.list(Result.Nolints, [&](NolintName &Each) {
+    S.text(Each.Text);
+    S.text(Each.Word);
+    S.text(Each.FilePath);
+    S.text(Each.Folder);
+    S.integer(Each.FileOffset);
+    S.integer(Each.IsInHeader);
+    S.integer(Each.Is);
+    S.integer(Each.IsError);
+  });
   S.text(Result.Defined);
   for (unsigned *Number :
        {&Result.Stats.ErrorsDisplayed, &Result.Stats.ErrorsIgnoredCheckFilter,

@@ -7,6 +7,7 @@
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"
 #include "run/Evidence.h"
 #include "run/HiddenCode.h"
+#include "run/Nolints.h"
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,8 @@ struct FileResult {
   /// Of the torch checks' findings, those left out included.
   std::vector<Evidence> Evidences;
   std::vector<Shortfall> Shortfalls;
+  /// Of comments that silence.
+  std::vector<NolintName> Nolints;
   /// What was not parsed.
   std::vector<HiddenCode> Hidden;
   /// The macro that was defined to parse more of an unconfigured file.

@@ -45,33 +45,39 @@ private:
   StringMap<std::string> Known, Plainest;
 };
 
-void usePlainPaths(tooling::DiagnosticMessage &Message, StringRef Folder,
-                   Paths &All) {
-  Message.FilePath = All.of(Message.FilePath, Folder);
+void rename(tooling::DiagnosticMessage &Message,
+            function_ref<std::string(StringRef Path)> NewName) {
+  Message.FilePath = NewName(Message.FilePath);
   for (tooling::FileByteRange &Range : Message.Ranges)
-    Range.FilePath = All.of(Range.FilePath, Folder);
+    Range.FilePath = NewName(Range.FilePath);
   StringMap<tooling::Replacements> Fixes;
   for (const auto &Entry : Message.Fix) {
-    tooling::Replacements &Edits = Fixes[All.of(Entry.first(), Folder)];
+    tooling::Replacements &Edits = Fixes[NewName(Entry.first())];
     for (const tooling::Replacement &Each : Entry.second)
       // They were accepted in this order before.
-      cantFail(Edits.add(tooling::Replacement(
-          All.of(Each.getFilePath(), Folder), Each.getOffset(),
-          Each.getLength(), Each.getReplacementText())));
+      cantFail(Edits.add(
+          tooling::Replacement(NewName(Each.getFilePath()), Each.getOffset(),
+                               Each.getLength(), Each.getReplacementText())));
   }
   Message.Fix = std::move(Fixes);
 }
 
 } // namespace
 
+void renameFiles(tidy::ClangTidyError &Finding,
+                 function_ref<std::string(StringRef Path)> NewName) {
+  rename(Finding.Message, NewName);
+  for (tooling::DiagnosticMessage &Note : Finding.Notes)
+    rename(Note, NewName);
+}
+
 void unifyPaths(std::vector<tidy::ClangTidyError> &Findings,
                 std::vector<Evidence> &Evidences, vfs::FileSystem &FS) {
   Paths All(FS);
-  for (tidy::ClangTidyError &Finding : Findings) {
-    usePlainPaths(Finding.Message, Finding.BuildDirectory, All);
-    for (tooling::DiagnosticMessage &Note : Finding.Notes)
-      usePlainPaths(Note, Finding.BuildDirectory, All);
-  }
+  for (tidy::ClangTidyError &Finding : Findings)
+    renameFiles(Finding, [&](StringRef Path) {
+      return All.of(Path, Finding.BuildDirectory);
+    });
   for (Evidence &Each : Evidences) {
     for (std::string *Path :
          {&Each.FilePath, &Each.Loop.FilePath, &Each.IterationSite.FilePath})

@@ -4,7 +4,9 @@
 
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"
 #include "run/Evidence.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/VirtualFileSystem.h"
+#include <string>
 #include <vector>
 
 namespace torchtidy::tool {
@@ -14,6 +16,11 @@ namespace torchtidy::tool {
 /// fixes too, which would else be applied to the same file one after the other.
 void unifyPaths(std::vector<clang::tidy::ClangTidyError> &Findings,
                 std::vector<Evidence> &Evidences, llvm::vfs::FileSystem &FS);
+
+/// Gives each file that a finding names, in its notes and fixes too, the name
+/// that NewName has for it.
+void renameFiles(clang::tidy::ClangTidyError &Finding,
+                 llvm::function_ref<std::string(llvm::StringRef Path)> NewName);
 
 /// Puts the findings in clang-tidy's order, by file, place, check and message,
 /// and keeps each once: one in a header is found through every file that

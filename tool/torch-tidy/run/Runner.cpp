@@ -173,6 +173,7 @@ RunResult runChecks(const ContextMaker &MakeContext,
       Whole.Failures.push_back({Sources[Job], Result.Failure});
     llvm::move(Result.Findings, std::back_inserter(Whole.Findings));
     llvm::move(Result.Evidences, std::back_inserter(Whole.Evidences));
+    llvm::move(Result.Nolints, std::back_inserter(Whole.Nolints));
     // A function of a header is met in several files.
     for (Shortfall &Each : Result.Shortfalls)
       if (llvm::none_of(Whole.Shortfalls, [&](const Shortfall &Known) {

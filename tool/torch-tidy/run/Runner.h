@@ -22,6 +22,8 @@ struct RunResult {
   std::vector<clang::tidy::ClangTidyError> Findings;
   /// What goes with them; see evidenceOf().
   std::vector<Evidence> Evidences;
+  /// Of each source that has met the comment.
+  std::vector<NolintName> Nolints;
   /// Each function once.
   std::vector<Shortfall> Shortfalls;
   /// Each part once.

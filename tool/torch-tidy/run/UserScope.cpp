@@ -41,9 +41,12 @@ private:
 class UserScopeConsumer : public ASTConsumer {
 public:
   using Callback = std::function<void(ASTContext &, llvm::ArrayRef<Decl *>)>;
-  explicit UserScopeConsumer(Callback Seen) : Seen(std::move(Seen)) {}
+  UserScopeConsumer(bool Limits, Callback Seen)
+      : Limits(Limits), Seen(std::move(Seen)) {}
 
   void Initialize(ASTContext &Context) override {
+    if (!Limits)
+      return;
     // After a fatal error Clang instantiates no template any more, and most
     // LibTorch code is templates. The error limit makes the last error fatal.
     // The driver shows only the first errors of a file (see Report.h).
@@ -58,12 +61,14 @@ public:
     for (Decl *D : Context.getTranslationUnitDecl()->noload_decls())
       if (User.contains(D))
         Scope.push_back(D);
-    Context.setTraversalScope(Scope);
+    if (Limits)
+      Context.setTraversalScope(Scope);
     if (Seen)
       Seen(Context, Scope);
   }
 
 private:
+  bool Limits;
   Callback Seen;
 };
 
@@ -77,10 +82,12 @@ bool TorchOnly::operator()(const tidy::ClangTidyContext &Context) {
   return It->second;
 }
 
-std::unique_ptr<ASTConsumer> limitToUserCode(std::unique_ptr<ASTConsumer> Next,
-                                             UserScopeConsumer::Callback Seen) {
+std::unique_ptr<ASTConsumer> withUserCode(std::unique_ptr<ASTConsumer> Next,
+                                          bool Limits,
+                                          UserScopeConsumer::Callback Seen) {
   std::vector<std::unique_ptr<ASTConsumer>> Consumers;
-  Consumers.push_back(std::make_unique<UserScopeConsumer>(std::move(Seen)));
+  Consumers.push_back(
+      std::make_unique<UserScopeConsumer>(Limits, std::move(Seen)));
   Consumers.push_back(std::move(Next));
   return std::make_unique<MultiplexConsumer>(std::move(Consumers));
 }

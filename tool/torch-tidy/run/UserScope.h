@@ -27,13 +27,13 @@ private:
   llvm::StringMap<bool> Answers;
 };
 
-/// Limits the AST to the user's code before Next sees it, and lets Clang go on
-/// after an error that it takes for fatal, such as a missing header.
-/// Seen is told which declarations those are.
-std::unique_ptr<clang::ASTConsumer> limitToUserCode(
-    std::unique_ptr<clang::ASTConsumer> Next,
+/// Seen is told which declarations are the user's. Limits: takes the AST down
+/// to these before Next sees it, and lets Clang go on after an error that it
+/// takes for fatal, such as a missing header.
+std::unique_ptr<clang::ASTConsumer> withUserCode(
+    std::unique_ptr<clang::ASTConsumer> Next, bool Limits,
     std::function<void(clang::ASTContext &, llvm::ArrayRef<clang::Decl *>)>
-        Seen = nullptr);
+        Seen);
 
 } // namespace torchtidy::tool
 
