@@ -1,4 +1,6 @@
 #include "lifetime/BlobDtype.h"
+#include "queries/Transfers.h"
+#include "torch/Api.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 
@@ -62,6 +64,52 @@ static QualType pointeeOf(const Expr *E) {
   return Type->isPointerType() ? Type->getPointeeType() : QualType();
 }
 
+static bool converts(const CXXMemberCallExpr *Call) {
+  const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
+  return Op && torch::transferOf(*Op) != torch::Transfer::None &&
+         mayConvert(Call);
+}
+
+/// What is done to E at once, x.view(s).to(dtype), makes another type of it.
+static bool isConverted(const flow::ControlFlow &Flow, const Expr *E) {
+  for (const auto *Call = calledOn(Flow, E); Call; Call = calledOn(Flow, Call))
+    if (converts(Call))
+      return true;
+  return false;
+}
+
+/// Wherever it is used: at once, or all that names the variable it is in.
+static bool isAlwaysConverted(const flow::ControlFlow &Flow, const Expr *Blob) {
+  if (isConverted(Flow, Blob))
+    return true;
+  const VarDecl *V = declaredWith(Flow, Blob);
+  if (!V)
+    return false;
+  const auto Mentions = mentionsOf(Flow, V);
+  return !Mentions.empty() && llvm::all_of(Mentions, [&](const auto *Each) {
+    return isConverted(Flow, Each);
+  });
+}
+
+/// An operation writes into the memory through the tensor: a converted copy
+/// would take that in its place.
+static bool isWritten(const Execution &Entry, const BorrowEvent &Blob) {
+  const flow::ControlFlow *Flow = Blob.In->Flow;
+  const VarDecl *V = Flow ? declaredWith(*Flow, Blob.Site) : nullptr;
+  return V && llvm::any_of(Entry.events<WriteEvent>(), [&](const auto &Write) {
+           return !Write.IsPointer &&
+                  llvm::any_of(Write.Places, [&](PlaceId P) {
+                    return Entry.places().variable(P) == V;
+                  });
+         });
+}
+
+static bool isTypeNeeded(const Execution &Entry, const BorrowEvent &Blob) {
+  const flow::ControlFlow *Flow = Blob.In->Flow;
+  return !(Flow && isAlwaysConverted(*Flow, Blob.Site)) &&
+         !isWritten(Entry, Blob);
+}
+
 std::vector<MistypedBlob> mistypedBlobs(Program &Program) {
   std::vector<MistypedBlob> Result;
   bool HasOtherDefault = false;
@@ -84,6 +132,7 @@ std::vector<MistypedBlob> mistypedBlobs(Program &Program) {
       Found.Memory = *Memory;
       Found.ReadAs = *ReadAs;
       Found.IsSaid = Blob.SaysType;
+      Found.IsTypeNeeded = isTypeNeeded(*Entry, Blob);
       Result.push_back(Found);
     }
   return Result;

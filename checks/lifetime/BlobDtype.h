@@ -18,6 +18,10 @@ struct MistypedBlob {
   llvm::StringRef ReadAs;
   /// It is written; otherwise it is the default.
   bool IsSaid = false;
+  /// The code goes on with a tensor of ReadAs: it does not convert what it
+  /// gets, nor write into the memory through it. With another type, what
+  /// follows may throw.
+  bool IsTypeNeeded = false;
 };
 
 /// Nothing is reported where the pointee or the scalar type is not known, and

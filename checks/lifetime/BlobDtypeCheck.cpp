@@ -64,9 +64,11 @@ static const Expr *writtenConstant(const Expr *E, llvm::StringRef Scalar) {
   return IsTwice ? nullptr : Result;
 }
 
-static std::vector<FixItHint> fixes(const Program &Program,
-                                    const MistypedBlob &Found,
-                                    const std::string &Constant) {
+/// Makes from_blob() read the memory as what it is; nothing where that cannot
+/// be written.
+static std::vector<FixItHint> typeFixes(const Program &Program,
+                                        const MistypedBlob &Found,
+                                        const std::string &Constant) {
   const auto *Call = cast<CallExpr>(Found.Blob->Site);
   if (Found.Memory.Name.empty() || Call->getBeginLoc().isMacroID() ||
       Call->getRParenLoc().isMacroID())
@@ -101,12 +103,30 @@ static std::vector<FixItHint> fixes(const Program &Program,
       ".dtype(" + Constant + ")")};
 }
 
+/// And what follows goes on with the type that it has had: another one may not
+/// be what a layer takes.
+static std::vector<FixItHint> fixes(const Program &Program,
+                                    const MistypedBlob &Found,
+                                    const std::string &Constant,
+                                    const std::string &Before) {
+  std::vector<FixItHint> Result = typeFixes(Program, Found, Constant);
+  if (Result.empty() || !Found.IsTypeNeeded)
+    return Result;
+  const auto *Call = cast<CallExpr>(Found.Blob->Site);
+  Result.push_back(FixItHint::CreateInsertion(
+      Lexer::getLocForEndOfToken(Call->getRParenLoc(), 0,
+                                 Program.sourceManager(),
+                                 Program.context().getLangOpts()),
+      ".to(" + Before + ")"));
+  return Result;
+}
+
 static Finding describe(const Program &Program, const MistypedBlob &Found) {
   const auto *Call = cast<CallExpr>(Found.Blob->Site);
-  const std::string Constant =
-      (StringRef(calleeText(Program, Call)).contains("at::") ? "at::k"
-                                                             : "torch::k") +
-      Found.Memory.Name.str();
+  const std::string Scope =
+      StringRef(calleeText(Program, Call)).contains("at::") ? "at::k"
+                                                            : "torch::k";
+  const std::string Constant = Scope + Found.Memory.Name.str();
   PrintingPolicy Policy(Program.context().getLangOpts());
   Policy.SuppressScope = true;
   Finding Result;
@@ -117,7 +137,7 @@ static Finding describe(const Program &Program, const MistypedBlob &Found) {
       Found,
       Found.Pointee.getCanonicalType().getUnqualifiedType().getAsString(Policy),
       Constant);
-  Result.Fixes = fixes(Program, Found, Constant);
+  Result.Fixes = fixes(Program, Found, Constant, Scope + Found.ReadAs.str());
   Result.IterationSite = Call->getBeginLoc();
   return Result;
 }

@@ -14,7 +14,7 @@ using Samples = std::vector<double>;
 torch::Tensor plain(std::vector<int> &counts) {
   return torch::from_blob(counts.data(), {4}).clone();
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'int' as 'kFloat', the default: the values are wrong; pass 'torch::kInt' [torch-blob-dtype]
-  // CHECK-FIXES: return torch::from_blob(counts.data(), {4}, torch::kInt).clone();
+  // CHECK-FIXES: return torch::from_blob(counts.data(), {4}, torch::kInt).to(torch::kFloat).clone();
 }
 
 torch::Tensor through(Samples &samples) {
@@ -22,14 +22,14 @@ torch::Tensor through(Samples &samples) {
   const int64_t n = static_cast<int64_t>(samples.size());
   auto all = torch::from_blob(first, {n, 1}, {1, 1});
   // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: 'from_blob' reads memory of 'double' as 'kFloat', the default: the values are wrong; pass 'torch::kDouble'
-  // CHECK-FIXES: auto all = torch::from_blob(first, {n, 1}, {1, 1}, torch::kDouble);
+  // CHECK-FIXES: auto all = torch::from_blob(first, {n, 1}, {1, 1}, torch::kDouble).to(torch::kFloat);
   return all.sum();
 }
 
 torch::Tensor bytes(const unsigned char *pixels) {
   return torch::from_blob(const_cast<unsigned char *>(pixels), {8, 8}).clone();
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'unsigned char' as 'kFloat', the default: the values are wrong, and it reads beyond the end of the memory (4 times its size); pass 'torch::kByte'
-  // CHECK-FIXES: return torch::from_blob(const_cast<unsigned char *>(pixels), {8, 8}, torch::kByte).clone();
+  // CHECK-FIXES: return torch::from_blob(const_cast<unsigned char *>(pixels), {8, 8}, torch::kByte).to(torch::kFloat).clone();
 }
 
 // A class that has bytes only: what it gives is no memory of anything.
@@ -40,28 +40,68 @@ struct Picture {
 torch::Tensor picture(Picture &shown) {
   return torch::from_blob(shown.pixels, {8, 8}).clone();
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'unsigned char' as 'kFloat', the default: the values are wrong, and it reads beyond the end of the memory (4 times its size); pass 'torch::kByte'
-  // CHECK-FIXES: return torch::from_blob(shown.pixels, {8, 8}, torch::kByte).clone();
+  // CHECK-FIXES: return torch::from_blob(shown.pixels, {8, 8}, torch::kByte).to(torch::kFloat).clone();
 }
 
 torch::Tensor mask() {
   static bool flags[4] = {true, false, true, true};
   return at::from_blob(flags, 4);
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'bool' as 'kFloat', the default: the values are wrong, and it reads beyond the end of the memory (4 times its size); pass 'at::kBool'
-  // CHECK-FIXES: return at::from_blob(flags, 4, at::kBool);
+  // CHECK-FIXES: return at::from_blob(flags, 4, at::kBool).to(at::kFloat);
 }
 
 torch::Tensor owned(double *taken) {
   return torch::from_blob(
       taken, {16}, [](void *p) { delete[] static_cast<double *>(p); });
   // CHECK-MESSAGES: :[[@LINE-2]]:10: warning: 'from_blob' reads memory of 'double' as 'kFloat', the default:
-  // CHECK-FIXES: taken, {16}, [](void *p) { delete[] static_cast<double *>(p); }, torch::kDouble);
+  // CHECK-FIXES: taken, {16}, [](void *p) { delete[] static_cast<double *>(p); }, torch::kDouble).to(torch::kFloat);
 }
 
 // Options that say everything but the type.
 torch::Tensor options(std::vector<int64_t> &ids) {
   return torch::from_blob(ids.data(), {4}, torch::TensorOptions().device(torch::kCPU)).clone();
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'long' as 'kFloat', the default: the values are wrong; pass 'torch::kLong'
-  // CHECK-FIXES: return torch::from_blob(ids.data(), {4}, torch::TensorOptions().device(torch::kCPU).dtype(torch::kLong)).clone();
+  // CHECK-FIXES: return torch::from_blob(ids.data(), {4}, torch::TensorOptions().device(torch::kCPU).dtype(torch::kLong)).to(torch::kFloat).clone();
+}
+
+// ----- what goes on with it -----
+
+// It is converted anyway.
+torch::Tensor converted(std::vector<int> &counts) {
+  auto shares = torch::from_blob(counts.data(), {2, 2}).view({4}).to(torch::kDouble) / 4;
+  // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'from_blob' reads memory of 'int' as 'kFloat', the default: the values are wrong; pass 'torch::kInt'
+  // CHECK-FIXES: auto shares = torch::from_blob(counts.data(), {2, 2}, torch::kInt).view({4}).to(torch::kDouble) / 4;
+  return shares;
+}
+
+torch::Tensor convertedLater(Samples &samples) {
+  auto raw = torch::from_blob(samples.data(), {4});
+  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: 'from_blob' reads memory of 'double' as 'kFloat', the default: the values are wrong; pass 'torch::kDouble'
+  // CHECK-FIXES: auto raw = torch::from_blob(samples.data(), {4}, torch::kDouble);
+  return raw.flip(0).toType(torch::kHalf) + raw.to(torch::kHalf);
+}
+
+// One of them is not.
+torch::Tensor convertedOnce(Samples &samples) {
+  auto raw = torch::from_blob(samples.data(), {4});
+  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: 'from_blob' reads memory of 'double' as 'kFloat', the default: the values are wrong; pass 'torch::kDouble'
+  // CHECK-FIXES: auto raw = torch::from_blob(samples.data(), {4}, torch::kDouble).to(torch::kFloat);
+  return torch::linear(raw, torch::ones({2, 4})) + raw.to(torch::kDouble).sum();
+}
+
+// A copy would get what the memory should.
+void filled(Samples &samples, const torch::Tensor &result) {
+  auto out = torch::from_blob(samples.data(), {4});
+  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: 'from_blob' reads memory of 'double' as 'kFloat', the default: the values are wrong; pass 'torch::kDouble'
+  // CHECK-FIXES: auto out = torch::from_blob(samples.data(), {4}, torch::kDouble);
+  out.copy_(result);
+}
+
+// A device is no type.
+torch::Tensor moved(Samples &samples, torch::Device device) {
+  return torch::from_blob(samples.data(), {4}).to(device);
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'double' as 'kFloat', the default: the values are wrong; pass 'torch::kDouble'
+  // CHECK-FIXES: return torch::from_blob(samples.data(), {4}, torch::kDouble).to(torch::kFloat).to(device);
 }
 
 // ----- another type is said -----
@@ -69,7 +109,7 @@ torch::Tensor options(std::vector<int64_t> &ids) {
 torch::Tensor wider(std::vector<int> &ids) {
   return torch::from_blob(ids.data(), {4}, torch::kInt64).clone();
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'int' as 'kLong': the values are wrong, and it reads beyond the end of the memory (2 times its size); pass 'torch::kInt'
-  // CHECK-FIXES: return torch::from_blob(ids.data(), {4}, torch::kInt).clone();
+  // CHECK-FIXES: return torch::from_blob(ids.data(), {4}, torch::kInt).to(torch::kLong).clone();
 }
 
 torch::Tensor chained(std::vector<long> &ids) {
@@ -88,7 +128,7 @@ torch::Tensor reset(std::vector<float> &xs) {
 torch::Tensor voided(std::array<double, 4> &xs) {
   return torch::from_blob((void *)xs.data(), {4}, at::dtype(at::kFloat)).clone();
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'double' as 'kFloat': the values are wrong; pass 'torch::kDouble'
-  // CHECK-FIXES: return torch::from_blob((void *)xs.data(), {4}, at::dtype(torch::kDouble)).clone();
+  // CHECK-FIXES: return torch::from_blob((void *)xs.data(), {4}, at::dtype(torch::kDouble)).to(torch::kFloat).clone();
 }
 
 // ----- shapes of memory -----
@@ -101,7 +141,7 @@ torch::Tensor points(std::vector<Point> &cloud) {
   const auto n = static_cast<int64_t>(cloud.size());
   return torch::from_blob(cloud.data(), {n, 3}, torch::kFloat32).clone();
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'Point' as 'kFloat': the values are wrong; pass 'torch::kDouble'
-  // CHECK-FIXES: return torch::from_blob(cloud.data(), {n, 3}, torch::kDouble).clone();
+  // CHECK-FIXES: return torch::from_blob(cloud.data(), {n, 3}, torch::kDouble).to(torch::kFloat).clone();
 }
 
 torch::Tensor matrix() {
