@@ -25,8 +25,9 @@ public:
   isLanguageVersionSupported(const clang::LangOptions &Options) const override {
     return Options.CPlusPlus;
   }
-  /// A diagnosis about the program, not about a node: a header's findings are
-  /// reported once, at the place in the header.
+  /// All nodes, also those that nobody has written: checks match the
+  /// translation unit alone and ask the model, which goes through implicit code
+  /// itself.
   std::optional<clang::TraversalKind> getCheckTraversalKind() const override {
     return clang::TK_AsIs;
   }

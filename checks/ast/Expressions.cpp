@@ -83,6 +83,18 @@ std::optional<llvm::SmallVector<const Expr *, 4>> listed(const Expr *E) {
   return std::nullopt;
 }
 
+std::optional<bool> boolAt(const Expr *E, bool Default) {
+  if (!E || isa<CXXDefaultArgExpr>(E))
+    return Default;
+  // std::optional<bool>(true)
+  const Expr *Inner = stripCopies(E);
+  if (const auto *Literal = dyn_cast<CXXBoolLiteralExpr>(Inner))
+    return Literal->getValue();
+  if (const auto *Literal = dyn_cast<IntegerLiteral>(Inner))
+    return Literal->getValue() != 0;
+  return std::nullopt;
+}
+
 std::optional<unsigned> tupleIndex(const FunctionDecl *Callee) {
   const TemplateArgumentList *Arguments =
       Callee->getTemplateSpecializationArgs();

@@ -30,6 +30,10 @@ argumentsOf(const clang::CallExpr *Call);
 std::optional<llvm::SmallVector<const clang::Expr *, 4>>
 listed(const clang::Expr *E);
 
+/// The bool, or number, that is written at E; Default where E is null or a
+/// default argument; nothing where it is not a constant.
+std::optional<bool> boolAt(const clang::Expr *E, bool Default);
+
 /// I of std::get<I>; nothing for others.
 std::optional<unsigned> tupleIndex(const clang::FunctionDecl *Callee);
 

@@ -32,24 +32,17 @@ public:
   }
 
   bool hasAny(const PlaceTable &Places, PlaceId P) const {
-    return Released.count(declarationOf(Places, P)) != 0;
-  }
-
-  /// The member that P is, or the variable.
-  static const ValueDecl *declarationOf(const PlaceTable &Places, PlaceId P) {
-    if (Places.isRoot(P))
-      return Places.variable(P);
-    return Places.step(P).Of == Step::Field ? Places.step(P).Member : nullptr;
+    return Released.count(Places.declaration(P)) != 0;
   }
 
 private:
   void add(const PlaceTable &Places, const PlaceSet &Set) {
     for (PlaceId P : Set) {
-      if (const ValueDecl *D = declarationOf(Places, P))
+      if (const ValueDecl *D = Places.declaration(P))
         Released.insert(D);
       // With an object goes what it consists of.
       for (PlaceId Part : Places.children(P))
-        if (const ValueDecl *D = declarationOf(Places, Part))
+        if (const ValueDecl *D = Places.declaration(Part))
           Released.insert(D);
     }
   }
@@ -157,7 +150,7 @@ private:
     const PlaceTable &Places = Entry.places();
     const Root Kind = Places.rootKind(List);
     if ((Kind != Root::This && Kind != Root::Global) ||
-        !Releases::declarationOf(Places, List) ||
+        !Places.declaration(List) ||
         isa<CXXConstructorDecl>(Entry.root().Function) ||
         Lists.hasAny(Places, List) ||
         reaches(Entry, Entry.start(), Keep.Point, Makers))

@@ -1,7 +1,6 @@
 #include "queries/InnerDerivatives.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
-#include "model/machine/Machine.h"
 #include "torch/Api.h"
 #include "torch/Modules.h"
 #include "torch/Types.h"
@@ -33,7 +32,7 @@ static bool requiresGradient(const CallExpr *Call) {
     return false;
   const auto Arguments = ast::argumentsOf(Call);
   return Arguments.empty() ||
-         boolAt(Arguments.front(), /*Default=*/true).value_or(true);
+         ast::boolAt(Arguments.front(), /*Default=*/true).value_or(true);
 }
 
 static bool names(const ValueDecl *V) {

@@ -8,6 +8,7 @@ using Node = flow::Digraph::Node;
 TwoNetworks::TwoNetworks(const Execution &Entry, const BackwardEvent &Backward,
                          const PlaceSet &Own, const PlaceSet &Theirs)
     : Entry(Entry), Backward(Backward), Own(Own), Theirs(Theirs) {
+  assert(!Entry.mayAlias(Own, Theirs) && "two networks with a part in common");
   for (const ZeroGradEvent &Clearing : Entry.events<ZeroGradEvent>()) {
     if (mayClear(Entry, Clearing, Theirs))
       Cleared.insert(Clearing.Point);

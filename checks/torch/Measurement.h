@@ -1,6 +1,6 @@
-// Functions of clocks, and of synchronisation with a device: what runs around
-// them is measured. <chrono>, <ctime>, OpenMP, the CUDA runtime,
-// c10/core/Event.h, c10/cuda/CUDAStream.h, Google Benchmark.
+// Functions of clocks, and what is run around them to measure it. <chrono>,
+// <ctime>, OpenMP, the CUDA runtime, c10/core/Event.h, c10/cuda/CUDAStream.h,
+// Google Benchmark. What makes the host wait for a device: Waiting.h.
 #ifndef TORCHTIDY_TORCH_MEASUREMENT_H
 #define TORCHTIDY_TORCH_MEASUREMENT_H
 
@@ -12,6 +12,8 @@ namespace torchtidy::torch {
 /// answered by no.
 bool readsClock(const clang::FunctionDecl *Callee);
 
+/// Only measures: reads a clock, waits for a device (isSynchronisation),
+/// records an event of a device, or is a benchmark's. Not to be asked of null.
 bool isMeasurement(const clang::FunctionDecl *Callee);
 
 } // namespace torchtidy::torch

@@ -10,14 +10,6 @@ using namespace clang;
 
 namespace torchtidy::model {
 
-/// The variable or the member at P. Null for what has no name, and for a part
-/// of something that has.
-static const ValueDecl *declarationOf(const PlaceTable &Places, PlaceId P) {
-  if (Places.isRoot(P))
-    return Places.variable(P);
-  return Places.step(P).Of == Step::Field ? Places.step(P).Member : nullptr;
-}
-
 namespace {
 
 using Declarations = llvm::SmallPtrSet<const ValueDecl *, 8>;
@@ -45,17 +37,17 @@ private:
       if (Change.Mode & mode::Off)
         for (const PlaceSet *Set : {&Change.Modules, &Change.Parts})
           for (PlaceId P : *Set)
-            Evaluated.insert(declarationOf(Places, P));
+            Evaluated.insert(Places.declaration(P));
     for (const EscapeEvent &Escape : Entry.events<EscapeEvent>())
       for (const PlaceSet *Set : {&Escape.Places, &Escape.Given.Refs})
         for (PlaceId Given : *Set)
           for (PlaceId P : Places.all())
             if (Places.overlap(P, Given))
-              Evaluated.insert(declarationOf(Places, P));
+              Evaluated.insert(Places.declaration(P));
     for (const ForwardEvent &Forward : Entry.events<ForwardEvent>())
       if (Forward.Modules.size() == 1 && !(Forward.Mode & mode::Off) &&
           isEvaluation(Entry, Forward))
-        Passes.try_emplace(declarationOf(Places, Forward.Modules.front()),
+        Passes.try_emplace(Places.declaration(Forward.Modules.front()),
                            Evaluation{&Entry, &Forward});
   }
 
@@ -142,12 +134,12 @@ private:
         std::string Part;
         if (!isLeftOut(P, Part))
           continue;
-        All.insert(declarationOf(Entry.places(), P));
+        All.insert(Entry.places().declaration(P));
         if (Result.Made && !Entry.comesBefore(Result.Made->Point, E.Point))
           continue;
         Result.Made = &E;
         Result.Part = std::move(Part);
-        Result.LeftOut = declarationOf(Entry.places(), P);
+        Result.LeftOut = Entry.places().declaration(P);
         Result.Pass = InFile.Passes.lookup(Result.LeftOut).Pass;
       }
     }
@@ -158,7 +150,7 @@ private:
 
   bool isLeftOut(PlaceId P, std::string &Part) const {
     const PlaceTable &Places = Entry.places();
-    const ValueDecl *D = declarationOf(Places, P);
+    const ValueDecl *D = Places.declaration(P);
     if (!D || InFile.Evaluated.count(D) || !InFile.Passes.count(D) ||
         Entry.mayAlias({P}, First.Parts) || isInNetwork(P))
       return false;

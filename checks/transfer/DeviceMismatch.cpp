@@ -37,13 +37,6 @@ static const MeetEvent *outermost(const Execution &Entry,
   return Result;
 }
 
-/// The variable or member at P.
-static const ValueDecl *declarationAt(const PlaceTable &Places, PlaceId P) {
-  if (Places.isRoot(P))
-    return Places.variable(P);
-  return Places.step(P).Of == Step::Field ? Places.step(P).Member : nullptr;
-}
-
 /// The program may well choose another device than the CPU.
 static bool mayChooseOther(const Execution &Entry, const Placement &Where,
                            const DeviceBranches &Branches) {
@@ -160,7 +153,7 @@ std::vector<DeviceMismatch> deviceMismatches(Program &Program) {
       Found.IsSameInLoop = isSameInLoop(*Entry, *Outer);
       if (const std::optional<PlaceId> From =
               Outer->OfElsewhere.DeviceFrom.get()) {
-        Found.Device = declarationAt(Entry->places(), *From);
+        Found.Device = Entry->places().declaration(*From);
         Found.Nameable = nameable(Found.Device, *Outer);
       }
       Result.push_back(Found);

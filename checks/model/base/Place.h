@@ -104,6 +104,13 @@ public:
   const clang::VarDecl *variable(PlaceId P) const {
     return llvm::dyn_cast_if_present<const clang::VarDecl *>(at(P).Key);
   }
+  /// The variable or the member at P. Null for what has no name, and for a part
+  /// of something that has.
+  const clang::ValueDecl *declaration(PlaceId P) const {
+    if (isRoot(P))
+      return variable(P);
+    return step(P).Of == Step::Field ? step(P).Member : nullptr;
+  }
   /// How P lies in parent(P), for a part of something.
   const Step &step(PlaceId P) const {
     assert(!isRoot(P) && "a root lies in nothing");

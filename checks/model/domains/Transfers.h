@@ -1,5 +1,6 @@
-// What each domain adds to the meaning of the program. A new domain says here
-// what it answers; the machine and the semantics ask all of them in turn.
+// What each domain adds to the meaning of the program. What a domain answers is
+// a row in Transfers.cpp; the machine and the semantics ask all of them in
+// turn.
 #ifndef TORCHTIDY_DOMAINS_TRANSFERS_H
 #define TORCHTIDY_DOMAINS_TRANSFERS_H
 

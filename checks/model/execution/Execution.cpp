@@ -50,10 +50,10 @@ private:
 
 } // namespace
 
-Execution::Execution(Code &Program, const FunctionDecl *Root, bool IsThread,
+Execution::Execution(Code &User, const FunctionDecl *Root, bool IsThread,
                      unsigned Depth)
-    : Program(Program), Graph(Program, Root, IsThread, Depth) {
-  Interpreter Meaning(Graph, Program);
+    : User(User), Graph(User, Root, IsThread, Depth) {
+  Interpreter Meaning(Graph, User);
   auto Transfer = [&](Digraph::Node N, const State &Before) {
     return Meaning.transfer(Graph.segment(N), Before);
   };
@@ -154,21 +154,7 @@ bool Execution::beginsIn(const Frame *F, const Loop &L) const {
 }
 
 bool Execution::isFromOutside(PlaceId P) const {
-  PlaceId RootPlace = Places.rootOf(P);
-  switch (Places.rootKind(RootPlace)) {
-  case Root::This:
-  case Root::Global:
-  case Root::Outer:
-    return true;
-  case Root::Object:
-  case Root::Receiver:
-  case Root::Background:
-    return false;
-  case Root::Local:
-    return isa<ParmVarDecl>(Places.variable(RootPlace)) &&
-           !Graph.frames()[Places.frame(RootPlace)]->Site;
-  }
-  llvm_unreachable("not a kind of root");
+  return model::isFromOutside(Places, Graph, P);
 }
 
 std::optional<bool> Execution::outlives(PlaceId P, const Loop &L) const {

@@ -26,8 +26,8 @@ struct Point {
 class Execution {
 public:
   /// Depth: see Supergraph.
-  Execution(Code &Program, const clang::FunctionDecl *Root,
-            bool IsThread = false, unsigned Depth = Supergraph::MaxDepth);
+  Execution(Code &User, const clang::FunctionDecl *Root, bool IsThread = false,
+            unsigned Depth = Supergraph::MaxDepth);
 
   /// How many values are read and written, summed over all visits of all
   /// segments. About two seconds; found programs take a hundredth of it.
@@ -42,7 +42,7 @@ public:
   bool isComplete() const { return Complete; }
   const Frame &root() const { return Graph.root(); }
   const Supergraph &graph() const { return Graph; }
-  Code &code() const { return Program; }
+  Code &code() const { return User; }
 
   const flow::Digraph &points() const { return Points; }
   /// Where the entry begins.
@@ -142,7 +142,7 @@ private:
   }
   template <class EventT> static constexpr bool isOneKind(...) { return false; }
 
-  Code &Program;
+  Code &User;
   Supergraph Graph;
   PlaceTable Places;
   std::vector<Origin> Origins;

@@ -17,11 +17,10 @@ namespace {
 
 class CallableResolver {
 public:
-  CallableResolver(Code &Program, const Frame *F,
-                   Resolver::Expansion Expandable, const Target &Call,
-                   std::vector<Target> &Targets)
-      : Program(Program), F(F), Expandable(Expandable), Call(Call),
-        Targets(Targets) {}
+  CallableResolver(Code &User, const Frame *F, Resolver::Expansion Expandable,
+                   const Target &Call, std::vector<Target> &Targets)
+      : User(User), F(F), Expandable(Expandable), Call(Call), Targets(Targets) {
+  }
 
   /// Object is the variable whose member E is read from, or null.
   void follow(const Expr *E, llvm::ArrayRef<const Expr *> Arguments,
@@ -131,7 +130,7 @@ private:
       return;
     }
     // What the user's function returns.
-    if (const FunctionDecl *Definition = Program.functions().definition(Callee))
+    if (const FunctionDecl *Definition = User.functions().definition(Callee))
       ast::forEachStmt(
           Definition->getBody(),
           [&](const Stmt *S) {
@@ -189,7 +188,7 @@ private:
 
   void lookIntoStores(const ValueDecl *D, Given Arguments,
                       const VarDecl *Object, bool IsElement) {
-    for (const StoredCallables::Store &S : Program.callables().in(D))
+    for (const StoredCallables::Store &S : User.callables().in(D))
       if (!Object || !S.Object || S.Object == Object)
         follow(S.What, Arguments, S.Object ? S.Object : Object, IsElement);
   }
@@ -220,7 +219,7 @@ private:
     return nullptr;
   }
 
-  Code &Program;
+  Code &User;
   const Frame *F;
   Resolver::Expansion Expandable;
   const Target &Call;
@@ -236,7 +235,7 @@ void Resolver::resolveCallable(const Expr *Callable,
                                std::vector<Target> &Targets) {
   Target Called = Call;
   Called.Callable = Callable;
-  CallableResolver(Program, F, Expandable, Called, Targets)
+  CallableResolver(User, F, Expandable, Called, Targets)
       .follow(Callable, Arguments, nullptr, false);
 }
 

@@ -7,9 +7,9 @@ using namespace clang;
 
 namespace torchtidy::model {
 
-Supergraph::Supergraph(Code &Program, const FunctionDecl *Root, bool IsThread,
+Supergraph::Supergraph(Code &User, const FunctionDecl *Root, bool IsThread,
                        unsigned Depth)
-    : Program(Program), Depth(Depth) {
+    : User(User), Depth(Depth) {
   Frame *F = makeFrame(Root, nullptr, nullptr);
   F->IsThread = IsThread;
   RootFrame = F;
@@ -47,7 +47,7 @@ Frame *Supergraph::makeFrame(const FunctionDecl *Function, const Frame *Caller,
   auto F = std::make_unique<Frame>();
   F->Id = Frames.size();
   F->Function = Function;
-  F->Flow = Program.controlFlow(Function);
+  F->Flow = User.controlFlow(Function);
   F->Caller = Caller;
   F->Site = Site;
   F->Depth = Caller ? Caller->Depth + 1 : 0;
@@ -175,7 +175,7 @@ Supergraph::Ends Supergraph::expand(Frame *F) {
   auto Expandable = [&](const FunctionDecl *Callee) {
     return expandable(F, Callee);
   };
-  Resolver Resolve(Program, F, Expandable);
+  Resolver Resolve(User, F, Expandable);
   llvm::DenseMap<const CFGBlock *, Ends> Blocks;
   for (const CFGBlock *Block : Cfg) {
     Segment Current = {Segment::Elements, F, Block};
@@ -239,8 +239,8 @@ flow::Digraph::Node Supergraph::expandTargets(Frame *F,
 
 const FunctionDecl *Supergraph::expandable(const Frame *F,
                                            const FunctionDecl *Callee) {
-  const FunctionDecl *Definition = Program.functions().definition(Callee);
-  if (!Definition || !Program.concernsTorch(Definition))
+  const FunctionDecl *Definition = User.functions().definition(Callee);
+  if (!Definition || !User.concernsTorch(Definition))
     return nullptr;
   if (F->Depth + 1 >= Depth || Segments.size() > MaxSegments) {
     Complete = false;
@@ -251,7 +251,7 @@ const FunctionDecl *Supergraph::expandable(const Frame *F,
   for (const Frame *Around = F; Around; Around = Around->Caller)
     if (Around->Function == Definition)
       return nullptr;
-  return Program.controlFlow(Definition) ? Definition : nullptr;
+  return User.controlFlow(Definition) ? Definition : nullptr;
 }
 
 } // namespace torchtidy::model

@@ -141,7 +141,7 @@ public:
   /// Root is expanded with, before it when it is a method whose object comes
   /// from elsewhere, the constructors of its class. Depth: how many activations
   /// may lie on one another; 1 is the root alone.
-  Supergraph(Code &Program, const clang::FunctionDecl *Root, bool IsThread,
+  Supergraph(Code &User, const clang::FunctionDecl *Root, bool IsThread,
              unsigned Depth = MaxDepth);
 
   const flow::Digraph &graph() const { return Graph; }
@@ -199,7 +199,7 @@ private:
   void connect(Frame *F, const clang::CFGBlock &From, flow::Digraph::Node End,
                const llvm::DenseMap<const clang::CFGBlock *, Ends> &Blocks);
 
-  Code &Program;
+  Code &User;
   const unsigned Depth;
   flow::Digraph Graph;
   std::vector<Segment> Segments;

@@ -21,8 +21,7 @@ std::vector<Target> Resolver::targets(const CFGElement &Element) {
       resolveConstruction(Construct, Targets);
   } else if (std::optional<CFGAutomaticObjDtor> D =
                  Element.getAs<CFGAutomaticObjDtor>()) {
-    const CXXDestructorDecl *Destructor =
-        D->getDestructorDecl(Program.context());
+    const CXXDestructorDecl *Destructor = D->getDestructorDecl(User.context());
     if (const FunctionDecl *Definition =
             Destructor ? Expandable(Destructor) : nullptr) {
       Target T;
@@ -39,8 +38,7 @@ void Resolver::resolveMethod(const CXXMethodDecl *Method, const Target &Call,
                              bool IsVirtual, std::vector<Target> &Targets) {
   llvm::SmallVector<const CXXMethodDecl *, 2> Methods = {Method};
   if (IsVirtual && Method->isVirtual())
-    Methods =
-        methodsRunBy(Program.calls().overriders(), F, Method, Call.Object);
+    Methods = methodsRunBy(User.calls().overriders(), F, Method, Call.Object);
   if (Methods.size() > MaxTargets)
     Methods = {Method};
   for (const CXXMethodDecl *Each : Methods)
@@ -130,7 +128,7 @@ void Resolver::resolveCall(const CallExpr *Call, std::vector<Target> &Targets) {
 
 void Resolver::resolveChains(const CallExpr *Call,
                              std::vector<Target> &Targets) {
-  for (const ModuleChain &Chain : Program.heldModules().runBy(F, Call)) {
+  for (const ModuleChain &Chain : User.heldModules().runBy(F, Call)) {
     const size_t First = Targets.size();
     ChainLink Link;
     for (unsigned I = 0; I < Chain.size(); ++I) {

@@ -34,8 +34,8 @@ public:
       const clang::FunctionDecl *)>;
 
   /// Expandable is called while the resolver lives.
-  Resolver(Code &Program, const Frame *F, Expansion Expandable)
-      : Program(Program), F(F), Expandable(Expandable) {}
+  Resolver(Code &User, const Frame *F, Expansion Expandable)
+      : User(User), F(F), Expandable(Expandable) {}
 
   /// Empty where the element calls nothing that is expanded. Of several, one
   /// runs, but for those that follow another.
@@ -55,7 +55,7 @@ private:
                        llvm::ArrayRef<const clang::Expr *> Arguments,
                        const Target &Call, std::vector<Target> &Targets);
 
-  Code &Program;
+  Code &User;
   const Frame *F;
   Expansion Expandable;
 };

@@ -24,7 +24,7 @@ State Interpreter::transfer(const Segment &Of, State Before,
                             const Machine::Recorder *Record) {
   if (!isReached(Before))
     return Before;
-  Machine M(Graph, Program, Names, Before, Of.In, Record);
+  Machine M(Graph, User, Names, Before, Of.In, Record);
   if (Of.Condition && !conditions::assume(M, Of.Condition, Of.Holds))
     return State();
   switch (Of.Of) {
@@ -63,7 +63,7 @@ bool Interpreter::join(State &Into, const State &From) {
     Changed |= Inserted || It->second.join(D);
   }
   PlaceTable &Places = Names.Places;
-  Machine M(Graph, Program, Names, Into, &Graph.root(), nullptr);
+  Machine M(Graph, User, Names, Into, &Graph.root(), nullptr);
   // A place that one side never wrote still holds what it held at first. A loop
   // over the parameters of a network is taken to run.
   auto IsSetInLoop = [&](PlaceId P) {

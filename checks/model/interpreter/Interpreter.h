@@ -9,8 +9,7 @@ namespace torchtidy::model {
 
 class Interpreter {
 public:
-  Interpreter(const Supergraph &Graph, Code &Program)
-      : Graph(Graph), Program(Program) {}
+  Interpreter(const Supergraph &Graph, Code &User) : Graph(Graph), User(User) {}
 
   State initialState() const;
   /// The state behind a segment: a function of its arguments alone. With a
@@ -25,7 +24,7 @@ public:
 
 private:
   const Supergraph &Graph;
-  Code &Program;
+  Code &User;
   Tables Names;
 };
 

@@ -88,16 +88,4 @@ void Machine::emitRelease(const Expr *Site, const PlaceSet &Released,
   });
 }
 
-std::optional<bool> boolAt(const Expr *E, bool Default) {
-  if (!E || isa<CXXDefaultArgExpr>(E))
-    return Default;
-  // std::optional<bool>(true)
-  const Expr *Inner = ast::stripCopies(E);
-  if (const auto *Literal = dyn_cast<CXXBoolLiteralExpr>(Inner))
-    return Literal->getValue();
-  if (const auto *Literal = dyn_cast<IntegerLiteral>(Inner))
-    return Literal->getValue() != 0;
-  return std::nullopt;
-}
-
 } // namespace torchtidy::model

@@ -17,13 +17,13 @@ public:
   using Recorder = llvm::function_ref<void(EventPtr)>;
 
   /// Changes Now, and tells Record, if there is one, what happens.
-  Machine(const Supergraph &Graph, Code &Program, Tables &Names, State &Now,
+  Machine(const Supergraph &Graph, Code &User, Tables &Names, State &Now,
           const Frame *Active, const Recorder *Record)
-      : Graph(Graph), Program(Program), Names(Names), Places(Names.Places),
-        Now(Now), Active(Active), Record(Record) {}
+      : Graph(Graph), User(User), Names(Names), Places(Names.Places), Now(Now),
+        Active(Active), Record(Record) {}
 
   const Supergraph &graph() const { return Graph; }
-  Code &program() const { return Program; }
+  Code &code() const { return User; }
   Tables &names() const { return Names; }
   PlaceTable &places() const { return Places; }
   State &state() const { return Now; }
@@ -190,17 +190,13 @@ private:
   bool joinOverlapping(PlaceId P, Value &Result);
 
   const Supergraph &Graph;
-  Code &Program;
+  Code &User;
   Tables &Names;
   PlaceTable &Places;
   State &Now;
   const Frame *Active;
   const Recorder *Record;
 };
-
-/// The bool, or number, that is written at E; Default where E is null or a
-/// default argument; nothing where it is not a constant.
-std::optional<bool> boolAt(const clang::Expr *E, bool Default);
 
 } // namespace torchtidy::model
 

@@ -1,5 +1,6 @@
-// What all states of one execution share: the names of things. Looking one up
-// makes it where it is new; nothing here says what holds at a point.
+// What all states of one execution share: the names of things, and the work
+// that was done. Looking a name up makes it where it is new; nothing here says
+// what holds at a point.
 #ifndef TORCHTIDY_MACHINE_TABLES_H
 #define TORCHTIDY_MACHINE_TABLES_H
 

@@ -14,7 +14,7 @@ namespace torchtidy::model::autocast {
 /// on.
 static std::optional<bool> flagOf(Machine &M, const CallExpr *Call) {
   const Expr *Flag = torch::autocastFlag(Call);
-  if (const std::optional<bool> Constant = boolAt(Flag, true))
+  if (const std::optional<bool> Constant = ast::boolAt(Flag, true))
     return Constant;
   if (const std::optional<bool> Known = conditions::known(M, Flag))
     return Known;

@@ -30,9 +30,9 @@ Denotation backward(Machine &M, const CallSite &Site) {
     E.Root = Root;
     E.HasInputs = Site.written(Retain + 2);
     for (const Expr *Flag : {Site.written(Retain), Site.written(Retain + 1)})
-      E.RetainsGraph |= Flag && boolAt(Flag, false) != false;
-    if (boolAt(Site.written(Retain), false) == true &&
-        boolAt(Site.written(Retain + 1), false) == false)
+      E.RetainsGraph |= Flag && ast::boolAt(Flag, false) != false;
+    if (ast::boolAt(Site.written(Retain), false) == true &&
+        ast::boolAt(Site.written(Retain + 1), false) == false)
       E.Retain = Site.written(Retain);
     E.Origin = Here;
   });
@@ -82,7 +82,7 @@ Denotation gradient(Machine &M, const CallSite &Site) {
 Denotation requireGrad(Machine &M, const CallSite &Site) {
   if (!Site.Object)
     return {};
-  std::optional<bool> Wanted = boolAt(Site.first(), true);
+  std::optional<bool> Wanted = ast::boolAt(Site.first(), true);
   if (!Wanted)
     Wanted = conditions::known(M, Site.first());
   const uint8_t Bits = !Wanted   ? history::None | history::Leaf

@@ -11,6 +11,7 @@
 #include "model/semantics/HostReads.h"
 #include "model/semantics/Library.h"
 #include "model/semantics/Modules.h"
+#include "model/semantics/Opaque.h"
 #include "model/semantics/Operations.h"
 #include "model/semantics/Optimizers.h"
 #include "model/semantics/Registration.h"

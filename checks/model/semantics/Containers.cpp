@@ -25,7 +25,7 @@ static std::optional<unsigned> indexInArray(Machine &M, const CallSite &Site) {
     return std::nullopt;
   Expr::EvalResult Constant;
   if (!Index->getType()->isIntegralOrEnumerationType() ||
-      !Index->EvaluateAsInt(Constant, M.program().context()) ||
+      !Index->EvaluateAsInt(Constant, M.code().context()) ||
       Constant.Val.getInt().getActiveBits() > 32)
     return std::nullopt;
   const uint64_t Number = Constant.Val.getInt().getZExtValue();

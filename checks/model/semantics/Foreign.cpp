@@ -103,9 +103,8 @@ Denotation foreignCall(Machine &M, const Expr *Call, const FunctionDecl *Callee,
   Denotation Result;
   loans::shareArguments(M, Callee, Object, Arguments);
   // Seen, and known to have nothing to do with tensors.
-  if (const FunctionDecl *Definition =
-          M.program().functions().definition(Callee))
-    if (!M.program().concernsTorch(Definition))
+  if (const FunctionDecl *Definition = M.code().functions().definition(Callee))
+    if (!M.code().concernsTorch(Definition))
       return Result;
   Gift To(M);
   for (unsigned I = 0; I < Arguments.size(); ++I)

@@ -58,7 +58,7 @@ static bool isSetOnce(const VarDecl *V, const FunctionDecl *F) {
 /// The mode that somebody asks for with a bool: what is written, what a caller
 /// has passed, or the mode that was in force when it was saved.
 static std::optional<uint8_t> asked(Machine &M, const Expr *IsOn) {
-  std::optional<bool> Constant = boolAt(IsOn, true);
+  std::optional<bool> Constant = ast::boolAt(IsOn, true);
   if (!Constant)
     Constant = conditions::known(M, IsOn);
   if (Constant)
@@ -101,7 +101,7 @@ void construct(Machine &M, const Expr *Site, const CXXRecordDecl *Class,
   uint8_t Mode;
   if (torch::kindOf(Class) == TypeKind::NoGradGuard) {
     // NoGradGuard(), InferenceMode(bool enabled = true).
-    const std::optional<bool> IsEnabled = boolAt(First, true);
+    const std::optional<bool> IsEnabled = ast::boolAt(First, true);
     Mode = modeFor(IsEnabled ? std::optional(!*IsEnabled) : std::nullopt);
     if (IsInference && Mode == mode::Off)
       Mode |= mode::Inference;
@@ -173,7 +173,7 @@ void destroy(Machine &M, PlaceId P, bool Owned) {
 }
 
 void enterProgram(Machine &M) {
-  for (const VarDecl *V : M.program().functions().globals()) {
+  for (const VarDecl *V : M.code().functions().globals()) {
     const auto *Made =
         V->getTSCSpec() == TSCS_unspecified &&
                 isGuard(torch::kindOf(V->getType()))

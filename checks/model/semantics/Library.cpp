@@ -45,7 +45,7 @@ static Denotation askForGradient(Machine &M, const CallSite &Site) {
   Denotation Result;
   if (Site.Object)
     Result.Own = M.deepValue(Site.Object);
-  if (boolAt(Site.first(), true) == true)
+  if (ast::boolAt(Site.first(), true) == true)
     Result.Own.History = history::Leaf;
   return Result;
 }

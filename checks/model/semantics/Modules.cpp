@@ -184,7 +184,7 @@ static Denotation setMode(Machine &M, const CallSite &Site, uint8_t Mode) {
 }
 
 Denotation train(Machine &M, const CallSite &Site) {
-  std::optional<bool> On = boolAt(Site.first(), true);
+  std::optional<bool> On = ast::boolAt(Site.first(), true);
   if (!On)
     On = conditions::known(M, Site.first());
   return setMode(M, Site,

@@ -183,7 +183,7 @@ Denotation zeroGrad(Machine &M, const CallSite &Site) {
     E.Cleared = Owners;
     E.Trained = trainedBy(M, Owners);
     insert(E.Trained, M.withParts(Owners));
-    if (boolAt(Site.written(0), true) == false)
+    if (ast::boolAt(Site.written(0), true) == false)
       E.InPlace = Site.written(0);
   });
   return {};

@@ -73,7 +73,7 @@ static Denotation registerTensor(Machine &M, const CallSite &Site,
 
 Denotation registerParameter(Machine &M, const CallSite &Site) {
   // register_parameter(name, tensor, requires_grad = true)
-  const std::optional<bool> Trains = boolAt(Site.written(2), true);
+  const std::optional<bool> Trains = ast::boolAt(Site.written(2), true);
   const uint8_t History = !Trains   ? history::Leaf | history::None
                           : *Trains ? history::Leaf
                                     : history::None;
@@ -117,8 +117,8 @@ static bool readsTrained(Machine &M, const Expr *From) {
     if (const auto *Member = dyn_cast<MemberExpr>(Part))
       if (const auto *Field = dyn_cast<FieldDecl>(Member->getMemberDecl());
           Field && torch::isTensor(Field->getType()) &&
-          (M.program().isRegisteredByClass(Field) ||
-           M.program().mayBeRegisteredByClass(Field)))
+          (M.code().isRegisteredByClass(Field) ||
+           M.code().mayBeRegisteredByClass(Field)))
         return true;
     return llvm::any_of(M.denote(cast<Expr>(Part)).Objects,
                         [&](PlaceId P) { return M.load(P).needsGrad(); });
@@ -173,7 +173,7 @@ static bool registersTensor(Machine &M, const FieldDecl *Member) {
   const auto *Class = dyn_cast<CXXRecordDecl>(Member->getParent());
   return torch::isTensor(Member->getType()) && Class &&
          torch::kindOf(Class) == TypeKind::Module &&
-         (torch::isLibTorch(Class) || M.program().isRegisteredByClass(Member));
+         (torch::isLibTorch(Class) || M.code().isRegisteredByClass(Member));
 }
 
 /// From is certainly no tensor that somebody has registered: an operation that

@@ -12,11 +12,6 @@ namespace torchtidy::model {
 void emitDeviceWork(Machine &M, const CallSite &Site,
                     const Denotation &Returned);
 
-/// Tells of a call, or a construction, that is not followed and is of other
-/// code, or reads a clock.
-void emitOpaque(Machine &M, const CallSite &Site);
-void emitOpaque(Machine &M, const clang::CXXConstructExpr *Construct);
-
 } // namespace torchtidy::model
 
 #endif

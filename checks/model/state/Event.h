@@ -66,7 +66,7 @@ struct Event {
   const Kind Is;
   const Frame *In = nullptr;
   /// The call or operator. Null for the Create event of a variable, where a
-  /// scope ends (End, GradModeChange), where an entry ends (Hold).
+  /// scope ends (End, GradModeChange), where an activation ends (Hold).
   const clang::Expr *Site = nullptr;
   /// Possibilities of grad mode there: mode::On and its like.
   uint8_t GradMode = 0;
@@ -488,7 +488,7 @@ struct TouchEvent : EventOf<Event::Touch> {
   LoanSet Dangling;
 };
 
-/// When the entry ends, what lives on uses memory that is gone.
+/// When an activation ends, what lives on uses memory that is gone.
 struct HoldEvent : EventOf<Event::Hold> {
   using EventOf::EventOf;
   PlaceId Holder;

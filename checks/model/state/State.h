@@ -30,8 +30,12 @@ struct UnwaitedCopies {
   AllocationSet Started, Finished;
 
   bool join(const UnwaitedCopies &Other) {
-    const bool Changed = insert(Started, Other.Started);
-    return insert(Finished, Other.Finished) || Changed;
+    const bool StartedMore = insert(Started, Other.Started);
+    const bool FinishedMore = insert(Finished, Other.Finished);
+    assert(std::includes(Started.begin(), Started.end(), Finished.begin(),
+                         Finished.end()) &&
+           "a copy is finished that was never started");
+    return StartedMore || FinishedMore;
   }
   bool operator==(const UnwaitedCopies &Other) const {
     return Started == Other.Started && Finished == Other.Finished;

@@ -1,5 +1,6 @@
 // What is known of a value at a point of the program: the product of the
-// domains. A new domain is a folder under model/domains and a name here.
+// domains. A new domain is a folder under model/domains, a name here, and a row
+// in domains/Transfers.cpp.
 #ifndef TORCHTIDY_STATE_VALUE_H
 #define TORCHTIDY_STATE_VALUE_H
 

@@ -105,7 +105,7 @@ static void emitTransfer(Machine &M, const OperationCall &Call, Value &Result) {
     E.Result = Result;
     describeTransfer(E, Call.Call, *Call.Op);
     E.IsNonBlocking =
-        boolAt(torch::nonBlockingArgument(Call.Call), false) == true;
+        ast::boolAt(torch::nonBlockingArgument(Call.Call), false) == true;
   });
 }
 

@@ -26,7 +26,7 @@ static Known<StringRef> saidByDType(Machine &M, const FunctionDecl *Callee,
       (*Types)[0].getKind() != TemplateArgument::Type)
     return Known<StringRef>::unknown();
   const std::optional<torch::Element> Said =
-      torch::elementOf((*Types)[0].getAsType(), M.program().context());
+      torch::elementOf((*Types)[0].getAsType(), M.code().context());
   return Said && !Said->Name.empty() ? Known<StringRef>(Said->Name)
                                      : Known<StringRef>::unknown();
 }

@@ -29,7 +29,7 @@ static AllocationSet written(Machine &M, const OperationCall &Call,
 }
 
 void startCopy(Machine &M, const OperationCall &Call, const Value &Result) {
-  if (boolAt(torch::nonBlockingArgument(Call.Call), false) != true)
+  if (ast::boolAt(torch::nonBlockingArgument(Call.Call), false) != true)
     return;
   UnwaitedCopies &Copies = M.state().Copies;
   for (AllocationId Memory : written(M, Call, Result)) {

@@ -111,7 +111,7 @@ static bool isOnHost(Machine &M, QualType Dataset, bool &MayPin) {
   if (!Class)
     return false;
   if (!torch::isLibTorch(Class)) {
-    HostOnly Users(M.program());
+    HostOnly Users(M.code());
     const bool Holds = Users.holds(Class);
     MayPin |= Users.mayPin();
     return Holds;

@@ -168,7 +168,7 @@ void describePinning(const CallExpr *Call, Value &Options) {
     return;
   const auto Arguments = ast::argumentsOf(Call);
   const std::optional<bool> Asked =
-      boolAt(Arguments.empty() ? nullptr : Arguments.front(), true);
+      ast::boolAt(Arguments.empty() ? nullptr : Arguments.front(), true);
   Options.Host = !Asked   ? hostmemory::Unknown
                  : *Asked ? hostmemory::Pinned
                           : hostmemory::Pageable;

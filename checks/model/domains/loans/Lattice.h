@@ -23,7 +23,12 @@ struct Borrows {
   /// The loans that it uses, and those of them whose memory has ended.
   LoanSet Loans, Dangling;
 
-  bool borrows() const { return !Loans.empty() || !Dangling.empty(); }
+  bool borrows() const {
+    assert(std::includes(Loans.begin(), Loans.end(), Dangling.begin(),
+                         Dangling.end()) &&
+           "memory has ended that it does not use");
+    return !Loans.empty();
+  }
   void takeLoans(const Borrows &From) {
     insert(Loans, From.Loans);
     insert(Dangling, From.Dangling);

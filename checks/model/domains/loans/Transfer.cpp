@@ -216,7 +216,7 @@ void replaceOwned(Machine &M, const Expr *Site, const Expr *To,
 
 /// A task, or a module, keeps it.
 void keepInBackground(Machine &M, const Value &V) {
-  if (V.Loans.empty() && V.Dangling.empty())
+  if (!V.borrows())
     return;
   Value Kept;
   Kept.Loans = V.Loans;
@@ -241,7 +241,7 @@ static bool asksForNothing(Machine &M, const CallExpr *Call,
       continue;
     const ParmVarDecl *Parameter = Callee->getParamDecl(I);
     if (torch::isCopyFlag(Parameter)) {
-      if (boolAt(Argument, false) != false)
+      if (ast::boolAt(Argument, false) != false)
         return false;
       continue;
     }

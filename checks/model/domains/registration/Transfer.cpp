@@ -29,7 +29,7 @@ void registration::initial(Machine &M, PlaceId P, Value &Result) {
         Constructor &&
         torch::kindOf(Constructor->getParent()) == TypeKind::Module)
       return;
-  if (M.program().isRegisteredByClass(Member))
+  if (M.code().isRegisteredByClass(Member))
     Result.Registered = registered::Yes;
 }
 

@@ -13,6 +13,7 @@ bool SavedTensors::takeNeeds(const SavedTensors &From) {
       Changed |= addNeed(Id);
   for (OverwriteId Id : From.Spoiled)
     Changed |= Spoiled.size() < MaxSaves && insert(Spoiled, Id);
+  assert(Needs.size() <= MaxSaves && "somebody added past addNeed()");
   return Changed;
 }
 

@@ -45,7 +45,7 @@ std::optional<int64_t> shape::numberAt(Machine &M, const Expr *E) {
   E = E ? ast::stripCopies(E) : nullptr;
   if (!E || E->isValueDependent() || !E->getType()->isIntegerType() ||
       E->getType()->isBooleanType() || E->getType()->isEnumeralType() ||
-      !E->EvaluateAsInt(Result, M.program().context()))
+      !E->EvaluateAsInt(Result, M.code().context()))
     return std::nullopt;
   return Result.Val.getInt().tryExtValue();
 }
@@ -267,10 +267,10 @@ private:
     if (const auto List = ast::listed(Dimension); List && List->size() == 1)
       Dimension = List->front();
     const std::optional<int64_t> I = shape::numberAt(M, Dimension);
-    if (!I || !boolAt(argument(1), false) || *I >= int64_t(Sizes::Most) ||
+    if (!I || !ast::boolAt(argument(1), false) || *I >= int64_t(Sizes::Most) ||
         -*I > int64_t(Sizes::Most))
       return Shape::any();
-    if (!*boolAt(argument(1), false))
+    if (!*ast::boolAt(argument(1), false))
       return without(dimension(Dimension));
     if (const auto Known = dimension(Dimension)) {
       Sizes Result = Of.first();
