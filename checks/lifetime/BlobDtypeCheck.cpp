@@ -4,7 +4,10 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "lifetime/BlobDtype.h"
+#include "queries/Transfers.h"
 #include "report/Report.h"
+#include "torch/Api.h"
+#include "torch/Elements.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/Lex/Lexer.h"
@@ -64,6 +67,10 @@ static const Expr *writtenConstant(const Expr *E, llvm::StringRef Scalar) {
   return IsTwice ? nullptr : Result;
 }
 
+static bool isWritten(const Expr *Argument) {
+  return !isa<CXXDefaultArgExpr>(Argument);
+}
+
 /// Makes from_blob() read the memory as what it is; nothing where that cannot
 /// be written.
 static std::vector<FixItHint> typeFixes(const Program &Program,
@@ -104,7 +111,7 @@ static std::vector<FixItHint> typeFixes(const Program &Program,
 }
 
 /// And what follows goes on with the type that it has had: another one may not
-/// be what a layer takes.
+/// be what a layer takes. What a clone() at once was for, the conversion does.
 static std::vector<FixItHint> fixes(const Program &Program,
                                     const MistypedBlob &Found,
                                     const std::string &Constant,
@@ -113,11 +120,20 @@ static std::vector<FixItHint> fixes(const Program &Program,
   if (Result.empty() || !Found.IsTypeNeeded)
     return Result;
   const auto *Call = cast<CallExpr>(Found.Blob->Site);
-  Result.push_back(FixItHint::CreateInsertion(
-      Lexer::getLocForEndOfToken(Call->getRParenLoc(), 0,
-                                 Program.sourceManager(),
-                                 Program.context().getLangOpts()),
-      ".to(" + Before + ")"));
+  const SourceLocation Behind = Lexer::getLocForEndOfToken(
+      Call->getRParenLoc(), 0, Program.sourceManager(),
+      Program.context().getLangOpts());
+  const std::string Conversion = ".to(" + Before + ")";
+  const CXXMemberCallExpr *Next = calledOn(*Found.Blob->In->Flow, Call);
+  const torch::Operation *Op = Next ? torch::classify(Next).Op : nullptr;
+  if (Op && torch::copiesElements(*Op) && Next->getEndLoc().isFileID() &&
+      !llvm::any_of(Next->arguments(), isWritten))
+    Result.push_back(FixItHint::CreateReplacement(
+        CharSourceRange::getCharRange(Behind,
+                                      Next->getEndLoc().getLocWithOffset(1)),
+        Conversion));
+  else
+    Result.push_back(FixItHint::CreateInsertion(Behind, Conversion));
   return Result;
 }
 

@@ -14,7 +14,7 @@ using Samples = std::vector<double>;
 torch::Tensor plain(std::vector<int> &counts) {
   return torch::from_blob(counts.data(), {4}).clone();
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'int' as 'kFloat', the default: the values are wrong; pass 'torch::kInt' [torch-blob-dtype]
-  // CHECK-FIXES: return torch::from_blob(counts.data(), {4}, torch::kInt).to(torch::kFloat).clone();
+  // CHECK-FIXES: return torch::from_blob(counts.data(), {4}, torch::kInt).to(torch::kFloat);
 }
 
 torch::Tensor through(Samples &samples) {
@@ -29,7 +29,7 @@ torch::Tensor through(Samples &samples) {
 torch::Tensor bytes(const unsigned char *pixels) {
   return torch::from_blob(const_cast<unsigned char *>(pixels), {8, 8}).clone();
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'unsigned char' as 'kFloat', the default: the values are wrong, and it reads beyond the end of the memory (4 times its size); pass 'torch::kByte'
-  // CHECK-FIXES: return torch::from_blob(const_cast<unsigned char *>(pixels), {8, 8}, torch::kByte).to(torch::kFloat).clone();
+  // CHECK-FIXES: return torch::from_blob(const_cast<unsigned char *>(pixels), {8, 8}, torch::kByte).to(torch::kFloat);
 }
 
 // A class that has bytes only: what it gives is no memory of anything.
@@ -40,7 +40,7 @@ struct Picture {
 torch::Tensor picture(Picture &shown) {
   return torch::from_blob(shown.pixels, {8, 8}).clone();
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'unsigned char' as 'kFloat', the default: the values are wrong, and it reads beyond the end of the memory (4 times its size); pass 'torch::kByte'
-  // CHECK-FIXES: return torch::from_blob(shown.pixels, {8, 8}, torch::kByte).to(torch::kFloat).clone();
+  // CHECK-FIXES: return torch::from_blob(shown.pixels, {8, 8}, torch::kByte).to(torch::kFloat);
 }
 
 torch::Tensor mask() {
@@ -61,7 +61,7 @@ torch::Tensor owned(double *taken) {
 torch::Tensor options(std::vector<int64_t> &ids) {
   return torch::from_blob(ids.data(), {4}, torch::TensorOptions().device(torch::kCPU)).clone();
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'long' as 'kFloat', the default: the values are wrong; pass 'torch::kLong'
-  // CHECK-FIXES: return torch::from_blob(ids.data(), {4}, torch::TensorOptions().device(torch::kCPU).dtype(torch::kLong)).to(torch::kFloat).clone();
+  // CHECK-FIXES: return torch::from_blob(ids.data(), {4}, torch::TensorOptions().device(torch::kCPU).dtype(torch::kLong)).to(torch::kFloat);
 }
 
 // ----- what goes on with it -----
@@ -109,7 +109,7 @@ torch::Tensor moved(Samples &samples, torch::Device device) {
 torch::Tensor wider(std::vector<int> &ids) {
   return torch::from_blob(ids.data(), {4}, torch::kInt64).clone();
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'int' as 'kLong': the values are wrong, and it reads beyond the end of the memory (2 times its size); pass 'torch::kInt'
-  // CHECK-FIXES: return torch::from_blob(ids.data(), {4}, torch::kInt).to(torch::kLong).clone();
+  // CHECK-FIXES: return torch::from_blob(ids.data(), {4}, torch::kInt).to(torch::kLong);
 }
 
 torch::Tensor chained(std::vector<long> &ids) {
@@ -128,7 +128,7 @@ torch::Tensor reset(std::vector<float> &xs) {
 torch::Tensor voided(std::array<double, 4> &xs) {
   return torch::from_blob((void *)xs.data(), {4}, at::dtype(at::kFloat)).clone();
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'double' as 'kFloat': the values are wrong; pass 'torch::kDouble'
-  // CHECK-FIXES: return torch::from_blob((void *)xs.data(), {4}, at::dtype(torch::kDouble)).to(torch::kFloat).clone();
+  // CHECK-FIXES: return torch::from_blob((void *)xs.data(), {4}, at::dtype(torch::kDouble)).to(torch::kFloat);
 }
 
 // ----- shapes of memory -----
@@ -141,7 +141,7 @@ torch::Tensor points(std::vector<Point> &cloud) {
   const auto n = static_cast<int64_t>(cloud.size());
   return torch::from_blob(cloud.data(), {n, 3}, torch::kFloat32).clone();
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'from_blob' reads memory of 'Point' as 'kFloat': the values are wrong; pass 'torch::kDouble'
-  // CHECK-FIXES: return torch::from_blob(cloud.data(), {n, 3}, torch::kDouble).to(torch::kFloat).clone();
+  // CHECK-FIXES: return torch::from_blob(cloud.data(), {n, 3}, torch::kDouble).to(torch::kFloat);
 }
 
 torch::Tensor matrix() {
