@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
   Log log = record(1000 * measure::size());
   const auto n = static_cast<int64_t>(log.watts.size());
 
-  auto readings = torch::from_blob(log.centidegrees.data(), {n, 1}, torch::kInt).clone();
+  auto readings = torch::from_blob(log.centidegrees.data(), {n, 1}, torch::kInt).to(torch::kFloat);
   const auto celsius = (readings / 100).to(device);
   const auto watts = torch::from_blob(log.watts.data(), {n, 1}).clone().to(device);
 
