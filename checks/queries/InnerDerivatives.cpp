@@ -39,7 +39,8 @@ static bool names(const ValueDecl *V) {
   return V->getIdentifier() && torch::namesDerivative(V->getName());
 }
 
-static bool speaksForDerivative(const Stmt *S) {
+/// A name says so.
+static bool namesDerivative(const Stmt *S) {
   if (const auto *Ref = dyn_cast<DeclRefExpr>(S))
     return isa<VarDecl>(Ref->getDecl()) && names(Ref->getDecl());
   if (const auto *Member = dyn_cast<MemberExpr>(S))
@@ -55,19 +56,26 @@ static bool speaksForDerivative(const Stmt *S) {
       const auto *V = dyn_cast<VarDecl>(D);
       return V && names(V);
     });
+  return false;
+}
+
+/// A TorchScript module may get what is told to require a gradient. Of other
+/// modules that is what freezes a part of them, and gives it back.
+static bool speaksForDerivative(const Stmt *S) {
   const auto *Call = dyn_cast<CallExpr>(S);
-  return Call && requiresGradient(Call);
+  return namesDerivative(S) || (Call && requiresGradient(Call));
 }
 
 bool mayDifferentiateInside(const Execution &Entry,
                             const ForwardEvent &Forward) {
   if (!isUnseen(Forward) && !runsElsewhere(Entry, Forward))
     return false;
-  if (isUnseen(Forward) && Forward.Input.needsGrad())
+  if (Forward.Input.needsGrad())
     return true;
   // The callers may have made the inputs, or read the results.
   for (const Frame *F = Forward.In; F; F = F->Caller)
-    if (ast::anyStmt(F->Function->getBody(), speaksForDerivative,
+    if (ast::anyStmt(F->Function->getBody(),
+                     isUnseen(Forward) ? speaksForDerivative : namesDerivative,
                      ast::Lambdas::Enter))
       return true;
   return false;
