@@ -53,7 +53,7 @@ constexpr llvm::StringLiteral UnusedNolint = "torch-tidy-unused-nolint";
 class NolintCollector : clang::CommentHandler {
 public:
   NolintCollector(clang::Preprocessor &PP, std::vector<NolintComment> &Found);
-  ~NolintCollector();
+  ~NolintCollector() override;
   NolintCollector(const NolintCollector &) = delete;
   NolintCollector &operator=(const NolintCollector &) = delete;
 
