@@ -78,13 +78,8 @@ static bool isConverted(const flow::ControlFlow &Flow, const Expr *E) {
   return false;
 }
 
-/// Wherever it is used: at once, or all that names the variable it is in.
-static bool isAlwaysConverted(const flow::ControlFlow &Flow, const Expr *Blob) {
-  if (isConverted(Flow, Blob))
-    return true;
-  const VarDecl *V = declaredWith(Flow, Blob);
-  if (!V)
-    return false;
+/// Wherever V, which it is in, is named.
+static bool isAlwaysConverted(const flow::ControlFlow &Flow, const VarDecl *V) {
   const auto Mentions = mentionsOf(Flow, V);
   return !Mentions.empty() && llvm::all_of(Mentions, [&](const auto *Each) {
     return isConverted(Flow, Each);
@@ -93,21 +88,22 @@ static bool isAlwaysConverted(const flow::ControlFlow &Flow, const Expr *Blob) {
 
 /// An operation writes into the memory through the tensor: a converted copy
 /// would take that in its place.
-static bool isWritten(const Execution &Entry, const BorrowEvent &Blob) {
-  const flow::ControlFlow *Flow = Blob.In->Flow;
-  const VarDecl *V = Flow ? declaredWith(*Flow, Blob.Site) : nullptr;
-  return V && llvm::any_of(Entry.events<WriteEvent>(), [&](const auto &Write) {
-           return !Write.IsPointer &&
-                  llvm::any_of(Write.Places, [&](PlaceId P) {
-                    return Entry.places().variable(P) == V;
-                  });
-         });
+static bool isWritten(const Execution &Entry, const VarDecl *V) {
+  return llvm::any_of(Entry.events<WriteEvent>(), [&](const auto &Write) {
+    return !Write.IsPointer && llvm::any_of(Write.Places, [&](PlaceId P) {
+      return Entry.places().variable(P) == V;
+    });
+  });
 }
 
 static bool isTypeNeeded(const Execution &Entry, const BorrowEvent &Blob) {
   const flow::ControlFlow *Flow = Blob.In->Flow;
-  return !(Flow && isAlwaysConverted(*Flow, Blob.Site)) &&
-         !isWritten(Entry, Blob);
+  if (!Flow)
+    return true;
+  if (isConverted(*Flow, Blob.Site))
+    return false;
+  const VarDecl *V = declaredWith(*Flow, Blob.Site);
+  return !V || (!isAlwaysConverted(*Flow, V) && !isWritten(Entry, V));
 }
 
 std::vector<MistypedBlob> mistypedBlobs(Program &Program) {

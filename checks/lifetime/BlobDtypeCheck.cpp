@@ -67,6 +67,11 @@ static const Expr *writtenConstant(const Expr *E, llvm::StringRef Scalar) {
   return IsTwice ? nullptr : Result;
 }
 
+static SourceLocation behind(const Program &Program, SourceLocation Token) {
+  return Lexer::getLocForEndOfToken(Token, 0, Program.sourceManager(),
+                                    Program.context().getLangOpts());
+}
+
 static bool isWritten(const Expr *Argument) {
   return !isa<CXXDefaultArgExpr>(Argument);
 }
@@ -103,11 +108,8 @@ static std::vector<FixItHint> typeFixes(const Program &Program,
   if (!isa<CXXMemberCallExpr>(ast::strip(Options)) ||
       Options->getEndLoc().isMacroID())
     return {};
-  return {FixItHint::CreateInsertion(
-      Lexer::getLocForEndOfToken(Options->getEndLoc(), 0,
-                                 Program.sourceManager(),
-                                 Program.context().getLangOpts()),
-      ".dtype(" + Constant + ")")};
+  return {FixItHint::CreateInsertion(behind(Program, Options->getEndLoc()),
+                                     ".dtype(" + Constant + ")")};
 }
 
 /// And what follows goes on with the type that it has had: another one may not
@@ -120,11 +122,10 @@ static std::vector<FixItHint> fixes(const Program &Program,
   if (Result.empty() || !Found.IsTypeNeeded)
     return Result;
   const auto *Call = cast<CallExpr>(Found.Blob->Site);
-  const SourceLocation Behind = Lexer::getLocForEndOfToken(
-      Call->getRParenLoc(), 0, Program.sourceManager(),
-      Program.context().getLangOpts());
+  const SourceLocation Behind = behind(Program, Call->getRParenLoc());
   const std::string Conversion = ".to(" + Before + ")";
-  const CXXMemberCallExpr *Next = calledOn(*Found.Blob->In->Flow, Call);
+  const flow::ControlFlow *Flow = Found.Blob->In->Flow;
+  const CXXMemberCallExpr *Next = Flow ? calledOn(*Flow, Call) : nullptr;
   const torch::Operation *Op = Next ? torch::classify(Next).Op : nullptr;
   if (Op && torch::copiesElements(*Op) && Next->getEndLoc().isFileID() &&
       !llvm::any_of(Next->arguments(), isWritten))
