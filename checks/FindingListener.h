@@ -3,8 +3,8 @@
 #ifndef TORCHTIDY_FINDINGLISTENER_H
 #define TORCHTIDY_FINDINGLISTENER_H
 
+#include "model/execution/Shortfall.h"
 #include "report/Finding.h"
-#include "clang/AST/Decl.h"
 #include "clang/Basic/SourceManager.h"
 
 namespace torchtidy {
@@ -22,10 +22,8 @@ public:
   virtual void found(const model::Finding &Finding,
                      const clang::SourceManager &SM) = 0;
 
-  /// Not all of the function was looked at, for its size: see
-  /// model::Program::Shortfall.
-  virtual void leftOut(const clang::FunctionDecl &Function,
-                       bool IsOfCallsOnly) {}
+  /// Not all of the function was looked at, for its size.
+  virtual void leftOut(const model::Shortfall &Left) {}
 
   /// Null if there is no listener.
   static FindingListener *current();

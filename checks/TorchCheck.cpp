@@ -41,7 +41,7 @@ public:
     FindingListener *Listener = FindingListener::current();
     if (Listener && !ShortfallsTold)
       for (const auto &Each : Model.shortfalls())
-        Listener->leftOut(*Each.Function, Each.IsOfCallsOnly);
+        Listener->leftOut(Each);
     ShortfallsTold = true;
   }
 

@@ -11,6 +11,14 @@ namespace torchtidy::model {
 /// smaller.
 static constexpr unsigned LesserDepths[] = {Supergraph::MaxDepth / 2, 1};
 
+/// A graph that is differentiated has more forward passes behind it than are
+/// told apart.
+static bool hasManyPasses(const Execution &Entry) {
+  return llvm::any_of(
+      Entry.events<BackwardEvent>(),
+      [](const BackwardEvent &Backward) { return Backward.Root.isFull(); });
+}
+
 Program::Program(ASTContext &Context) : Context(Context) {}
 
 Code &Program::code() {
@@ -39,7 +47,7 @@ llvm::ArrayRef<std::unique_ptr<Execution>> Program::executions() {
       return;
     Covered.insert(Root);
     if (!User->controlFlow(Root) || !Left) {
-      Shortfalls.push_back({Root, /*IsOfCallsOnly=*/false});
+      Shortfalls.push_back({Root, Shortfall::All});
       return;
     }
     auto Entry = Solve(Root, Supergraph::MaxDepth);
@@ -51,9 +59,11 @@ llvm::ArrayRef<std::unique_ptr<Execution>> Program::executions() {
         Entry = Solve(Root, Depth);
       }
       const bool IsDone = Entry->isComplete();
-      Shortfalls.push_back({Root, /*IsOfCallsOnly=*/IsDone});
+      Shortfalls.push_back({Root, IsDone ? Shortfall::Calls : Shortfall::All});
       if (!IsDone)
         return;
+    } else if (hasManyPasses(*Entry)) {
+      Shortfalls.push_back({Root, Shortfall::Passes});
     }
     Covered.insert(Entry->graph().covered().begin(),
                    Entry->graph().covered().end());

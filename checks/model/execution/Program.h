@@ -4,6 +4,7 @@
 #define TORCHTIDY_EXECUTION_PROGRAM_H
 
 #include "model/execution/Execution.h"
+#include "model/execution/Shortfall.h"
 #include "clang/AST/ASTContext.h"
 
 namespace torchtidy::model {
@@ -27,12 +28,6 @@ public:
   /// The work that all entries of a file may take; those that come after it are
   /// left out.
   static constexpr unsigned long MaxWork = 10 * Execution::MaxWork;
-  /// A function of which not all was looked at.
-  struct Shortfall {
-    const clang::FunctionDecl *Function;
-    /// The function itself was, and not all that it calls was followed.
-    bool IsOfCallsOnly;
-  };
   /// Of the entries, once they have been asked for.
   llvm::ArrayRef<Shortfall> shortfalls() const { return Shortfalls; }
   /// Those whose cost somebody bears: all but those that begin in a test.

@@ -75,7 +75,7 @@ TEST(Growth, ABoundEndsTheWork) {
   EXPECT_EQ(User.executions().front()->root().Function, M.function("other"));
   ASSERT_EQ(User.shortfalls().size(), 1u);
   EXPECT_EQ(User.shortfalls().front().Function, M.function("f"));
-  EXPECT_FALSE(User.shortfalls().front().IsOfCallsOnly);
+  EXPECT_EQ(User.shortfalls().front().Left, Shortfall::All);
   EXPECT_FALSE(User.isComplete());
 }
 
@@ -101,7 +101,30 @@ TEST(Growth, WhereAllCallsAreTooManyFewerAreFollowed) {
   EXPECT_TRUE((*Fan)->isComplete());
   EXPECT_GT((*Fan)->graph().frames().size(), 20u);
   ASSERT_EQ(User.shortfalls().size(), 1u);
-  EXPECT_TRUE(User.shortfalls().front().IsOfCallsOnly);
+  EXPECT_EQ(User.shortfalls().front().Left, Shortfall::Calls);
+}
+
+/// The shortfalls of a loss behind so many layers, one after the other.
+std::vector<Shortfall::Kind> leftBehindLayers(unsigned Layers) {
+  Model M("void f(torch::Tensor x) {\ntorch::nn::Linear net(8, 8);\n" +
+          repeated(Layers, "x = net(x);\n") + "x.sum().backward(); }\n");
+  EXPECT_TRUE(M.isRead());
+  Program User(M.context());
+  EXPECT_EQ(User.executions().size(), 1u);
+  std::vector<Shortfall::Kind> Result;
+  for (const Shortfall &Each : User.shortfalls())
+    Result.push_back(Each.Left);
+  return Result;
+}
+
+TEST(Growth, PassesOfADeepNetworkAreToldApart) {
+  EXPECT_TRUE(leftBehindLayers(300).empty());
+}
+
+TEST(Growth, WhereThereAreTooManyPassesThatIsTold) {
+  const auto Left = leftBehindLayers(1100);
+  ASSERT_EQ(Left.size(), 1u);
+  EXPECT_EQ(Left.front(), Shortfall::Passes);
 }
 
 } // namespace

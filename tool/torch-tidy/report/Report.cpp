@@ -140,17 +140,27 @@ void explainMissingHeaders(const MissingHeaders &Missing, bool AreInferred,
                    "are gone; --extra-arg=-isystem<folder> adds to it\n");
 }
 
+StringRef whatIsLeftOut(const Shortfall &Each) {
+  switch (Each.Left) {
+  case model::Shortfall::Calls:
+    return "was analysed without some of the functions that it calls: with all "
+           "of them it is too large";
+  case model::Shortfall::Passes:
+    return "trains with more forward passes than are told apart: what depends "
+           "on which networks they are of is not told";
+  case model::Shortfall::All:
+    break;
+  }
+  return Each.IsTemplate
+             ? "was left out: nothing here instantiates the template"
+             : "was left out: it is too large to analyse";
+}
+
 void explainShortfalls(ArrayRef<Shortfall> Shortfalls) {
   constexpr size_t Shown = 10;
   for (const Shortfall &Each : Shortfalls.take_front(Shown))
-    note()
-        << Each.Place << ": '" << Each.Name
-        << (Each.IsOfCallsOnly
-                ? "' was analysed without some of the functions that it calls: "
-                  "with all of them it is too large\n"
-            : Each.IsTemplate
-                ? "' was left out: nothing here instantiates the template\n"
-                : "' was left out: it is too large to analyse\n");
+    note() << Each.Place << ": '" << Each.Name << "' " << whatIsLeftOut(Each)
+           << '\n';
   if (Shortfalls.size() > Shown)
     note() << Shortfalls.size() - Shown
            << " more functions were not analysed in full\n";

@@ -44,8 +44,7 @@ struct Shortfall {
   /// "file:line".
   std::string Place;
   std::string Name;
-  /// It was, but for the functions that it calls.
-  bool IsOfCallsOnly = false;
+  model::Shortfall::Kind Left = model::Shortfall::All;
   /// Nothing in the file instantiates it, and Clang makes no control flow graph
   /// of what depends on its arguments. Otherwise it is too large.
   bool IsTemplate = false;
@@ -68,8 +67,7 @@ class EvidenceCollector : public FindingListener {
 public:
   void found(const model::Finding &Finding,
              const clang::SourceManager &SM) override;
-  void leftOut(const clang::FunctionDecl &Function,
-               bool IsOfCallsOnly) override;
+  void leftOut(const model::Shortfall &Left) override;
   std::vector<Evidence> take() { return std::move(All); }
   std::vector<Shortfall> takeShortfalls() { return std::move(Shortfalls); }
   const Silenceable &silenceable() const { return OfComments; }

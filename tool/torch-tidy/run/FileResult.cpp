@@ -96,7 +96,7 @@ void visit(Stream &S, FileResult &Result, List &Findings) {
   S.list(Result.Shortfalls, [&](Shortfall &Each) {
     S.text(Each.Place);
     S.text(Each.Name);
-    S.integer(Each.IsOfCallsOnly);
+    S.integer(Each.Left);
     S.integer(Each.IsTemplate);
   });
   S.list(Result.Hidden, [&](HiddenCode &Each) {

@@ -5,7 +5,7 @@ namespace torchtidy::model {
 
 bool AutogradHistory::addOrigin(OriginId Origin) {
   // Nothing is added to a full set that says that there are more.
-  if (ManyOrigins && Origins.size() >= MaxOrigins)
+  if (isFull())
     return false;
   auto It = llvm::lower_bound(Origins, Origin);
   if (It != Origins.end() && *It == Origin)

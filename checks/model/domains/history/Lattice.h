@@ -60,7 +60,7 @@ struct AutogradHistory {
   /// Of the tensor whose storage it shares: the histories that it can have.
   /// None: of no other. Unknown: perhaps of no other.
   uint8_t BaseHistory = 0;
-  /// More origins than are kept: assume any.
+  /// More origins than are kept, or code that was not understood: assume any.
   bool ManyOrigins = false;
   /// The forward passes, operations and stores that the value was computed
   /// from.
@@ -71,10 +71,13 @@ struct AutogradHistory {
   /// The allocations that the graph behind it may have saved for backward().
   AllocationSet Saved;
 
-  static constexpr unsigned MaxOrigins = 64;
+  /// A network of 200 residual blocks makes as many passes.
+  static constexpr unsigned MaxOrigins = 1024;
 
   bool addOrigin(OriginId Origin);
   bool hasOrigin(OriginId Origin) const;
+  /// There are more than are kept.
+  bool isFull() const { return ManyOrigins && Origins.size() >= MaxOrigins; }
   /// Computed from what From was computed from, too.
   void takeOrigins(const AutogradHistory &From) {
     for (OriginId Id : From.Origins)
