@@ -35,6 +35,16 @@ enum class ShapeRule : uint8_t {
   Number,
   /// The first dimension, or one that is named, goes: x[i], select.
   Selected,
+  /// A dimension that is named gets another size: narrow, index_select.
+  Resized,
+  /// What the list of indices leaves: index({0, Slice(), None}).
+  Indexed,
+  /// The product of two matrices: mm.
+  MatrixProduct,
+  /// Of as many as there are: bmm.
+  BatchedProduct,
+  /// Of vectors, matrices or many of them: matmul.
+  AnyProduct,
 };
 ShapeRule shapeRule(const Operation &Op);
 

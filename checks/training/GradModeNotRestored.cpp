@@ -65,10 +65,23 @@ private:
     return Mode & (mode::On | mode::Inherited);
   }
 
+  /// A guard that begins only behind Off restores what Off has set.
+  bool restoresOff(const GradModeChangeEvent &Change) const {
+    if (Change.By != GradModeBy::GuardEnds || !Change.Guard)
+      return false;
+    Nodes Begins;
+    for (const GradModeChangeEvent &Begin : Entry.events<GradModeChangeEvent>())
+      if (Begin.By == GradModeBy::GuardBegins && Begin.Guard == Change.Guard &&
+          Begin.In == Change.In)
+        Begins.insert(Begin.Point);
+    return !Begins.empty() &&
+           !model::reaches(Entry, Off.Point, Change.Point, Begins);
+  }
+
   void collect() {
     for (const GradModeChangeEvent &Change :
          Entry.events<GradModeChangeEvent>())
-      if (&Change != &Off && mayBeOn(Change.Mode)) {
+      if (&Change != &Off && mayBeOn(Change.Mode) && !restoresOff(Change)) {
         Changes.insert(Change.Point);
         for (Node N : decidersOf(Entry, Change, Use))
           Changes.insert(N);

@@ -20,13 +20,14 @@ bool OperationCall::isFactory() const {
 
 llvm::ArrayRef<DomainTransfer> domainTransfers() {
   // Whether a view is recorded depends on where its operand lies; what is told
-  // of memory names everything else. How large a storage is, its shape says.
+  // of memory names everything else. How large a storage is, its shape says,
+  // and that a tensor is no single number, which may lie on another device.
   static const DomainTransfer All[] = {
       {"modes", nullptr, modes::part, nullptr, nullptr, nullptr, nullptr},
-      {"device", device::initial, device::part, device::loaded,
-       device::operation, device::call, nullptr},
       {"shape", shape::initial, shape::part, nullptr, shape::operation,
        shape::call, shape::write},
+      {"device", device::initial, device::part, device::loaded,
+       device::operation, device::call, nullptr},
       {"extent", extent::initial, nullptr, nullptr, extent::operation,
        extent::call, nullptr},
       {"attributes", nullptr, nullptr, nullptr, attributes::operation,

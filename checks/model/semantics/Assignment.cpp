@@ -5,6 +5,7 @@
 #include "model/domains/loans/Transfer.h"
 #include "model/domains/saved/Transfer.h"
 #include "model/semantics/Autograd.h"
+#include "model/semantics/Detaching.h"
 #include "model/semantics/Operations.h"
 #include "model/semantics/Optimizers.h"
 #include "model/semantics/Registration.h"
@@ -195,6 +196,7 @@ void assign(Machine &M, const Expr *Site, const Expr *To, const Expr *From) {
     else
       M.storeWeak(P, Stored);
   }
+  detachThroughReference(M, To, From, Target.Objects);
   // The next one replaces a registered member, too: an iteration later.
   if (Replaces)
     M.state().Places[Target.Objects.front()].Registered = registered::Yes;

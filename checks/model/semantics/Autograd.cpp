@@ -1,6 +1,7 @@
 #include "model/semantics/Autograd.h"
 #include "model/semantics/Conditions.h"
 #include "torch/Members.h"
+#include "torch/Types.h"
 
 using namespace clang;
 
@@ -17,6 +18,21 @@ static void markBackwarded(Machine &M, OriginId Here, const Value &Root) {
   for (auto &[P, V] : M.state().Places)
     if (V.mayHaveGraph() && llvm::any_of(V.Origins, IsShared))
       V.addOrigin(Here);
+}
+
+/// backward() throws where there is no graph: what came from code that is not
+/// seen has one, if the program goes on.
+static void learnGraph(Machine &M, const Expr *Tensor) {
+  if (!torch::isTensor(Tensor->getType()))
+    return;
+  const PlaceSet Objects = M.objects(Tensor);
+  if (Objects.size() != 1 || M.places().isSummary(Objects.front()))
+    return;
+  const auto It = M.state().Places.find(Objects.front());
+  if (It == M.state().Places.end() || !(It->second.History & history::Unknown))
+    return;
+  uint8_t &History = It->second.History;
+  History = (History & history::Leaf) | history::Graph;
 }
 
 Denotation backward(Machine &M, const CallSite &Site) {
@@ -36,6 +52,8 @@ Denotation backward(Machine &M, const CallSite &Site) {
       E.Retain = Site.written(Retain);
     E.Origin = Here;
   });
+  if (Tensors)
+    learnGraph(M, Tensors);
   markBackwarded(M, Here, Root);
   return {};
 }

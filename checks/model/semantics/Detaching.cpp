@@ -163,6 +163,16 @@ void visitAlgorithm(Machine &M, const CallExpr *Call) {
     detachElements(M, Call, M.receiver(Container));
 }
 
+void detachThroughReference(Machine &M, const Expr *To, const Expr *From,
+                            const PlaceSet &Targets) {
+  const auto *Name = dyn_cast<DeclRefExpr>(ast::strip(To));
+  const auto *Reference = Name ? dyn_cast<VarDecl>(Name->getDecl()) : nullptr;
+  if (Reference && Reference->getType()->isReferenceType() &&
+      Targets.size() == 1 && M.places().isSummary(Targets.front()) &&
+      (!From || (isDetach(From) && mentions(From, Reference))))
+    M.discardHistory(Targets.front(), true);
+}
+
 static bool countsModulo(const Stmt *Condition) {
   auto IsModulo = [](const Stmt *Part) {
     const auto *Binary = dyn_cast<BinaryOperator>(Part);

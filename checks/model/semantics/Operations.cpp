@@ -7,6 +7,7 @@
 #include "model/domains/saved/Transfer.h"
 #include "model/semantics/Autocast.h"
 #include "model/semantics/Autograd.h"
+#include "model/semantics/Detaching.h"
 #include "model/semantics/Devices.h"
 #include "model/semantics/Layouts.h"
 #include "model/semantics/Optimizers.h"
@@ -78,6 +79,7 @@ static Denotation detachInPlace(Machine &M, const OperationCall &Call) {
     V.forgetNeeds();
     M.store(P, V);
   }
+  detachThroughReference(M, Target, nullptr, Detached);
   Denotation Result = M.denote(Target);
   // x.clone().detach_(): a temporary has no place that would say so.
   if (Result.Objects.empty()) {

@@ -16,8 +16,7 @@ struct Block : torch::nn::Module {
     register_module("norm", Norm);
     if (In != Out)
       Shortcut = register_module(
-          "shortcut",
-          torch::nn::Conv2d(torch::nn::Conv2dOptions(In, Out, 1)));
+          "shortcut", torch::nn::Conv2d(torch::nn::Conv2dOptions(In, Out, 1)));
   }
 
   torch::Tensor forward(torch::Tensor X) {
@@ -78,7 +77,10 @@ void train(std::shared_ptr<Net> Coarse, std::shared_ptr<Net> Fine,
     }
     Coarse->eval();
     Fine->eval();
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'Fine' is still in eval mode when the loop trains it again: its BatchNorm2d works as in evaluation from then on; call 'Fine->train()' before the next training pass [torch-eval-mode-not-restored]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'Fine' is still in eval mode
+    // when the loop trains it again: its BatchNorm2d works as in evaluation
+    // from then on; call 'Fine->train()' before the next training pass
+    // [torch-eval-mode-not-restored]
     torch::NoGradGuard Guard;
     std::cout << Fine->forward(Batches[0]).argmax(1).eq(Labels).sum()
               << Coarse->forward(Batches[0]).argmax(1).eq(Labels).sum();

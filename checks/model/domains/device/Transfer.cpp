@@ -321,7 +321,8 @@ static void place(const OperationCall &Call, Value &Result) {
   }
   Result.setDevice(Of.Same.result());
   const bool Keeps = torch::keepsDimensions(Op);
-  Result.Rank = getsDimensions(Call)   ? uint8_t(rank::Some)
+  const bool HasSome = Result.InShape.leastRank() > 0 || getsDimensions(Call);
+  Result.Rank = HasSome                ? uint8_t(rank::Some)
                 : !Keeps               ? uint8_t(rank::Unknown)
                 : Of.Rank & rank::Some ? uint8_t(rank::Some)
                                        : Of.Rank;

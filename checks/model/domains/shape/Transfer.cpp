@@ -5,6 +5,7 @@
 #include "torch/Factories.h"
 #include "torch/Shapes.h"
 #include "torch/Types.h"
+#include "torch/Views.h"
 
 using namespace clang;
 using torchtidy::torch::ShapeRule;
@@ -87,6 +88,16 @@ public:
       return number();
     case ShapeRule::Selected:
       return selected();
+    case ShapeRule::Resized:
+      return resized();
+    case ShapeRule::Indexed:
+      return indexed();
+    case ShapeRule::MatrixProduct:
+      return product(2);
+    case ShapeRule::BatchedProduct:
+      return product(3);
+    case ShapeRule::AnyProduct:
+      return product(std::nullopt);
     }
     return Shape::any();
   }
@@ -316,6 +327,62 @@ private:
     return Shape::partial(
         Of.first().from(1),
         Of.last().first(std::min(Least - 1, Of.last().count())));
+  }
+
+  /// narrow(1, 0, 4), slice(1, 0, 4), index_select(1, which).
+  Shape resized() {
+    if (const auto I = dimension(argument(0))) {
+      Sizes Result = Of.first();
+      Result.set(*I, Sizes::Any);
+      return Shape::whole(Result);
+    }
+    if (Of.rank())
+      return Shape::any();
+    // Which of the dimensions changes is not known; there are as many.
+    return Shape::partial(Sizes().first(std::max(Of.leastRank(), 1u)), {});
+  }
+
+  /// Dimensions that are not indexed stay behind those that are.
+  Shape indexed() {
+    const auto Indices = torch::indicesOf(Call.Call);
+    if (!Indices || llvm::any_of(*Indices, [](const torch::Index &Each) {
+          return Each.Is == torch::Index::Rest;
+        }))
+      return Shape::any();
+    Sizes Result;
+    unsigned Taken = 0;
+    for (const torch::Index &Each : *Indices) {
+      Taken += Each.Is != torch::Index::NewDimension;
+      if (Each.Is == torch::Index::NewDimension)
+        Result.append(1);
+      else if (Each.Is == torch::Index::Several)
+        Result.append(Sizes::Any);
+    }
+    if (!Of.rank())
+      return Shape::partial(Result.then(Of.first().from(Taken)), {});
+    return *Of.rank() < Taken
+               ? Shape::any()
+               : Shape::whole(Result.then(Of.first().from(Taken)));
+  }
+
+  /// Of two operands with Rank dimensions each. Nothing: as many as they have,
+  /// where there are at least two; the other sizes are broadcast.
+  Shape product(std::optional<unsigned> Rank) {
+    if (Call.Values.size() < 2)
+      return Shape::any();
+    const Shape With = orAny(Call.Values[1].InShape);
+    const Sizes A = Of.last(), B = With.last();
+    Sizes Last;
+    Last.append(B[0]);
+    Last.append(A[1]);
+    if (!Rank) {
+      if (Of.leastRank() < 2 || With.leastRank() < 2)
+        return Shape::any();
+      if (!Of.rank() || !With.rank())
+        return Shape::partial({}, Last);
+      Rank = std::max(*Of.rank(), *With.rank());
+    }
+    return Shape::whole(Last.first(*Rank).reversed());
   }
 
   Machine &M;
