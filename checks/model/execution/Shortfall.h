@@ -17,8 +17,9 @@ struct Shortfall {
     All,
     /// The function itself was looked at, and not all that it calls.
     Calls,
-    /// All was followed, and there are more forward passes behind a graph than
-    /// are told apart: what asks which networks are trained is quiet.
+    /// All was followed, and there are more forward passes and first operations
+    /// behind a backward() than are told apart: what asks which networks are
+    /// trained is quiet.
     Passes,
   } Left;
 };

@@ -146,8 +146,8 @@ StringRef whatIsLeftOut(const Shortfall &Each) {
     return "was analysed without some of the functions that it calls: with all "
            "of them it is too large";
   case model::Shortfall::Passes:
-    return "trains with more forward passes than are told apart: what depends "
-           "on which networks they are of is not told";
+    return "has more behind a backward() than is told apart: what depends on "
+           "which networks it reaches is not told";
   case model::Shortfall::All:
     break;
   }
