@@ -51,6 +51,8 @@ std::vector<std::string> valuesOf(StringRef Name) {
     return {"0", "1", "2"};
   if (Name == "format")
     return {"text", "sarif", "github", "gitlab", "jsonl", "junit"};
+  if (Name == "color")
+    return {"auto", "always", "never"};
   if (Name == "list-checks")
     return {"table", "json"};
   if (Name == "completions")

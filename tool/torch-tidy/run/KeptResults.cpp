@@ -116,7 +116,10 @@ std::string KeptResults::key(const std::string &Source,
     Hash.add(Definition);
   }
   const auto AddOptions = [&](StringRef File) {
-    Hash.add(tidy::configurationAsText(Context.getOptionsForFile(File)));
+    tidy::ClangTidyOptions Its = Context.getOptionsForFile(File);
+    // A matter of what prints.
+    Its.UseColor.reset();
+    Hash.add(tidy::configurationAsText(Its));
   };
   AddOptions(absoluteIn(Here, Source));
   for (const tidy::FileFilter &Filter : Context.getGlobalOptions().LineFilter) {
