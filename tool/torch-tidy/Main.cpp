@@ -204,6 +204,7 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   if (!Sources.Usable.empty())
     Done = runChecks(MakeContext, *Commands.Database, Sources.Usable, FS,
                      Settings);
+  tellWatched(Done.UserFiles);
   Done.ThisPart = std::move(Part);
   if (!Line.Times.empty()) {
     for (const auto &[Source, Seconds] : Done.Seconds)

@@ -133,7 +133,8 @@ cl::opt<std::string>
 cl::opt<bool> Watch(
     "watch", cl::cat(OurCategory),
     cl::desc("Analyse again whenever a source, a header or a .clang-tidy\n"
-             "of the project changes, until Ctrl-C."));
+             "of the project changes, or a header outside of it that\n"
+             "a source includes, until Ctrl-C."));
 cl::opt<std::string> StdinFilename(
     "stdin-filename", cl::value_desc("filename"), cl::cat(OurCategory),
     cl::desc("Analyse the text on standard input as if it were in this\n"
