@@ -109,12 +109,12 @@ private:
 
 /// Prints the findings as clang-tidy does, and applies fixes. Takes those that
 /// are fixed out of Remaining. Executable: of the program, beside which the
-/// pages lie that names of checks lead to. Returns how many findings count as
-/// errors.
-static unsigned handle(const Findings &All, ClangTidyContext &Context,
-                       FixBehaviour Fix, bool Prints, bool Quiet,
-                       Findings &Remaining, StringRef Executable,
-                       IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
+/// pages lie that names of checks lead to.
+static void handle(const Findings &All, ClangTidyContext &Context,
+                   FixBehaviour Fix, bool Prints, bool Quiet,
+                   Findings &Remaining, StringRef Executable,
+                   IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
+  // Of all, also of those that are fixed.
   unsigned WarningsAsErrors = 0;
   std::optional<Edits> Wanted;
   FileModes Modes;
@@ -153,7 +153,6 @@ static unsigned handle(const Findings &All, ClangTidyContext &Context,
   Output.reset();
   if (Said)
     concludeFixes(Said->end(), Remaining, *Wanted, Quiet);
-  return WarningsAsErrors;
 }
 
 /// False where something cannot be written, which has been said then.
@@ -235,12 +234,15 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
       Line.Output == Format::Text && !Line.Statistics && !Line.ShowFixes;
   // What is fixed fails nothing; it is reported all the same.
   Findings Remaining = All;
-  const unsigned WarningsAsErrors =
-      handle(All, Context,
-             !MayFix         ? FB_NoFix
-             : Line.FixNotes ? FB_FixNotes
-                             : FB_Fix,
-             PrintsFindings, Line.Quiet, Remaining, Given.Executable, FS);
+  handle(All, Context,
+         !MayFix         ? FB_NoFix
+         : Line.FixNotes ? FB_FixNotes
+                         : FB_Fix,
+         PrintsFindings, Line.Quiet, Remaining, Given.Executable, FS);
+  const auto WarningsAsErrors =
+      llvm::count_if(Remaining, [](const ClangTidyError &Each) {
+        return Each.IsWarningAsError;
+      });
   if (Line.ShowFixes && !Done.Signal &&
       !showFixes(All, Line.FixNotes, Context, FS))
     return 1;
