@@ -68,6 +68,7 @@ def main() -> None:
     waiting = "Ctrl-C ends it"
     first = terminal.until(waiting)
     print("found:", "[torch-missing-zero-grad]" in first)
+    print("no note on each change:", "--explain" not in first)
     print("files:", "watching 3 files" in first)
 
     (folder / "notes.txt").write_text("no source")

@@ -131,7 +131,7 @@ void tellWatched(const std::set<std::string> &Files) {
   raw_fd_ostream OS(Told, /*shouldClose=*/false);
   for (const std::string &File : Files)
     OS << File << '\0';
-  // Then it is watched less.
+  // Where that fails, less is watched.
   OS.flush();
   OS.clear_error();
 }
