@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs a command as a terminal does, and prints what it writes there.
 
-    terminal.py [--interrupt TEXT [--signal NAME]] [--columns N] -- COMMAND...
+    terminal.py [--interrupt TEXT [--signal NAME]] [--columns N] [--output] -- COMMAND...
 
-Standard error is a terminal; standard output goes where this script's goes. Each line
-that is written over another is printed as a line of its own. With --interrupt the signal
-(default INT, Ctrl-C) goes to all processes of the command once TEXT has been written.
+Standard error is a terminal; standard output goes where this script's goes, or with --output
+to the terminal too. Each line that is written over another is printed as a line of its own.
+With --interrupt the signal (default INT, Ctrl-C) goes to all processes of the command once
+TEXT has been written.
 Says "exit code N", and "left behind" when a process of the command has outlived it.
 """
 
@@ -28,11 +29,13 @@ def main() -> None:
     parser.add_argument("--only", action="store_true",
                         help="the signal goes to the command's first process only")
     parser.add_argument("--columns", type=int, default=100)
+    parser.add_argument("--output", action="store_true", help="standard output too is a terminal")
     parser.add_argument("command", nargs="+")
     arguments = parser.parse_args()
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, arguments.columns, 0, 0))
     process = subprocess.Popen(arguments.command, stderr=theirs, start_new_session=True,
+                               stdout=theirs if arguments.output else None,
                                env={**os.environ, "TERM": "xterm"})
     os.close(theirs)
     seen, is_sent, limit = b"", False, time.monotonic() + 300

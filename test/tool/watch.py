@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`torch-tidy --watch` on a terminal, as somebody who edits uses it: each edit is analysed, a
-header's too, and Ctrl-C ends it.
+header's too, also of one outside of the project, and Ctrl-C ends it.
 
     watch.py TORCH-TIDY FOLDER -- FLAGS...
 """
@@ -18,11 +18,14 @@ HEADER = """#pragma once
 #include <torch/torch.h>
 inline void apply(torch::optim::SGD &optimizer) { optimizer.step(); }
 """
+OUTSIDE = "inline void finish(torch::optim::SGD &optimizer) {}\n"
 SOURCE = """#include "apply.h"
+#include "../shared/finish.impl"
 void train(torch::nn::Linear net, torch::optim::SGD &optimizer, torch::Tensor input) {
   for (int i = 0; i < 9; ++i) {
     net->forward(input).sum().backward();
     apply(optimizer);
+    finish(optimizer);
   }
 }
 """
@@ -55,6 +58,9 @@ def main() -> None:
     folder = Path(place)
     folder.mkdir(parents=True)
     (folder / ".git").mkdir()
+    outside = folder.parent / "shared" / "finish.impl"
+    outside.parent.mkdir()
+    outside.write_text(OUTSIDE)
     (folder / "apply.h").write_text(HEADER)
     (folder / "train.cpp").write_text(SOURCE)
     (folder / "notes.txt").write_text("")
@@ -62,7 +68,8 @@ def main() -> None:
     waiting = "Ctrl-C ends it"
     first = terminal.until(waiting)
     print("found:", "[torch-missing-zero-grad]" in first)
-    print("files:", "watching 2 files" in first)
+    print("no note on each change:", "--explain" not in first)
+    print("files:", "watching 3 files" in first)
 
     (folder / "notes.txt").write_text("no source")
     (folder / "apply.h").write_text(HEADER.replace("{ optimizer.step(); }", CLEARED))
@@ -71,6 +78,13 @@ def main() -> None:
 
     (folder / "train.cpp").write_text(SOURCE.replace("apply(", "optimizer.step(); //"))
     print("again:", "[torch-missing-zero-grad]" in terminal.until(waiting))
+
+    outside.write_text(OUTSIDE.replace("{}", "{ optimizer.zero_grad(); }"))
+    print("outside:", "/shared/finish.impl' has changed" in (text := terminal.until(waiting)))
+    print("mended:", "[torch-missing-zero-grad]" not in text)
+
+    (folder / "kernel.cu").write_text("")
+    print("CUDA:", "/kernel.cu' has changed" in terminal.until(waiting))
 
     os.killpg(terminal.process.pid, signal.SIGINT)
     print("exit code", terminal.process.wait(60))

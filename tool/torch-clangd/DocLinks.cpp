@@ -1,4 +1,5 @@
 #include "DocLinks.h"
+#include "FixTitles.h"
 #include "report/Uri.h"
 #include "llvm/Support/Path.h"
 
@@ -40,7 +41,8 @@ void DocLinks::write_impl(const char *Data, size_t Size) {
       break;
     if (Rest.size() < Length)
       return;
-    const std::string Body = linked(Rest.take_front(Length), PageFolder);
+    const std::string Body =
+        withFixTitles(linked(Rest.take_front(Length), PageFolder));
     To << Header << Body.size() << HeaderEnd << Body;
     To.flush();
     Pending = Rest.drop_front(Length).str();

@@ -9,7 +9,8 @@ namespace torchtidy::tool {
 
 /// Stands before the output of the language server. clangd takes every check
 /// for one of LLVM's and links to its site, where there are no torch checks:
-/// here such a link becomes one to the page that is installed.
+/// here such a link becomes one to the page that is installed. Titles of fixes
+/// are those of FixTitles.
 class DocLinks : public llvm::raw_ostream {
 public:
   /// PageFolder: of the pages, <check>.md. Absolute.

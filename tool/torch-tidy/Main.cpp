@@ -1,5 +1,6 @@
 // torch-tidy: clang-tidy's command line with the torch checks built in.
 #include "CheckNames.h"
+#include "Colors.h"
 #include "Config.h"
 #include "Explain.h"
 #include "ListChecks.h"
@@ -78,6 +79,21 @@ public:
 
 private:
   std::shared_ptr<ClangTidyOptionsProvider> Base;
+};
+
+/// For what prints the findings: where neither the command line nor a file says
+/// anything about colours, the environment does. Not for the analysis, whose
+/// results are kept by all options.
+class PrintingOptionsProvider : public SharedOptionsProvider {
+public:
+  using SharedOptionsProvider::SharedOptionsProvider;
+  std::vector<OptionsSource> getRawOptions(StringRef File) override {
+    std::vector<OptionsSource> All = SharedOptionsProvider::getRawOptions(File);
+    ClangTidyOptions Weakest;
+    Weakest.UseColor = hasColors(outs());
+    All.insert(All.begin(), {Weakest, "environment"});
+    return All;
+  }
 };
 
 /// What a file takes whose headers have to be parsed in full.
@@ -176,16 +192,19 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
         std::make_unique<SharedOptionsProvider>(Shared),
         Line.AnalyzerAlphaCheckers, Line.ModuleHeadersParsing);
   };
-  std::unique_ptr<ClangTidyContext> Context = MakeContext();
+  ClangTidyContext Context(std::make_unique<PrintingOptionsProvider>(Shared),
+                           Line.AnalyzerAlphaCheckers,
+                           Line.ModuleHeadersParsing);
   // handleErrors() needs an engine to ask for colors.
   clang::DiagnosticsEngine Diagnostics(new clang::DiagnosticIDs,
                                        new clang::DiagnosticOptions,
                                        new clang::IgnoringDiagConsumer);
-  Context->setDiagnosticsEngine(&Diagnostics);
+  Context.setDiagnosticsEngine(&Diagnostics);
   RunResult Done;
   if (!Sources.Usable.empty())
     Done = runChecks(MakeContext, *Commands.Database, Sources.Usable, FS,
                      Settings);
+  tellWatched(Done.UserFiles);
   Done.ThisPart = std::move(Part);
   if (!Line.Times.empty()) {
     for (const auto &[Source, Seconds] : Done.Seconds)
@@ -204,7 +223,7 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   return conclude(Line,
                   {std::move(Done), Sources.Usable, AllAnalysed,
                    Commands.AreInferred, std::move(Selected), Executable},
-                  *Context, FS);
+                  Context, FS);
 }
 
 /// The file whose configuration is looked at before all others. It need not be

@@ -15,7 +15,11 @@ inline llvm::raw_ostream &warning() {
   return llvm::WithColor::warning(llvm::errs(), "torch-tidy");
 }
 inline llvm::raw_ostream &note() {
-  return llvm::WithColor::note(llvm::errs(), "torch-tidy");
+  // LLVM's black cannot be read on black. This is what Clang's notes have.
+  return llvm::WithColor(llvm::errs() << "torch-tidy: ",
+                         llvm::raw_ostream::CYAN, /*Bold=*/true)
+             .get()
+         << "note: ";
 }
 
 /// "1 finding", "2 findings".

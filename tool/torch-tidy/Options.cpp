@@ -1,5 +1,6 @@
 #include "Options.h"
 #include "CheckNames.h"
+#include "Colors.h"
 #include "CommandLine.h"
 #include "Levels.h"
 #include "Messages.h"
@@ -132,7 +133,8 @@ cl::opt<std::string>
 cl::opt<bool> Watch(
     "watch", cl::cat(OurCategory),
     cl::desc("Analyse again whenever a source, a header or a .clang-tidy\n"
-             "of the project changes, until Ctrl-C."));
+             "of the project changes, or a header outside of it that\n"
+             "a source includes, until Ctrl-C."));
 cl::opt<std::string> StdinFilename(
     "stdin-filename", cl::value_desc("filename"), cl::cat(OurCategory),
     cl::desc("Analyse the text on standard input as if it were in this\n"
@@ -254,8 +256,8 @@ cl::opt<std::string> LineFilter(
              "   {\"name\":\"file2.h\"}]"));
 cl::opt<bool>
     UseColor("use-color", cl::cat(TidyCategory),
-             cl::desc("Use colors, or not. If not set: where standard output\n"
-                      "is a terminal that has them. Overrides 'UseColor'."));
+             cl::desc("--use-color: as --color=always, --use-color=false: as\n"
+                      "--color=never. Overrides 'UseColor'."));
 cl::opt<bool>
     Quiet("quiet", cl::cat(TidyCategory),
           cl::desc("Do not print statistics: suppressed warnings,\n"
@@ -430,6 +432,7 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
     return std::nullopt;
   }
 
+  addColorOption(OurCategory);
   static cl::extrahelp Help(Footer);
   const cl::OptionCategory *Shown[] = {&OurCategory, &TidyCategory};
   cl::HideUnrelatedOptions(Shown);
@@ -526,6 +529,8 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
     }
     Result.ListChecks = Style;
   }
+  if (!readColorOption(Result.UseColor))
+    return std::nullopt;
   if (PluginFailed || !readLevel(Level, Result.Level) ||
       !readLevel(FailOn, Result.FailOn))
     return std::nullopt;

@@ -20,12 +20,19 @@ struct OptionText {
   std::string Help;
   /// The values that there are, if they can be listed.
   std::vector<std::string> Values;
+  /// The next word is its value where no "=" is.
+  bool NeedsValue = false;
 
   /// "-p", "--level"
   std::string dashed() const { return (Name.size() == 1 ? "-" : "--") + Name; }
+  bool takesFolder() const { return Value == "folder" || Name == "p"; }
   bool takesPath() const {
-    return Value == "filename" || Value == "folder" || Name == "p" ||
-           Name == "config-file" || Name == "vfsoverlay";
+    return takesFolder() || StringRef(Value).ends_with("filename") ||
+           Value == "file" || Value == "prefix" || Name == "config-file";
+  }
+  /// Values with commas between.
+  bool isList() const {
+    return Name == "checks" || Name == "warnings-as-errors";
   }
   /// The first sentence, on one line.
   std::string brief() const {
@@ -51,6 +58,11 @@ std::vector<std::string> valuesOf(StringRef Name) {
     return {"0", "1", "2"};
   if (Name == "format")
     return {"text", "sarif", "github", "gitlab", "jsonl", "junit"};
+  if (Name == "color")
+    return {"auto", "always", "never"};
+  if (Name == "format-style")
+    return {"none",    "file",   "llvm",      "google", "chromium",
+            "mozilla", "webkit", "microsoft", "gnu"};
   if (Name == "list-checks")
     return {"table", "json"};
   if (Name == "completions")
@@ -79,6 +91,7 @@ std::vector<OptionText> allOptions() {
       if (!Shown.empty() || Each.getValueExpectedFlag() == cl::ValueRequired)
         To.Value = Shown.empty() ? "value" : Shown.str();
     }
+    To.NeedsValue = Each.getValueExpectedFlag() == cl::ValueRequired;
     To.Values = valuesOf(To.Name);
     Result.push_back(std::move(To));
   }
@@ -99,34 +112,100 @@ std::string quoted(StringRef Text) {
   return Result + "'";
 }
 
+/// "--a | --b": of a case.
+std::string pattern(ArrayRef<OptionText> All,
+                    function_ref<bool(const OptionText &)> Are) {
+  std::string Result;
+  for (const OptionText &Each : All)
+    if (Are(Each))
+      Result += (Result.empty() ? "" : " | ") + Each.dashed();
+  return Result;
+}
+
 void writeBash(raw_ostream &OS) {
-  OS << "# Completes torch-tidy in bash. Written by torch-tidy itself.\n"
-        "_torch_tidy() {\n"
-        "  local line=${COMP_LINE:0:COMP_POINT} cur values\n"
-        "  cur=${line##*[[:space:]]}\n"
-        "  case $cur in\n";
+  const std::vector<OptionText> All = allOptions();
   std::string Names;
-  for (const OptionText &Each : allOptions()) {
+  for (const OptionText &Each : All)
     Names += (Names.empty() ? "" : " ") + Each.dashed() +
              (Each.Value.empty() || Each.Name.size() == 1 ? "" : "=");
+  // The words are taken from the line: bash parts them at "=" too, which is why
+  // what is completed after one begins behind it.
+  OS << R"(# Completes torch-tidy in bash. Written by torch-tidy itself.
+_torch_tidy() {
+  local line=${COMP_LINE:0:COMP_POINT} option='' value='' kind='' values='' head=''
+  local names=)"
+     << quoted(Names) << R"(
+  local -a words
+  COMPREPLY=()
+  read -ra words <<< "$line"
+  [[ $line == *[[:space:]] ]] && words+=('')
+  local cur=${words[-1]} before=${words[-2]}
+  [[ $before == -[!-]?* ]] && before=-$before
+  [[ ${words[1]} == merge && ${#words[@]} -gt 2 ]] && names='--fail-on='
+  if [[ " ${words[*]:1:${#words[@]}-2} " == *' -- '* ]]; then
+    kind=file value=$cur
+  elif [[ $cur == -*=* ]]; then
+    option=${cur%%=*} value=${cur#*=}
+    [[ $option == -[!-]?* ]] && option=-$option
+  else
+    case $before in
+      )"
+     << pattern(All, [](const OptionText &Each) { return Each.NeedsValue; })
+     << R"()
+        option=$before value=$cur ;;
+    esac
+  fi
+  case $option in
+    '') ;;
+)";
+  for (const OptionText &Each : All)
     if (!Each.Values.empty())
-      OS << "    " << Each.dashed()
-         << "=*) values=" << quoted(join(Each.Values, " ")) << " ;;\n";
-  }
-  OS << "    --*=* | [!-]* | '') mapfile -t COMPREPLY < <(compgen -f -- "
-        "\"${cur#--*=}\"); return ;;\n"
-        "    *)\n      mapfile -t COMPREPLY < <(compgen -W "
-     << quoted(Names)
-     << " -- \"$cur\")\n"
-        // As a file name "=" would be quoted.
-        "      compopt +o filenames\n"
-        "      [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
-        "      return ;;\n"
-        "  esac\n"
-        "  mapfile -t COMPREPLY < <(compgen -W \"$values\" -- "
-        "\"${cur#--*=}\")\n"
-        "}\n"
-        "complete -o filenames -F _torch_tidy torch-tidy\n";
+      OS << "    " << Each.dashed() << ") "
+         << (Each.isList() ? "kind=list " : "")
+         << "values=" << quoted(join(Each.Values, " ")) << " ;;\n";
+  OS << "    --diff) kind=revision ;;\n    "
+     << pattern(All, [](const OptionText &Each) { return Each.takesFolder(); })
+     << ") kind=folder ;;\n    "
+     << pattern(All,
+                [](const OptionText &Each) {
+                  return Each.takesPath() && !Each.takesFolder();
+                })
+     << R"() kind=file ;;
+  esac
+  # A quote that is open stays.
+  value=${value#[\"\']}
+  # Only where a file may stand: names with blanks are readline's business.
+  [[ $kind == file || ( -z $option && $cur != -* ) ]] || compopt +o default
+  if [[ $kind == file ]]; then
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$value")
+  elif [[ $kind == folder ]]; then
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -d -- "$value")
+  elif [[ $kind == list ]]; then
+    compopt -o nospace
+    [[ $value == *,* ]] && head=${value%,*},
+    value=${value##*,}
+    [[ $value == -* ]] && head+=- value=${value#-}
+    mapfile -t COMPREPLY < <(compgen -P "$head" -W "$values" -- "$value")
+  elif [[ $kind == revision ]]; then
+    # What else a branch may be called would mean something to the shell.
+    while read -r head; do
+      [[ $head == "$value"* && $head != *[!A-Za-z0-9._/@+-]* ]] && COMPREPLY+=("$head")
+    done < <(printf '%s\n' - HEAD; git for-each-ref --format='%(refname:short)' 2> /dev/null)
+  elif [[ -n $option ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$values" -- "$value")
+  elif [[ $cur == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$names" -- "$cur")
+    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace
+  else
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    [[ ${#words[@]} -eq 2 && merge == "$cur"* ]] && COMPREPLY+=(merge)
+  fi
+}
+complete -o default -F _torch_tidy torch-tidy
+)";
 }
 
 void writeZsh(raw_ostream &OS) {

@@ -1,10 +1,12 @@
 #include "report/Conclude.h"
 #include "Messages.h"
+#include "Registry.h"
 #include "clang-tidy/ClangTidy.h"
 #include "inputs/Tree.h"
 #include "report/Baseline.h"
 #include "report/Fixes.h"
 #include "report/Formats.h"
+#include "report/Links.h"
 #include "report/Locations.h"
 #include "report/Nolint.h"
 #include "report/Replace.h"
@@ -12,7 +14,9 @@
 #include "report/Sarif.h"
 #include "report/SourceText.h"
 #include "run/Merge.h"
+#include "run/Watch.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Process.h"
 #include <cstring>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -104,11 +108,13 @@ private:
 } // namespace
 
 /// Prints the findings as clang-tidy does, and applies fixes. Takes those that
-/// are fixed out of Remaining. Returns how many findings count as errors.
-static unsigned handle(const Findings &All, ClangTidyContext &Context,
-                       FixBehaviour Fix, bool Prints, bool Quiet,
-                       Findings &Remaining,
-                       IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
+/// are fixed out of Remaining. Executable: of the program, beside which the
+/// pages lie that names of checks lead to.
+static void handle(const Findings &All, ClangTidyContext &Context,
+                   FixBehaviour Fix, bool Prints, bool Quiet,
+                   Findings &Remaining, StringRef Executable,
+                   IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
+  // Of all, also of those that are fixed.
   unsigned WarningsAsErrors = 0;
   std::optional<Edits> Wanted;
   FileModes Modes;
@@ -129,9 +135,11 @@ static unsigned handle(const Findings &All, ClangTidyContext &Context,
     Shown = printable(std::move(Shown), FS);
   }
   outs().flush();
+  const bool Links = Prints && Context.getOptions().UseColor.value_or(false) &&
+                     terminalHasLinks();
   // It prints to standard output and to nothing else.
   std::optional<Diverted> Output, Said;
-  if (!Prints)
+  if (!Prints || Links)
     Output.emplace(STDOUT_FILENO);
   // But for the words about fixes, which name clang-tidy.
   if (Fix != FB_NoFix)
@@ -139,10 +147,12 @@ static unsigned handle(const Findings &All, ClangTidyContext &Context,
   handleErrors(Shown, Context, Fix, WarningsAsErrors, FS);
   Modes.restore();
   outs().flush();
+  if (Links)
+    outs() << withLinks(Output->end(), Executable);
+  outs().flush();
   Output.reset();
   if (Said)
     concludeFixes(Said->end(), Remaining, *Wanted, Quiet);
-  return WarningsAsErrors;
 }
 
 /// False where something cannot be written, which has been said then.
@@ -175,6 +185,16 @@ static int writeBaseline(const Options &Line, const Findings &All, bool InWhole,
     note() << "wrote " << counted(Known.size(), "finding") << " to '"
            << Line.WriteBaseline << "'\n";
   return 0;
+}
+
+/// How to read on, for somebody who looks at it.
+static void explainOne(const Findings &All) {
+  for (const ClangTidyError &Each : All)
+    if (findCheck(Each.DiagnosticName)) {
+      note() << "'torch-tidy --explain " << Each.DiagnosticName
+             << "' says why it matters, and shows an example\n";
+      return;
+    }
 }
 
 int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
@@ -210,15 +230,19 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
     writeFindings(outs(), Line.Output, All, Line.FailOn, FS);
   if (Line.Statistics && !Done.Signal)
     writeStatistics(outs(), Line.Output, All);
+  const bool PrintsFindings =
+      Line.Output == Format::Text && !Line.Statistics && !Line.ShowFixes;
   // What is fixed fails nothing; it is reported all the same.
   Findings Remaining = All;
-  const unsigned WarningsAsErrors =
-      handle(All, Context,
-             !MayFix         ? FB_NoFix
-             : Line.FixNotes ? FB_FixNotes
-                             : FB_Fix,
-             Line.Output == Format::Text && !Line.Statistics && !Line.ShowFixes,
-             Line.Quiet, Remaining, FS);
+  handle(All, Context,
+         !MayFix         ? FB_NoFix
+         : Line.FixNotes ? FB_FixNotes
+                         : FB_Fix,
+         PrintsFindings, Line.Quiet, Remaining, Given.Executable, FS);
+  const auto WarningsAsErrors =
+      llvm::count_if(Remaining, [](const ClangTidyError &Each) {
+        return Each.IsWarningAsError;
+      });
   if (Line.ShowFixes && !Done.Signal &&
       !showFixes(All, Line.FixNotes, Context, FS))
     return 1;
@@ -270,6 +294,10 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
                << Example << "' says what it means\n";
     }
   }
+  // Not anew at each change of a file.
+  if (!Line.Quiet && PrintsFindings && Example.empty() && !isWatched() &&
+      sys::Process::StandardErrIsDisplayed())
+    explainOne(Remaining);
   if (WarningsAsErrors) {
     ExitCode = 1;
     if (!Line.Quiet)

@@ -79,7 +79,27 @@ public:
   SmallString<128> Path;
 };
 
-bool printDiff(StringRef File, StringRef Before, StringRef After) {
+/// As git does.
+void printColored(StringRef Diff) {
+  // A line of the file may begin with dashes too.
+  bool IsHead = true;
+  for (const StringRef Line : llvm::split(Diff.rtrim('\n'), '\n')) {
+    IsHead &= !Line.starts_with("@@");
+    if (IsHead)
+      outs().changeColor(raw_ostream::SAVEDCOLOR, /*Bold=*/true);
+    else if (Line.starts_with("@@"))
+      outs().changeColor(raw_ostream::CYAN);
+    else if (Line.starts_with("-"))
+      outs().changeColor(raw_ostream::RED);
+    else if (Line.starts_with("+"))
+      outs().changeColor(raw_ostream::GREEN);
+    outs() << Line;
+    outs().resetColor() << '\n';
+  }
+}
+
+bool printDiff(StringRef File, StringRef Before, StringRef After,
+               bool HasColors) {
   const ErrorOr<std::string> Diff = sys::findProgramByName("diff");
   if (!Diff) {
     error() << "--show-fixes needs the program 'diff', which was not found\n";
@@ -98,12 +118,25 @@ bool printDiff(StringRef File, StringRef Before, StringRef After) {
   const std::string OldName = ("a/" + Name + End).str(),
                     NewName = ("b/" + Name + End).str();
   outs().flush();
+  // Not every diff(1) has colours of its own.
+  const Scratch Written("");
+  const std::optional<StringRef> ToFile[] = {
+      std::nullopt, StringRef(Written.Path), std::nullopt};
   // 1: they differ.
   const StringRef Words[] = {*Diff,     "-u",    "--label", OldName,
                              "--label", NewName, Old.Path,  New.Path};
-  const int Code = sys::ExecuteAndWait(*Diff, Words);
-  if (Code == 0 || Code == 1)
-    return true;
+  const int Code = sys::ExecuteAndWait(
+      *Diff, Words, /*Env=*/std::nullopt,
+      HasColors ? ArrayRef(ToFile) : ArrayRef<std::optional<StringRef>>());
+  if (Code == 0 || Code == 1) {
+    if (!HasColors)
+      return true;
+    if (const ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
+            MemoryBuffer::getFile(Written.Path)) {
+      printColored((*Text)->getBuffer());
+      return true;
+    }
+  }
   error() << "'" << *Diff << "' failed for '" << File << "' (--show-fixes)\n";
   return false;
 }
@@ -166,7 +199,9 @@ bool showFixes(const Findings &All, bool FromNotes, ClangTidyContext &Context,
     const StringRef Before = (*Text)->getBuffer();
     const std::optional<std::string> After =
         changed(File, Before, Here, Context);
-    if (!After || (*After != Before && !printDiff(File, Before, *After)))
+    if (!After || (*After != Before &&
+                   !printDiff(File, Before, *After,
+                              Context.getOptions().UseColor.value_or(false))))
       return false;
   }
   return true;

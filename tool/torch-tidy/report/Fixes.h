@@ -26,8 +26,9 @@ struct Edits {
 };
 
 /// --show-fixes: prints what --fix would do as one unified diff for each file,
-/// with paths from the current folder, for patch -p1 and git apply. False where
-/// that fails, which has been said then.
+/// with paths from the current folder, for patch -p1 and git apply; on a
+/// terminal that has colours as git colours it. False where that fails, which
+/// has been said then.
 bool showFixes(const Findings &All, bool FromNotes,
                clang::tidy::ClangTidyContext &Context,
                llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> FS);

@@ -2,6 +2,7 @@
 #include "headers/Includes.h"
 #include "headers/PrecompiledHeader.h"
 #include "run/HiddenCode.h"
+#include "torch/Types.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "clang/Serialization/ASTDeserializationListener.h"
@@ -74,6 +75,27 @@ private:
   std::vector<uint64_t> &Ids;
 };
 
+/// What a precompiled header has brought is none of the user's.
+std::vector<std::string> userFiles(const SourceManager &SM) {
+  std::vector<std::string> Result;
+  for (unsigned I = 0; I < SM.local_sloc_entry_size(); ++I) {
+    const SrcMgr::SLocEntry &Entry = SM.getLocalSLocEntry(I);
+    if (!Entry.isFile() ||
+        SrcMgr::isSystem(Entry.getFile().getFileCharacteristic()))
+      continue;
+    const OptionalFileEntryRef File =
+        Entry.getFile().getContentCache().OrigEntry;
+    if (!File || torch::isLibraryPath(File->getName()))
+      continue;
+    const StringRef Path = File->getFileEntry().tryGetRealPathName();
+    if (!Path.empty())
+      Result.push_back(Path.str());
+  }
+  llvm::sort(Result);
+  Result.erase(llvm::unique(Result), Result.end());
+  return Result;
+}
+
 } // namespace
 
 std::unique_ptr<ASTConsumer>
@@ -126,6 +148,7 @@ void FileAnalysis::Action::parse() {
   const NolintCollector Nolints(getCompilerInstance().getPreprocessor(),
                                 Whole.Comments);
   ASTFrontendAction::ExecuteAction();
+  Whole.Result.UserFiles = userFiles(getCompilerInstance().getSourceManager());
 }
 
 std::unique_ptr<FrontendAction> FileAnalysis::ActionFactory::create() {

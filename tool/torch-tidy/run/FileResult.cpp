@@ -99,6 +99,7 @@ void visit(Stream &S, FileResult &Result, List &Findings) {
     S.integer(Each.Left);
     S.integer(Each.IsTemplate);
   });
+  S.list(Result.UserFiles, [&](std::string &Each) { S.text(Each); });
   S.list(Result.Hidden, [&](HiddenCode &Each) {
     S.text(Each.Path);
     S.integer(Each.Line);

@@ -23,6 +23,9 @@ struct FileResult {
   std::vector<Shortfall> Shortfalls;
   /// Of comments that silence.
   std::vector<NolintName> Nolints;
+  /// Itself and what it includes, without headers of the system and LibTorch's:
+  /// those that somebody may edit.
+  std::vector<std::string> UserFiles;
   /// What was not parsed.
   std::vector<HiddenCode> Hidden;
   /// The macro that was defined to parse more of an unconfigured file.

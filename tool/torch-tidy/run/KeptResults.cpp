@@ -19,7 +19,7 @@ namespace torchtidy::tool {
 namespace {
 
 /// Another number makes what earlier versions have kept unreachable.
-constexpr unsigned Format = 2;
+constexpr unsigned Format = 3;
 /// Of what the cache may take, the part that is for results.
 constexpr uint64_t Share = 8;
 
@@ -116,7 +116,10 @@ std::string KeptResults::key(const std::string &Source,
     Hash.add(Definition);
   }
   const auto AddOptions = [&](StringRef File) {
-    Hash.add(tidy::configurationAsText(Context.getOptionsForFile(File)));
+    tidy::ClangTidyOptions Its = Context.getOptionsForFile(File);
+    // A matter of what prints.
+    Its.UseColor.reset();
+    Hash.add(tidy::configurationAsText(Its));
   };
   AddOptions(absoluteIn(Here, Source));
   for (const tidy::FileFilter &Filter : Context.getGlobalOptions().LineFilter) {

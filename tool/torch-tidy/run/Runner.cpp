@@ -174,6 +174,7 @@ RunResult runChecks(const ContextMaker &MakeContext,
     llvm::move(Result.Findings, std::back_inserter(Whole.Findings));
     llvm::move(Result.Evidences, std::back_inserter(Whole.Evidences));
     llvm::move(Result.Nolints, std::back_inserter(Whole.Nolints));
+    Whole.UserFiles.insert(Result.UserFiles.begin(), Result.UserFiles.end());
     // A function of a header is met in several files.
     for (Shortfall &Each : Result.Shortfalls)
       if (llvm::none_of(Whole.Shortfalls, [&](const Shortfall &Known) {

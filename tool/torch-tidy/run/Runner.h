@@ -5,6 +5,7 @@
 #include "run/FileAnalysis.h"
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,8 @@ struct RunResult {
   std::vector<NolintName> Nolints;
   /// Each function once.
   std::vector<Shortfall> Shortfalls;
+  /// Of all sources.
+  std::set<std::string> UserFiles;
   /// Each part once.
   std::vector<HiddenCode> Hidden;
   /// Macros that were defined to parse more, and in how many files.

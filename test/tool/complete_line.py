@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Types lines into a zsh on a terminal that has the completions of a folder, presses Tab,
+"""Types lines into a shell on a terminal that has the completions of a folder, presses Tab,
 and prints for each what the shell completes or lists.
 
-    complete_zsh.py FOLDER LINE...
+    complete_line.py bash|zsh FOLDER LINE...
 """
 
 import os
@@ -30,16 +30,23 @@ def read(terminal: int, seconds: float, until: str = "") -> str:
 
 
 def main() -> None:
-    folder, *lines = sys.argv[1:]
+    name, folder, *lines = sys.argv[1:]
+    command, setup = {
+        "bash": (["bash", "--norc", "--noprofile", "-i"],
+                 f"bind 'set bell-style none'; bind 'set show-all-if-ambiguous on'; "
+                 f"bind 'set enable-bracketed-paste off'; cd {folder}; source ./bash.sh; "
+                 f"PS1='{PROMPT}'\n"),
+        "zsh": (["zsh", "-f"],
+                f"fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D; "
+                f"setopt no_beep; PS1='{PROMPT}'; unsetopt zle_bracketed_paste\n")}[name]
     ours, theirs = pty.openpty()
     shell = subprocess.Popen(
-        ["zsh", "-f"], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-        env={**os.environ, "TERM": "dumb", "ZDOTDIR": folder, "HOME": folder,
+        command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        env={**os.environ, "TERM": "dumb", "ZDOTDIR": folder, "HOME": folder, "INPUTRC": os.devnull,
              "PATH": f"{folder}/bin:{os.environ['PATH']}"})
     os.close(theirs)
     read(ours, 1)
-    os.write(ours, f"fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D; "
-                   f"setopt no_beep; PS1='{PROMPT}'; unsetopt zle_bracketed_paste\n".encode())
+    os.write(ours, setup.encode())
     read(ours, 2, "\n" + PROMPT)
     read(ours, 1)
     for line in lines:
