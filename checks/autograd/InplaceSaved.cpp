@@ -1,5 +1,5 @@
 #include "autograd/InplaceSaved.h"
-#include "queries/InnerDerivatives.h"
+#include "queries/graphs/InnerDerivatives.h"
 
 using namespace clang;
 

@@ -4,7 +4,7 @@
 #define TORCHTIDY_AUTOGRAD_INPLACESAVED_H
 
 #include "model/execution/Program.h"
-#include "queries/SpoiledGraphs.h"
+#include "queries/graphs/SpoiledGraphs.h"
 
 namespace torchtidy::model {
 

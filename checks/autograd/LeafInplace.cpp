@@ -1,6 +1,6 @@
 #include "autograd/LeafInplace.h"
 #include "ast/Expressions.h"
-#include "queries/InheritedMode.h"
+#include "queries/modes/InheritedMode.h"
 #include "torch/Api.h"
 #include "torch/Types.h"
 

@@ -1,5 +1,5 @@
 #include "autograd/MissingNoGrad.h"
-#include "queries/UnguardedThreads.h"
+#include "queries/graphs/UnguardedThreads.h"
 #include <set>
 
 namespace torchtidy::model {

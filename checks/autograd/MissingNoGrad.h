@@ -3,7 +3,7 @@
 #define TORCHTIDY_AUTOGRAD_MISSINGNOGRAD_H
 
 #include "model/execution/Program.h"
-#include "queries/UnusedGraphs.h"
+#include "queries/graphs/UnusedGraphs.h"
 
 namespace torchtidy::model {
 

@@ -3,7 +3,7 @@
 #ifndef TORCHTIDY_AUTOGRAD_THREADLOCALGUARD_H
 #define TORCHTIDY_AUTOGRAD_THREADLOCALGUARD_H
 
-#include "queries/UnguardedThreads.h"
+#include "queries/graphs/UnguardedThreads.h"
 
 namespace torchtidy::model {
 

@@ -1,7 +1,7 @@
 #include "autograd/UndetachedGeneratorOutput.h"
 #include "ast/Expressions.h"
-#include "queries/CallChains.h"
-#include "queries/TwoNetworks.h"
+#include "queries/graphs/TwoNetworks.h"
+#include "queries/paths/CallChains.h"
 #include "torch/Types.h"
 
 using namespace clang;

@@ -1,6 +1,6 @@
 #include "autograd/UndetachedHiddenState.h"
 #include "ast/Expressions.h"
-#include "queries/UnusedGraphs.h"
+#include "queries/graphs/UnusedGraphs.h"
 #include "torch/Types.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/ExprCXX.h"

@@ -1,8 +1,8 @@
 #include "autograd/UnusedGradients.h"
-#include "queries/CallChains.h"
-#include "queries/InnerDerivatives.h"
-#include "queries/Paths.h"
-#include "queries/Training.h"
+#include "queries/graphs/InnerDerivatives.h"
+#include "queries/graphs/Training.h"
+#include "queries/paths/CallChains.h"
+#include "queries/paths/Paths.h"
 #include "torch/Types.h"
 
 using namespace clang;

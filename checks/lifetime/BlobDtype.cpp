@@ -1,5 +1,5 @@
 #include "lifetime/BlobDtype.h"
-#include "queries/Transfers.h"
+#include "queries/devices/Transfers.h"
 #include "torch/Api.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"

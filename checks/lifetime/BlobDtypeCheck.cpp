@@ -4,10 +4,11 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "lifetime/BlobDtype.h"
-#include "queries/Transfers.h"
+#include "queries/devices/Transfers.h"
 #include "report/Report.h"
 #include "torch/Api.h"
 #include "torch/Elements.h"
+#include "torch/Text.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/Lex/Lexer.h"
@@ -141,8 +142,7 @@ static std::vector<FixItHint> fixes(const Program &Program,
 static Finding describe(const Program &Program, const MistypedBlob &Found) {
   const auto *Call = cast<CallExpr>(Found.Blob->Site);
   const std::string Scope =
-      StringRef(calleeText(Program, Call)).contains("at::") ? "at::k"
-                                                            : "torch::k";
+      torch::namespaceIn(calleeText(Program, Call)).str() + "::k";
   const std::string Constant = Scope + Found.Memory.Name.str();
   PrintingPolicy Policy(Program.context().getLangOpts());
   Policy.SuppressScope = true;

@@ -2,7 +2,7 @@
 #ifndef TORCHTIDY_LIFETIME_BLOBLIFETIME_H
 #define TORCHTIDY_LIFETIME_BLOBLIFETIME_H
 
-#include "queries/OutlivedLoans.h"
+#include "queries/memory/OutlivedLoans.h"
 
 namespace torchtidy::model {
 

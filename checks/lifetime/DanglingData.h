@@ -2,7 +2,7 @@
 #ifndef TORCHTIDY_LIFETIME_DANGLINGDATA_H
 #define TORCHTIDY_LIFETIME_DANGLINGDATA_H
 
-#include "queries/OutlivedLoans.h"
+#include "queries/memory/OutlivedLoans.h"
 
 namespace torchtidy::model {
 

@@ -1,6 +1,6 @@
 #include "memory/InplaceOpportunity.h"
 #include "ast/Expressions.h"
-#include "queries/Sizes.h"
+#include "queries/memory/Sizes.h"
 #include "torch/Api.h"
 #include "torch/Arithmetic.h"
 #include "torch/Shapes.h"
@@ -40,8 +40,7 @@ static bool isFloating(const Expr *E, unsigned Depth = 0) {
 static bool takesType(const ChainEvent &Link) {
   const torch::Operation &Op = *torch::classify(cast<CallExpr>(Link.Site)).Op;
   // lt_() keeps the type of what it compares, and lt() does not.
-  if (torch::returnsBool(Op) ||
-      !torch::findOperation((Op.Name + "_").str(), torch::operation::Method))
+  if (torch::returnsBool(Op) || !torch::inPlaceOf(Op))
     return false;
   if (Link.OfOperand.OfType.get() == DType::Floating ||
       isFloating(Link.Operand))

@@ -1,8 +1,8 @@
 #include "memory/ViewPinsStorage.h"
-#include "queries/Calls.h"
-#include "queries/Paths.h"
-#include "queries/Sizes.h"
-#include "queries/TripCount.h"
+#include "queries/loops/TripCount.h"
+#include "queries/memory/Sizes.h"
+#include "queries/paths/Calls.h"
+#include "queries/paths/Paths.h"
 #include "clang/AST/DeclCXX.h"
 
 using namespace clang;

@@ -2,7 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "model/syntax/FreshModules.h"
-#include "queries/Paths.h"
+#include "queries/paths/Paths.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 

@@ -3,7 +3,7 @@
 #include "ast/Walk.h"
 #include "model/syntax/Effects.h"
 #include "model/syntax/Variables.h"
-#include "queries/Transfers.h"
+#include "queries/devices/Transfers.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -424,8 +424,7 @@ private:
            return torch::mayHoldTensor(Argument->getType());
          }) > 1))
       return false;
-    const Operation *InPlace =
-        torch::findOperation((Op->Name + "_").str(), op::Method);
+    const Operation *InPlace = torch::inPlaceOf(*Op);
     return InPlace && InPlace->Writes == op::Self;
   }
 

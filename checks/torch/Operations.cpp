@@ -78,6 +78,14 @@ bool takesShape(const Operation &Op) {
 
 bool pinsMemory(const Operation &Op) { return Op.Name == "pin_memory"; }
 
+const Operation *inPlaceOf(const Operation &Op) {
+  return findOperation((Op.Name + "_").str(), operation::Method);
+}
+
+const Operation &anyLoss() {
+  return *findOperation("mse_loss", operation::Function);
+}
+
 bool keepsDimensions(const Operation &Op) {
   return isElementwise(Op) || isTransfer(Op) ||
          llvm::StringSwitch<bool>(Op.Name)

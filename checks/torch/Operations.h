@@ -56,6 +56,12 @@ struct Operation {
 /// function of the namespaces at and torch; null when the table has none.
 const Operation *findOperation(llvm::StringRef Name,
                                operation::Variant Variant);
+/// The method that does the same in place: add_ of add. Null where there is
+/// none.
+const Operation *inPlaceOf(const Operation &Op);
+/// What stands for the losses of LibTorch's modules where only that it is one
+/// matters: several tensors on one device, one number of them.
+const Operation &anyLoss();
 
 // Moving and converting.
 

@@ -30,4 +30,8 @@ bool isUsedIn(llvm::StringRef Text) {
   }
 }
 
+llvm::StringRef namespaceIn(llvm::StringRef Name) {
+  return Name.contains("at::") ? "at" : "torch";
+}
+
 } // namespace torchtidy::torch

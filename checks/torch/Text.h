@@ -9,6 +9,9 @@ namespace torchtidy::torch {
 /// Text names something of LibTorch's namespaces, or includes one of its
 /// headers; in a comment or a string does not count.
 bool isUsedIn(llvm::StringRef Text);
+/// The namespace that Name, of a function or a constant, is written with: "at"
+/// or "torch", which is also that of names that stand alone.
+llvm::StringRef namespaceIn(llvm::StringRef Name);
 
 } // namespace torchtidy::torch
 

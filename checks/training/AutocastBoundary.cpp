@@ -1,5 +1,5 @@
 #include "training/AutocastBoundary.h"
-#include "queries/AutocastRegions.h"
+#include "queries/modes/AutocastRegions.h"
 
 namespace torchtidy::model {
 

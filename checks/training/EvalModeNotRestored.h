@@ -15,7 +15,7 @@ struct EvalModeNotRestored {
   const ForwardEvent *Trains = nullptr;
   /// The innermost loop with both.
   const flow::Loop *Around = nullptr;
-  /// What is otherwise in eval mode: see queries/ModeDependence.h.
+  /// What is otherwise in eval mode: see queries/modes/ModeDependence.h.
   std::string Part;
   /// The body of the loop, where train() as its first statement mends it for
   /// certain. Null elsewhere.

@@ -1,9 +1,9 @@
 #include "training/GradModeNotRestored.h"
-#include "queries/Calls.h"
-#include "queries/Deciders.h"
-#include "queries/Loops.h"
-#include "queries/Paths.h"
-#include "queries/UnseenCalls.h"
+#include "queries/loops/Loops.h"
+#include "queries/modes/Deciders.h"
+#include "queries/modes/UnseenCalls.h"
+#include "queries/paths/Calls.h"
+#include "queries/paths/Paths.h"
 #include "clang/AST/DeclCXX.h"
 
 using namespace clang;

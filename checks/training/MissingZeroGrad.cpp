@@ -1,7 +1,7 @@
 #include "training/MissingZeroGrad.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
-#include "queries/ChosenElement.h"
+#include "queries/loops/ChosenElement.h"
 #include "torch/Members.h"
 #include "torch/Types.h"
 #include "clang/AST/StmtCXX.h"

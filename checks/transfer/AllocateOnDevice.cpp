@@ -1,8 +1,8 @@
 #include "transfer/AllocateOnDevice.h"
 #include "ast/Expressions.h"
-#include "queries/DeviceUse.h"
-#include "queries/Sizes.h"
-#include "queries/Transfers.h"
+#include "queries/devices/DeviceUse.h"
+#include "queries/devices/Transfers.h"
+#include "queries/memory/Sizes.h"
 #include "torch/Api.h"
 #include "torch/Factories.h"
 

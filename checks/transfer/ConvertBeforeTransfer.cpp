@@ -1,7 +1,7 @@
 #include "transfer/ConvertBeforeTransfer.h"
-#include "queries/DeviceUse.h"
-#include "queries/Sizes.h"
-#include "queries/Transfers.h"
+#include "queries/devices/DeviceUse.h"
+#include "queries/devices/Transfers.h"
+#include "queries/memory/Sizes.h"
 #include "torch/Scalars.h"
 
 using namespace clang;

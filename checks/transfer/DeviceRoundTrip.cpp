@@ -1,6 +1,6 @@
 #include "transfer/DeviceRoundTrip.h"
-#include "queries/DeviceUse.h"
-#include "queries/Transfers.h"
+#include "queries/devices/DeviceUse.h"
+#include "queries/devices/Transfers.h"
 
 using namespace clang;
 

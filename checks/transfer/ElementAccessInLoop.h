@@ -3,7 +3,7 @@
 #define TORCHTIDY_TRANSFER_ELEMENTACCESSINLOOP_H
 
 #include "model/execution/Program.h"
-#include "queries/ElementPath.h"
+#include "queries/loops/ElementPath.h"
 
 namespace torchtidy::model {
 

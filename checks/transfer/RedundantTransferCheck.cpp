@@ -1,7 +1,7 @@
 // Finds transfers of tensors that are where they go already, and copies beside
 // a transfer that nobody needs: x.cpu().to(device), x.to(torch::kCUDA).clone().
 #include "transfer/RedundantTransferCheck.h"
-#include "queries/Loops.h"
+#include "queries/loops/Loops.h"
 #include "report/Report.h"
 #include "transfer/RedundantTransfer.h"
 

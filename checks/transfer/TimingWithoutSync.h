@@ -4,7 +4,7 @@
 #define TORCHTIDY_TRANSFER_TIMINGWITHOUTSYNC_H
 
 #include "model/execution/Program.h"
-#include "queries/ClockDifferences.h"
+#include "queries/devices/ClockDifferences.h"
 
 namespace torchtidy::model {
 

@@ -1,6 +1,6 @@
 #include "transfer/UnsynchronizedCopy.h"
 #include "ast/Walk.h"
-#include "queries/DeviceUse.h"
+#include "queries/devices/DeviceUse.h"
 #include "torch/Api.h"
 #include "torch/Options.h"
 #include "torch/Waiting.h"

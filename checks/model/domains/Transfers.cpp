@@ -23,24 +23,26 @@ llvm::ArrayRef<DomainTransfer> domainTransfers() {
   // of memory names everything else. How large a storage is, its shape says,
   // and that a tensor is no single number, which may lie on another device.
   static const DomainTransfer All[] = {
-      {"modes", nullptr, modes::part, nullptr, nullptr, nullptr, nullptr},
+      {"modes", nullptr, modes::part, nullptr, nullptr, nullptr, nullptr,
+       nullptr, modes::given},
       {"shape", shape::initial, shape::part, nullptr, shape::operation,
-       shape::call, shape::write},
+       shape::call, shape::write, shape::lost, nullptr},
       {"device", device::initial, device::part, device::loaded,
-       device::operation, device::call, nullptr},
+       device::operation, device::call, nullptr, device::lost, device::given},
       {"extent", extent::initial, nullptr, nullptr, extent::operation,
-       extent::call, nullptr},
+       extent::call, nullptr, extent::lost, nullptr},
       {"attributes", nullptr, nullptr, nullptr, attributes::operation,
-       attributes::call, attributes::write},
+       attributes::call, attributes::write, attributes::lost, nullptr},
       {"registration", registration::initial, registration::part, nullptr,
-       registration::operation, nullptr, nullptr},
+       registration::operation, nullptr, nullptr, nullptr, nullptr},
       {"history", history::initial, nullptr, nullptr, history::operation,
-       history::call, history::write},
+       history::call, history::write, history::lost, nullptr},
       {"aliases", aliases::initial, aliases::part, nullptr, aliases::operation,
-       aliases::call, nullptr},
-      {"loans", nullptr, nullptr, nullptr, loans::operation, nullptr, nullptr},
+       aliases::call, nullptr, nullptr, nullptr},
+      {"loans", nullptr, nullptr, nullptr, loans::operation, nullptr, nullptr,
+       nullptr, nullptr},
       {"saved", nullptr, saved::part, saved::loaded, saved::operation,
-       saved::call, saved::write},
+       saved::call, saved::write, nullptr, nullptr},
   };
   return All;
 }
@@ -93,6 +95,16 @@ Value resultOf(Machine &M, const LibraryCall &Call) {
 
 void write(Machine &M, const Value &Written, bool IsWhole, Value &Target) {
   ask(&DomainTransfer::Write, M, Written, IsWhole, Target);
+}
+
+void lose(Machine &M, const PlaceSet &Objects) {
+  for (PlaceId P : Objects)
+    ask(&DomainTransfer::Given, M, P);
+  for (PlaceId P : Objects)
+    M.forEachWithin(P, [](Value &V) {
+      if (V.History)
+        ask(&DomainTransfer::Lost, V);
+    });
 }
 
 } // namespace torchtidy::model

@@ -66,6 +66,11 @@ struct DomainTransfer {
   /// What Target, a tensor, is after Written was computed into its memory; it
   /// is rewritten as a whole, or in some of its elements.
   void (*Write)(Machine &, const Value &Written, bool IsWhole, Value &Target);
+  /// What code that is not seen may have made of a tensor that it could write.
+  void (*Lost)(Value &Tensor);
+  /// The same of an object that it was given to change: a module that it may
+  /// have moved, or put into eval mode.
+  void (*Given)(Machine &, PlaceId Object);
 };
 
 /// In the order in which they are asked.
@@ -79,6 +84,8 @@ void describeLoaded(Machine &M, PlaceId P, Value &Loaded);
 Value resultOf(Machine &M, const OperationCall &Call);
 Value resultOf(Machine &M, const LibraryCall &Call);
 void write(Machine &M, const Value &Written, bool IsWhole, Value &Target);
+/// Objects, with everything in them.
+void lose(Machine &M, const PlaceSet &Objects);
 /// @}
 
 } // namespace torchtidy::model

@@ -116,10 +116,8 @@ void meetModule(Machine &M, const CallSite &Site, const PlaceSet &Modules,
 void meetInLoss(Machine &M, const CallSite &Site) {
   const CXXRecordDecl *Class =
       Site.Object ? torch::moduleClass(Site.Object->getType()) : nullptr;
-  const torch::Operation *AnyLoss =
-      torch::findOperation("mse_loss", torch::operation::Function);
-  if (Class && torch::isLossOfOneDevice(Class) && AnyLoss)
-    meet(M, *AnyLoss, Site.Call, Site.Arguments);
+  if (Class && torch::isLossOfOneDevice(Class))
+    meet(M, torch::anyLoss(), Site.Call, Site.Arguments);
 }
 
 void moveModule(Machine &M, const CallSite &Site) {

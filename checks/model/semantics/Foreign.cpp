@@ -66,30 +66,12 @@ private:
     if (To.isNull() || To.isConstQualified())
       return;
     for (PlaceId P : M.pointees(M.objects(Argument)))
-      M.forEachWithin(P, [](Value &V) {
-        if (!V.Index.isEmpty())
-          V.Index = Known<DeviceIndex>::unknown();
-      });
+      device::loseIndices(M, P);
   }
 
   void giveAway(const PlaceSet &Reachable) {
     insert(Places, Reachable);
-    device::lose(M, Reachable);
-    // It may call eval() on a module that was not told how to run.
-    for (PlaceId P : Reachable)
-      if (const QualType Type = M.places().knownType(P);
-          !Type.isNull() && torch::isModule(Type) &&
-          M.moduleMode(P) == mode::On)
-        M.state().Places[P].Mode = mode::On | mode::Off;
-    for (PlaceId P : Reachable)
-      M.forEachWithin(P, [](Value &V) {
-        if (V.History) {
-          V.History |= history::Unknown;
-          V.joinDevice(Placement::unknown());
-          V.InShape = Shape::any();
-          V.Share |= share::Unknown;
-        }
-      });
+    lose(M, Reachable);
   }
 
   Machine &M;

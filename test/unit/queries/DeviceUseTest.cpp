@@ -1,5 +1,5 @@
 // Whether anything in a program can put a tensor elsewhere than on the CPU.
-#include "queries/DeviceUse.h"
+#include "queries/devices/DeviceUse.h"
 #include "model/Model.h"
 
 using namespace torchtidy::model;

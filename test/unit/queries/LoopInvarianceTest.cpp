@@ -1,6 +1,6 @@
 // What does not change in a loop. A question is about the initializer of a
 // variable that the loop declares.
-#include "queries/LoopInvariance.h"
+#include "queries/loops/LoopInvariance.h"
 #include "model/Model.h"
 
 using namespace clang;

@@ -1,6 +1,6 @@
 // What a loop writes into, what it runs in every iteration, and what can be
 // written before it. LoopInvarianceTest has the expressions.
-#include "queries/Loops.h"
+#include "queries/loops/Loops.h"
 #include "model/Model.h"
 
 using namespace clang;

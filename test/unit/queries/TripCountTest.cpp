@@ -1,9 +1,9 @@
 // How often loops run at most, and what goes on with them.
-#include "queries/TripCount.h"
+#include "queries/loops/TripCount.h"
 #include "ast/Expressions.h"
 #include "model/Model.h"
-#include "queries/Calls.h"
-#include "queries/LoopCounters.h"
+#include "queries/loops/LoopCounters.h"
+#include "queries/paths/Calls.h"
 #include "torch/Api.h"
 #include "torch/Elements.h"
 

@@ -224,4 +224,10 @@ void attributes::call(Machine &M, const LibraryCall &Call, Value &Result) {
     Result.Scalar = Known<StringRef>::unknown();
 }
 
+void attributes::lost(Value &Tensor) {
+  Tensor.OfType = Known<DType>::unknown();
+  Tensor.Scalar = Known<llvm::StringRef>::unknown();
+  Tensor.InLayout = Known<Layout>::unknown();
+}
+
 } // namespace torchtidy::model

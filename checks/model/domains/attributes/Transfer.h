@@ -14,6 +14,7 @@ namespace attributes {
 void operation(Machine &M, const OperationCall &Call, Value &Result);
 void call(Machine &M, const LibraryCall &Call, Value &Result);
 void write(Machine &M, const Value &Written, bool IsWhole, Value &Target);
+void lost(Value &Tensor);
 
 } // namespace attributes
 

@@ -95,4 +95,11 @@ void forgetIndex(QualType Type, Value &Member) {
     Member.Index = Known<DeviceIndex>::unknown();
 }
 
+void loseIndices(Machine &M, PlaceId P) {
+  M.forEachWithin(P, [](Value &V) {
+    if (!V.Index.isEmpty())
+      V.Index = Known<DeviceIndex>::unknown();
+  });
+}
+
 } // namespace torchtidy::model::device

@@ -127,4 +127,6 @@ void enterMethod(const PlaceTable &Places, PlaceId P, Value &Member) {
     Member.OnDevice.join(Devices::unknown());
 }
 
+void given(Machine &M, PlaceId Object) { device::lose(M, {Object}); }
+
 } // namespace torchtidy::model::device

@@ -363,4 +363,6 @@ void call(Machine & /*M*/, const LibraryCall &Call, Value &Result) {
       Result.HostCopies.empty() ? 0 : Result.SinceCopy | sincecopy::Computed;
 }
 
+void lost(Value &Tensor) { Tensor.joinDevice(Placement::unknown()); }
+
 } // namespace torchtidy::model::device

@@ -20,6 +20,8 @@ void part(Machine &M, PlaceId P, Value &Part);
 void loaded(Machine &M, PlaceId P, Value &Loaded);
 void operation(Machine &M, const OperationCall &Call, Value &Result);
 void call(Machine &M, const LibraryCall &Call, Value &Result);
+void lost(Value &Tensor);
+void given(Machine &M, PlaceId Object);
 
 Device deviceOf(torch::DeviceKind Kind);
 /// What torch::kCUDA and its like say.
@@ -49,6 +51,8 @@ std::optional<bool> areEqual(const Placement &Left, const Placement &Right,
                              bool AreTypes);
 /// Whether what is at Where is on a device of this kind, where that is certain.
 std::optional<bool> isOn(const Placement &Where, torch::DeviceKind Kind);
+/// Code that is not seen may write the object at P: a device, or what has one.
+void loseIndices(Machine &M, PlaceId P);
 /// A member that other methods may have set before.
 void forgetIndex(clang::QualType Type, Value &Member);
 

@@ -198,4 +198,6 @@ void extent::replaceStorage(Machine &M, const Expr *Target) {
   }
 }
 
+void extent::lost(Value &Tensor) { Tensor.Share |= share::Unknown; }
+
 } // namespace torchtidy::model

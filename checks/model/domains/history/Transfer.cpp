@@ -264,4 +264,6 @@ void history::write(Machine & /*M*/, const Value &Written, bool IsWhole,
   insert(Target.Saved, Written.Saved);
 }
 
+void history::lost(Value &Tensor) { Tensor.History |= history::Unknown; }
+
 } // namespace torchtidy::model

@@ -12,6 +12,7 @@ void operation(Machine &M, const OperationCall &Call, Value &Result);
 /// Of a forward pass: all but the history, which is the module's affair.
 void call(Machine &M, const LibraryCall &Call, Value &Result);
 void write(Machine &M, const Value &Written, bool IsWhole, Value &Target);
+void lost(Value &Tensor);
 
 } // namespace history
 

@@ -11,6 +11,8 @@ namespace modes {
 /// Nothing: a child of a module has a mode of its own (Machine::moduleMode
 /// looks at the modules around it).
 void part(Machine &M, PlaceId P, Value &Part);
+/// It may call eval() on a module that was not told how to run.
+void given(Machine &M, PlaceId Object);
 
 } // namespace modes
 } // namespace torchtidy::model

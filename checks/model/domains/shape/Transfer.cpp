@@ -41,6 +41,8 @@ void shape::write(Machine & /*M*/, const Value &Written, bool IsWhole,
     Target.InShape.join(Written.InShape);
 }
 
+void shape::lost(Value &Tensor) { Tensor.InShape = Shape::any(); }
+
 std::optional<int64_t> shape::numberAt(Machine &M, const Expr *E) {
   Expr::EvalResult Result;
   E = E ? ast::stripCopies(E) : nullptr;
@@ -336,9 +338,9 @@ private:
       Result.set(*I, Sizes::Any);
       return Shape::whole(Result);
     }
-    if (Of.rank())
-      return Shape::any();
     // Which of the dimensions changes is not known; there are as many.
+    if (Of.rank())
+      return Shape::whole(Sizes().first(*Of.rank()));
     return Shape::partial(Sizes().first(std::max(Of.leastRank(), 1u)), {});
   }
 

@@ -11,6 +11,7 @@ void part(Machine &M, PlaceId P, Value &Part);
 void operation(Machine &M, const OperationCall &Call, Value &Result);
 void call(Machine &M, const LibraryCall &Call, Value &Result);
 void write(Machine &M, const Value &Written, bool IsWhole, Value &Target);
+void lost(Value &Tensor);
 
 /// The integer that E is; nothing where it is no constant.
 std::optional<int64_t> numberAt(Machine &M, const clang::Expr *E);

@@ -42,6 +42,15 @@ void writes(Tensor x) {
   rows[0].copy_(leaf * 2);
   observe("written in part", rows);
 }
+void change(Tensor &x);
+void look(const Tensor &x);
+void foreign() {
+  Tensor x = torch::zeros({2, 3}), y = torch::zeros({2, 3});
+  change(x);
+  look(y);
+  observe("perhaps another", x);
+  observe("looked at", y);
+}
 std::pair<Tensor, Tensor> make(Tensor x);
 void parts(bool again, Tensor x) {
   auto both = std::make_pair(x * 2, x.detach());
@@ -64,6 +73,25 @@ void modes(Outer &net) {
   observe("member of a registered module", net.inner->mask);
 }
 )cpp";
+
+TEST_F(Transfers, WhatCodeThatIsNotSeenMayHaveChanged) {
+  Entry W = entry("foreign");
+  const Value Seen = W.observed("looked at");
+  EXPECT_EQ(Seen.History, history::None);
+  EXPECT_TRUE(Seen.isOnCpu());
+  EXPECT_EQ(Seen.InShape.rank(), 2u);
+  EXPECT_EQ(Seen.InLayout.get(), Layout::Contiguous);
+  EXPECT_TRUE(Seen.Scalar.get().has_value());
+  EXPECT_FALSE(Seen.Share & share::Unknown);
+  const Value Given = W.observed("perhaps another");
+  EXPECT_TRUE(Given.History & history::Unknown);
+  EXPECT_FALSE(Given.isOnCpu());
+  EXPECT_EQ(Given.InShape.rank(), std::nullopt);
+  EXPECT_EQ(Given.InLayout.get(), std::nullopt);
+  EXPECT_EQ(Given.OfType.get(), std::nullopt);
+  EXPECT_EQ(Given.Scalar.get(), std::nullopt);
+  EXPECT_TRUE(Given.Share & share::Unknown);
+}
 
 TEST_F(Transfers, EachDomainHasOneRow) {
   std::vector<std::string> Names;

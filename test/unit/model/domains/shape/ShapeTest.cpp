@@ -48,6 +48,27 @@ void sizes(int64_t n, bool either) {
   rows.add_(1);
   observe("written", rows);
 }
+void partsAndProducts(Tensor x, int64_t i) {
+  using namespace torch::indexing;
+  Tensor m = torch::zeros({2, 3, 5}), w = torch::zeros({5, 7});
+  observe("narrowed", m.narrow(1, 0, 2));
+  observe("narrowed somewhere", m.narrow(i, 0, 2));
+  observe("sliced from the end", m.slice(-1, 0, 2));
+  observe("selected rows", m.index_select(0, torch::arange(4)));
+  observe("indexed", m.index({0, Slice(), None}));
+  observe("ranges", m.index({Slice(0, 1), Slice(i)}));
+  observe("to a number", m.index({0, 0, 0}));
+  observe("rest", m.index({"...", 0}));
+  observe("by a tensor", m.index({torch::arange(4)}));
+  observe("narrowed given", x.narrow(0, 0, 2));
+  observe("indexed given", x.index({Slice(0, 2), Slice()}));
+  observe("mm", torch::zeros({4, 5}).mm(w));
+  observe("bmm", m.bmm(torch::zeros({2, 5, 6})));
+  observe("matmul", torch::matmul(m, w));
+  observe("of vectors", torch::matmul(torch::zeros({5}), torch::zeros({5})));
+  observe("matmul given", torch::matmul(x, w));
+  observe("mm given", x.mm(w));
+}
 void reshapeIt(Tensor &x);
 void given(Tensor x, bool either) {
   observe("given", x);
@@ -143,6 +164,31 @@ TEST_F(ShapeTest, SizesFromTheEnds) {
       {"kept at the end", "..;..1"},
       {"maybe", "..;.."},
       {"passed", "..;.."},
+  };
+  for (const auto &[Name, Text] : Expected)
+    EXPECT_EQ(text(W.observed(Name).InShape), Text) << Name;
+}
+
+TEST_F(ShapeTest, PartsAndProducts) {
+  Entry W = entry("partsAndProducts");
+  const std::pair<const char *, const char *> Expected[] = {
+      {"narrowed", "2,?,5"},
+      {"narrowed somewhere", "?,?,?"},
+      {"sliced from the end", "2,3,?"},
+      {"selected rows", "?,3,5"},
+      {"indexed", "?,1,5"},
+      {"ranges", "?,?,5"},
+      {"to a number", ""},
+      {"rest", "..;.."},
+      {"by a tensor", "..;.."},
+      {"narrowed given", "?..;.."},
+      {"indexed given", "?,?..;.."},
+      {"mm", "4,7"},
+      {"bmm", "2,3,6"},
+      {"matmul", "?,3,7"},
+      {"of vectors", "..;.."},
+      {"matmul given", "..;.."},
+      {"mm given", "?,7"},
   };
   for (const auto &[Name, Text] : Expected)
     EXPECT_EQ(text(W.observed(Name).InShape), Text) << Name;

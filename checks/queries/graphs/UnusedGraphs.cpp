@@ -1,0 +1,384 @@
+#include "queries/graphs/UnusedGraphs.h"
+#include "queries/graphs/InnerDerivatives.h"
+#include "queries/memory/Sizes.h"
+#include "queries/paths/Calls.h"
+#include "torch/Api.h"
+#include "torch/Factories.h"
+#include "torch/Types.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+/// The graph of one pass over fewer elements is gone before it costs anything.
+static constexpr uint64_t Large = 10000;
+
+bool UsedChains::isUsed(const Execution &Entry, const ForwardEvent &Forward) {
+  return llvm::any_of(Entry.events<GraphUseEvent>(), [&](const auto &Use) {
+    return Use.Root.ManyOrigins || Use.Root.hasOrigin(Forward.Origin);
+  });
+}
+
+void UsedChains::add(const Execution &Entry) {
+  for (const GraphUseEvent &Use : Entry.events<GraphUseEvent>())
+    if (Use.Is != Event::Inspect)
+      add(Use);
+  for (const ForwardEvent &Forward : Entry.events<ForwardEvent>())
+    if (isUsed(Entry, Forward))
+      add(Forward);
+}
+
+void UsedChains::add(const Event &E) {
+  const Stmt *Site = E.Site;
+  for (const Frame *F = E.In; F; F = F->Caller) {
+    Sites.insert(Site);
+    Training.insert({F->Function, Site});
+    Site = F->Site;
+  }
+}
+
+/// Something in Within, which is in F, leads to training.
+static bool trains(const UsedChains &Used, const Frame *F, const Stmt *Within) {
+  return llvm::any_of(Used.Training, [&](const auto &Each) {
+    return Each.first == F->Function && Each.second &&
+           F->Flow->isInside(Each.second, Within);
+  });
+}
+
+const CompoundStmt *guardScope(const UsedChains &Used, const Frame *F,
+                               const Stmt *Site) {
+  if (!F->Flow)
+    return nullptr;
+  const CompoundStmt *Best = nullptr;
+  for (const Stmt *S = Site; S; S = F->Flow->parent(S)) {
+    const auto *Block = dyn_cast<CompoundStmt>(S);
+    if (!Block)
+      continue;
+    if (trains(Used, F, Block))
+      return Best;
+    Best = Block;
+  }
+  return Best;
+}
+
+bool leavesEntry(const Execution &Entry, const ForwardEvent &Forward) {
+  return llvm::any_of(Entry.events<EscapeEvent>(),
+                      [&](const auto &Escape) {
+                        return Escape.Given.hasOrigin(Forward.Origin);
+                      }) ||
+         llvm::any_of(Entry.events<StoreEvent>(), [&](const auto &Store) {
+           return Store.Stored.hasOrigin(Forward.Origin) &&
+                  llvm::any_of(Store.Places, [&](PlaceId P) {
+                    return Entry.isFromOutside(P);
+                  });
+         });
+}
+
+namespace {
+
+class EvaluationQuery {
+public:
+  EvaluationQuery(const Execution &Entry, const UsedChains &Used)
+      : Entry(Entry), Used(Used) {}
+
+  std::vector<UnusedGraph> run() {
+    std::vector<UnusedGraph> Result;
+    for (const ForwardEvent &Forward : Entry.events<ForwardEvent>())
+      if (!Entry.isInForward(Forward.In))
+        if (std::optional<UnusedGraph> Found = ask(Forward))
+          Result.push_back(*Found);
+    // A guard before the first also covers those that work on its result.
+    auto IsFed = [&](const UnusedGraph &Found) {
+      return llvm::any_of(Result, [&](const UnusedGraph &Other) {
+        return Other.Forward != Found.Forward && Other.GuardScope &&
+               (Found.IsStrictOnly || !Other.IsStrictOnly) &&
+               Other.GuardScope == Found.GuardScope &&
+               Found.Forward->Input.hasOrigin(Other.Forward->Origin) &&
+               !Other.Forward->Input.hasOrigin(Found.Forward->Origin);
+      });
+    };
+    std::vector<UnusedGraph> Causes;
+    llvm::copy_if(Result, std::back_inserter(Causes),
+                  [&](const UnusedGraph &Found) { return !IsFed(Found); });
+    return Causes;
+  }
+
+private:
+  bool isUsed(const ForwardEvent &Forward) const {
+    return UsedChains::isUsed(Entry, Forward);
+  }
+
+  /// The entry is a method of a network. Like its forward(), others run it, and
+  /// they decide whether there is a guard.
+  bool isOfNetwork() const {
+    const auto *Method = dyn_cast<CXXMethodDecl>(Entry.root().Function);
+    return Method &&
+           torch::kindOf(Method->getParent()) == torch::TypeKind::Module;
+  }
+
+  /// In the constructor of the network that a method is called on.
+  bool isPartOfNetwork(const Event &E) const {
+    if (!isOfNetwork())
+      return false;
+    // Its activation is the only one that no call leads to.
+    for (const Frame *F = E.In; F; F = F->Caller)
+      if (F->Caller && !F->Site)
+        return true;
+    return false;
+  }
+
+  /// These are the modules of the forward, or parts of them, or hold them.
+  bool areOf(const PlaceSet &Modules, const ForwardEvent &Forward) const {
+    return llvm::any_of(Modules, [&](PlaceId P) {
+      return llvm::any_of(Forward.Modules, [&](PlaceId Q) {
+        return Entry.places().overlap(P, Q);
+      });
+    });
+  }
+
+  /// The last event that put the module into eval mode, or null.
+  const Event *switchedToEval(const ForwardEvent &Forward) const {
+    const Event *Found = nullptr;
+    for (const ModeChangeEvent &Change : Entry.events<ModeChangeEvent>())
+      if (Change.Mode == mode::Off && areOf(Change.Modules, Forward))
+        Found = &Change;
+    return Found;
+  }
+
+  /// The last that read it from a file, or null.
+  const Event *loaded(const ForwardEvent &Forward) const {
+    const Event *Found = nullptr;
+    for (const LoadEvent &Load : Entry.events<LoadEvent>())
+      if (areOf(Load.Loaded, Forward))
+        Found = &Load;
+    return Found;
+  }
+
+  /// The last that made it, or null; what made only a part of it where nothing
+  /// else is known. What a constructor of the network makes says nothing about
+  /// who calls.
+  const Event *created(const ForwardEvent &Forward) const {
+    const Event *Found = nullptr;
+    unsigned Best = 0;
+    for (const CreateEvent &Create : Entry.events<CreateEvent>()) {
+      if (isPartOfNetwork(Create) || !areOf(Create.Objects, Forward))
+        continue;
+      if (const unsigned Worth = worthTelling(Create, Forward); Worth >= Best) {
+        Found = &Create;
+        Best = Worth;
+      }
+    }
+    return Found;
+  }
+
+  /// A reader wants to see where the model is declared, and not what its
+  /// constructor makes.
+  unsigned worthTelling(const CreateEvent &Create,
+                        const ForwardEvent &Forward) const {
+    if (!holdsOneOf(Create.Objects, Forward.Modules))
+      return 0;
+    return isInModuleConstructor(Create.In) ? 1 : Create.Site ? 3 : 2;
+  }
+
+  bool holdsOneOf(const PlaceSet &Objects, const PlaceSet &Modules) const {
+    return llvm::any_of(Modules, [&](PlaceId Module) {
+      return llvm::any_of(Objects, [&](PlaceId Object) {
+        return Entry.places().isWithin(Module, Object);
+      });
+    });
+  }
+
+  /// A sequence is generated: the module is run again on what was chosen from
+  /// its results, through which no gradient flows.
+  bool isGeneration(const ForwardEvent &Forward) const {
+    return llvm::is_contained(Forward.Input.DecidedBy, Forward.Origin) &&
+           !isOfNetwork();
+  }
+
+  /// The program makes this pass once, or a network does that asks itself for
+  /// the shape of what it returns, and nothing shows that it is large: a demo
+  /// that prints what a network answers.
+  bool isSinglePass(const ForwardEvent &Forward) const {
+    if (!(Entry.root().Function->isMain() ||
+          isInModuleConstructor(Forward.In)) ||
+        !Entry.loopsAround(Forward.Point).empty())
+      return false;
+    return llvm::none_of(
+        Entry.events<AllocateEvent>(), [&](const AllocateEvent &Allocate) {
+          return Forward.Input.uses(Allocate.Memory) &&
+                 knownElements(Entry, Allocate).value_or(0) >= Large;
+        });
+  }
+
+  /// What goes in is nothing but what factories have made up here, or what
+  /// another pass has made of that.
+  bool isMadeUp(const Value &Input) const {
+    if (Input.Memory.empty())
+      return !Input.Origins.empty() &&
+             llvm::all_of(Input.Origins, [&](auto Of) {
+               return llvm::any_of(Entry.events<ForwardEvent>(),
+                                   [&](const ForwardEvent &Other) {
+                                     return Other.Origin == Of;
+                                   });
+             });
+    return llvm::all_of(Input.Memory, [&](AllocationId Id) {
+      const auto *Call = dyn_cast_or_null<CallExpr>(Entry.allocation(Id).Site);
+      const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
+      return (Op && Op->has(torch::operation::Factory) &&
+              torch::isMadeUp(*Op)) ||
+             isMovedMadeUp(Id);
+    });
+  }
+
+  /// The copy that a transfer has made of it.
+  bool isMovedMadeUp(AllocationId Id) const {
+    return llvm::any_of(
+        Entry.events<TransferEvent>(), [&](const TransferEvent &Transfer) {
+          return Transfer.Memory == Id && !Transfer.Input.uses(Id) &&
+                 isMadeUp(Transfer.Input);
+        });
+  }
+
+  /// A network that is as its constructor has made it is asked, once, about
+  /// numbers that are made up: nobody wants its answer, but to see that there
+  /// is one, or of which shape.
+  bool isTrial(const ForwardEvent &Forward) const {
+    const Event *Created = created(Forward);
+    return Created && worthTelling(cast<CreateEvent>(*Created), Forward) > 1 &&
+           Entry.loopsAround(Forward.Point).empty() &&
+           Entry.events<StepEvent>().empty() && !switchedToEval(Forward) &&
+           !loaded(Forward) && !isKnownElsewhere(Forward) &&
+           isMadeUp(Forward.Input);
+  }
+
+  /// Code that cannot be seen has the network, and may have loaded it.
+  bool isKnownElsewhere(const ForwardEvent &Forward) const {
+    return llvm::any_of(Entry.events<EscapeEvent>(),
+                        [&](const EscapeEvent &Escape) {
+                          return areOf(Escape.Places, Forward);
+                        });
+  }
+
+  /// Nothing takes what the pass returns: the statement is the call alone.
+  static bool isDropped(const ForwardEvent &Forward) {
+    const flow::ControlFlow *Flow = Forward.In->Flow;
+    return Flow && Flow->parent(Forward.Site) &&
+           Flow->isFullExpression(Forward.Site);
+  }
+
+  /// It is run for what it leaves in the module, which later calls go on with:
+  /// a policy that keeps the distribution of its actions. Where all of it is
+  /// seen, the graph is followed there.
+  bool isRunForItsState(const ForwardEvent &Forward) const {
+    const auto Runs = Entry.graph().expansions(Forward.In, Forward.Site);
+    const auto IsWithin = [&](const ForwardEvent &Inner) {
+      return &Inner == &Forward || llvm::any_of(Runs, [&](const Frame *F) {
+        return Inner.In->isWithin(F);
+      });
+    };
+    return isDropped(Forward) &&
+           llvm::any_of(Entry.events<ForwardEvent>(),
+                        [&](const ForwardEvent &Inner) {
+                          return IsWithin(Inner) && runsElsewhere(Entry, Inner);
+                        });
+  }
+
+  const Event *trainingBeside(const ForwardEvent &Forward) const {
+    for (const BackwardEvent &Backward : Entry.events<BackwardEvent>())
+      if (Backward.In == Forward.In && !(Backward.GradMode & mode::Off) &&
+          !(Forward.GradMode & mode::Off))
+        return &Backward;
+    return nullptr;
+  }
+
+  std::optional<UnusedGraph> ask(const ForwardEvent &Forward) const {
+    if (!Forward.Result.mayHaveGraph() || (Forward.GradMode & mode::Off))
+      return std::nullopt;
+    // It needs its graph, and throws under a guard.
+    if (mayDifferentiateInside(Entry, Forward) || isRunForItsState(Forward))
+      return std::nullopt;
+    UnusedGraph Result;
+    Result.Entry = &Entry;
+    Result.Forward = &Forward;
+    Result.In = Forward.In;
+    Result.Site = Forward.Site;
+    if (isUsed(Forward))
+      return std::nullopt;
+    const bool InEvalMode = Forward.Mode == mode::Off;
+    if (InEvalMode)
+      Result.Evidence = switchedToEval(Forward);
+    const bool Escapes = leavesEntry(Entry, Forward);
+    if (!Result.Evidence)
+      Result.Evidence = loaded(Forward);
+    // A pretrained part of a network may well be trained by whoever gets the
+    // result.
+    if (Escapes && Result.Evidence && Result.Evidence->Is == Event::Load &&
+        isPartOfNetwork(*Result.Evidence))
+      Result.Evidence = nullptr;
+    if (!Result.Evidence) {
+      // Without a sign, everything that could use the graph must be known.
+      Result.Evidence = created(Forward);
+      const bool IsWhole = Entry.root().Function->isMain() || Result.Evidence;
+      Result.IsStrictOnly = Escapes || !IsWhole;
+      // Whoever calls a function that trains has left grad mode on.
+      if (!Escapes && !IsWhole)
+        if (const Event *Sign =
+                isGeneration(Forward) ? &Forward : trainingBeside(Forward)) {
+          Result.Evidence = Sign;
+          Result.IsStrictOnly = false;
+        }
+    }
+    Result.IsStrictOnly |= isSinglePass(Forward) || isTrial(Forward);
+    // Other callers use the graph that this line makes: the mistake is in this
+    // caller.
+    while (Used.Sites.count(Result.Site)) {
+      if (!Result.In->Caller || !Result.In->Site || !InEvalMode)
+        return std::nullopt;
+      Result.Site = Result.In->Site;
+      Result.In = Result.In->Caller;
+    }
+    Result.IsUnseen = isUnseen(Forward);
+    Result.GuardScope = guardScope(Used, Result.In, Result.Site);
+    if (!Result.GuardScope)
+      Result.Stretch = stretch(Result.In, Result.Site);
+    return Result;
+  }
+
+  const Stmt *stretch(const Frame *F, const Stmt *Site) const {
+    if (!F->Flow)
+      return nullptr;
+    const Stmt *Child = Site;
+    const Stmt *S = F->Flow->parent(Child);
+    for (; S && !isa<CompoundStmt>(S); S = F->Flow->parent(S))
+      Child = S;
+    const auto *Block = dyn_cast_or_null<CompoundStmt>(S);
+    if (!Block)
+      return nullptr;
+    const Stmt *Begin = Block;
+    for (const Stmt *Each : Block->body()) {
+      if (Each == Child)
+        break;
+      if (trains(Used, F, Each))
+        Begin = Each;
+    }
+    return Begin;
+  }
+
+  const Execution &Entry;
+  const UsedChains &Used;
+};
+
+} // namespace
+
+std::vector<UnusedGraph> unusedGraphs(const Execution &Entry,
+                                      const UsedChains &Used) {
+  return EvaluationQuery(Entry, Used).run();
+}
+
+std::vector<UnusedGraph> unusedGraphs(const Execution &Entry) {
+  UsedChains Used;
+  Used.add(Entry);
+  return unusedGraphs(Entry, Used);
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,143 @@
+#include "queries/loops/Loops.h"
+#include "ast/Walk.h"
+#include "flow/PathQuery.h"
+#include "torch/Std.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+using flow::Loop;
+
+bool isOuterLoop(const Execution &Entry, const Loop &L) {
+  const auto WorksInside = [&](const Event &E) {
+    return L.contains(E.Point) && !Entry.isInForward(E.In) &&
+           Entry.loopsAround(E.Point).back() != &L;
+  };
+  const bool Learns =
+      llvm::any_of(Entry.events<BackwardEvent>(), [&](const Event &E) {
+        return L.contains(E.Point) && Entry.loopsAround(E.Point).back() == &L;
+      });
+  // A function that runs layers in a loop is a network of its own where L goes
+  // back through what it returns.
+  const auto RunsInside = [&](const Event &E) {
+    const Loop *Inner =
+        WorksInside(E) ? Entry.loopsAround(E.Point).back() : nullptr;
+    return Inner &&
+           !(Learns && Entry.beginsIn(Entry.segment(Inner->Header).In, L));
+  };
+  return llvm::any_of(Entry.events<ForwardEvent>(), RunsInside) ||
+         llvm::any_of(Entry.events<BackwardEvent>(), WorksInside) ||
+         llvm::any_of(Entry.events<StepEvent>(), WorksInside);
+}
+
+bool isUnconditional(const Execution &Entry, const Stmt *S, const Frame *F,
+                     const Loop &L,
+                     llvm::function_ref<bool(const Expr *)> Passes) {
+  const Stmt *Statement = Entry.loopStatement(L);
+  for (; F; S = F->Site, F = F->Caller) {
+    if (!F->Flow || !S)
+      return false;
+    for (const Stmt *Child = S, *Parent = F->Flow->parent(S); Parent;
+         Child = Parent, Parent = F->Flow->parent(Parent)) {
+      if (Parent == Statement)
+        return true;
+      if (const auto *If = dyn_cast<IfStmt>(Parent))
+        if (Child != If->getCond() && Child != If->getInit() &&
+            !(Passes && Passes(If->getCond())))
+          return false;
+      if (const auto *Choice = dyn_cast<AbstractConditionalOperator>(Parent))
+        if (Child != Choice->getCond())
+          return false;
+      if (const auto *Logical = dyn_cast<BinaryOperator>(Parent))
+        if (Logical->isLogicalOp() && Child == Logical->getRHS())
+          return false;
+      if (isa<SwitchStmt, CXXCatchStmt>(Parent))
+        return false;
+      if (const auto *Declaration = dyn_cast<DeclStmt>(Parent))
+        for (const Decl *D : Declaration->decls())
+          if (const auto *V = dyn_cast<VarDecl>(D); V && V->isStaticLocal())
+            return false;
+    }
+    if (!Entry.beginsIn(F, L))
+      return true;
+    if (const auto *Call = dyn_cast_or_null<CallExpr>(F->Site))
+      if (const FunctionDecl *Callee = Call->getDirectCallee();
+          Callee && torch::isStd(Callee) && torch::callsOnce(Callee))
+        return false;
+  }
+  return true;
+}
+
+bool isOccasional(const Expr *Condition) {
+  return Condition && ast::anyStmt(
+                          Condition,
+                          [](const Stmt *Part) {
+                            const auto *Binary = dyn_cast<BinaryOperator>(Part);
+                            return Binary && Binary->getOpcode() == BO_Rem;
+                          },
+                          ast::Lambdas::Skip);
+}
+
+bool canMoveBefore(const Expr *E, const Stmt *LoopStatement, const Frame *F) {
+  if (!E || !LoopStatement || !F->Flow || !F->Flow->isInside(E, LoopStatement))
+    return false;
+  return !ast::anyStmt(
+      E,
+      [&](const Stmt *S) {
+        const auto *Ref = dyn_cast<DeclRefExpr>(S);
+        return Ref && isa<VarDecl, BindingDecl>(Ref->getDecl()) &&
+               LoopStatement->getSourceRange().fullyContains(
+                   Ref->getDecl()->getSourceRange());
+      },
+      ast::Lambdas::Enter);
+}
+
+bool mayHappenIn(const Execution &Entry, const WriteEvent &Write,
+                 const Loop &L) {
+  if (L.contains(Write.Point))
+    return true;
+  return Write.IsPointer &&
+         flow::mayReach(
+             Entry.points(), Write.Point,
+             [&](flow::Digraph::Node N) { return L.contains(N); },
+             [](flow::Digraph::Node) { return false; })
+             .has_value();
+}
+
+bool isWritten(const Execution &Entry, const PlaceSet &Places, const Value &V,
+               const Loop &L, std::optional<AllocationId> Copy) {
+  const auto SharesMemory = [&](const Value &Other) {
+    return llvm::any_of(V.Memory,
+                        [&](AllocationId Id) { return Other.uses(Id); });
+  };
+  const auto Concerns = [&](const auto &E) {
+    return L.contains(E.Point) && llvm::any_of(E.Places, [&](PlaceId P) {
+             return llvm::any_of(Places, [&](PlaceId Q) {
+               return Entry.places().overlap(P, Q);
+             });
+           });
+  };
+  for (const WriteEvent &Write : Entry.events<WriteEvent>()) {
+    if (Copy && Write.Before.uses(*Copy))
+      continue;
+    if ((Entry.mayAlias(Write.Places, Places) || SharesMemory(Write.Before)) &&
+        mayHappenIn(Entry, Write, L))
+      return true;
+  }
+  const bool IsTrained =
+      (V.History & history::Leaf) &&
+      llvm::any_of(Entry.events<StepEvent>(), [&](const StepEvent &Step) {
+        return L.contains(Step.Point);
+      });
+  return IsTrained || llvm::any_of(Entry.events<UpdateEvent>(), Concerns) ||
+         llvm::any_of(Entry.events<EscapeEvent>(), [&](const auto &Escape) {
+           return Concerns(Escape) ||
+                  (L.contains(Escape.Point) && SharesMemory(Escape.Given));
+         });
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,45 @@
+// Questions about loops: whether something runs in every iteration of one, can
+// stand before it, is written in it. What an expression is in every iteration
+// is asked of LoopInvariance.h, how long a place lives of Execution::outlives.
+#ifndef TORCHTIDY_QUERIES_LOOPS_LOOPS_H
+#define TORCHTIDY_QUERIES_LOOPS_LOOPS_H
+
+#include "model/execution/Execution.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace torchtidy::model {
+
+/// Training runs in a loop inside L: what is done once for each such loop (an
+/// epoch) costs nothing.
+bool isOuterLoop(const Execution &Entry, const flow::Loop &L);
+
+/// The statement runs in every iteration of L: no branch inside the loop
+/// decides about it, but for an if whose condition Passes: one that comes out
+/// the same in every iteration, for instance.
+bool isUnconditional(
+    const Execution &Entry, const clang::Stmt *S, const Frame *F,
+    const flow::Loop &L,
+    llvm::function_ref<bool(const clang::Expr *)> Passes = nullptr);
+
+/// Holds in some iterations only: step % 100 == 0.
+bool isOccasional(const clang::Expr *Condition);
+
+/// E is written with variables of a scope around the loop statement only, so
+/// that it can be moved there.
+bool canMoveBefore(const clang::Expr *E, const clang::Stmt *LoopStatement,
+                   const Frame *F);
+
+/// Write happens in L, or through a pointer that was taken on a path to it.
+bool mayHappenIn(const Execution &Entry, const WriteEvent &Write,
+                 const flow::Loop &L);
+
+/// Something in L may write into the tensor that is V and lies at Places: an
+/// operation in place, an optimizer's step, code that cannot be seen. Writes
+/// into the memory of Copy, which a transfer made, do not count.
+bool isWritten(const Execution &Entry, const PlaceSet &Places, const Value &V,
+               const flow::Loop &L,
+               std::optional<AllocationId> Copy = std::nullopt);
+
+} // namespace torchtidy::model
+
+#endif

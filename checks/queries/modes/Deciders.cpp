@@ -1,0 +1,83 @@
+#include "queries/modes/Deciders.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+#include "clang/Analysis/CFG.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+const Stmt *statementIn(const Frame *F, const Event &E) {
+  const Stmt *S = E.Site;
+  for (const Frame *In = E.In; In; S = In->Site, In = In->Caller)
+    if (In == F)
+      return S;
+  return nullptr;
+}
+
+/// Goes from S outwards, through the calls that lead to it, until a statement
+/// is around Beside as well. Stops where Visit says so: with the frame, the
+/// statement and the part of it that S is in.
+static void goOutwards(
+    const Stmt *S, const Frame *F, const Event &Beside,
+    llvm::function_ref<bool(const Frame *, const Stmt *, const Stmt *)> Visit) {
+  for (; F && F->Flow && S; S = F->Site, F = F->Caller) {
+    const Stmt *Other = statementIn(F, Beside);
+    for (const Stmt *Part = S, *Around = F->Flow->parent(S); Around;
+         Part = Around, Around = F->Flow->parent(Around))
+      if ((Other && F->Flow->isInside(Other, Around)) ||
+          !Visit(F, Around, Part))
+        break;
+    if (Other)
+      return;
+  }
+}
+
+llvm::DenseSet<flow::Digraph::Node>
+decidersOf(const Execution &Entry, const Event &Of, const Event &Beside) {
+  llvm::DenseSet<std::pair<const Frame *, const Stmt *>> Deciders;
+  goOutwards(Of.Site, Of.In, Beside,
+             [&](const Frame *F, const Stmt *Around, const Stmt *) {
+               Deciders.insert({F, Around});
+               return true;
+             });
+  llvm::DenseSet<flow::Digraph::Node> Result;
+  for (flow::Digraph::Node N = 0; N < Entry.points().size(); ++N) {
+    const Segment &In = Entry.segment(N);
+    if (In.Of == Segment::Elements && In.Block && Entry.point(N).IsEnd &&
+        In.End == In.Block->size() &&
+        Deciders.count({In.In, In.Block->getTerminatorStmt()}))
+      Result.insert(N);
+  }
+  return Result;
+}
+
+/// The condition that decides whether a part of Around is run; null where none
+/// does, Around itself where it is one of another kind.
+static const Stmt *conditionOf(const Stmt *Around, const Stmt *Part) {
+  if (const auto *If = dyn_cast<IfStmt>(Around))
+    return Part == If->getCond() || Part == If->getInit() ? nullptr
+                                                          : If->getCond();
+  if (const auto *Choice = dyn_cast<AbstractConditionalOperator>(Around))
+    return Part == Choice->getCond() ? nullptr : Choice->getCond();
+  if (const auto *Logical = dyn_cast<BinaryOperator>(Around))
+    return Logical->isLogicalOp() && Part == Logical->getRHS()
+               ? Logical->getLHS()
+               : nullptr;
+  return isa<SwitchStmt, CXXTryStmt, CXXCatchStmt>(Around) ? Around : nullptr;
+}
+
+bool isUnderOwnCondition(const Stmt *S, const Frame *F, const Event &Beside,
+                         llvm::function_ref<bool(const Expr *)> Passes) {
+  bool Result = false;
+  goOutwards(S, F, Beside,
+             [&](const Frame *, const Stmt *Around, const Stmt *Part) {
+               const Stmt *Decides = conditionOf(Around, Part);
+               const auto *Condition = dyn_cast_or_null<Expr>(Decides);
+               Result |= Decides && !(Condition && Passes(Condition));
+               return !Result;
+             });
+  return Result;
+}
+
+} // namespace torchtidy::model

@@ -1,0 +1,159 @@
+#include "queries/paths/OnlyOrigin.h"
+#include "ast/Expressions.h"
+#include "ast/Walk.h"
+#include "clang/AST/ExprCXX.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+/// The variable or the member of this that E is; null for others.
+static const ValueDecl *declarationAt(const Expr *E) {
+  E = E ? ast::strip(E) : nullptr;
+  if (const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E))
+    return Ref->getDecl();
+  const auto *Member = dyn_cast_or_null<MemberExpr>(E);
+  return Member && isa<CXXThisExpr>(ast::strip(Member->getBase()))
+             ? Member->getMemberDecl()
+             : nullptr;
+}
+
+namespace {
+
+/// What gives a variable or a member a value.
+struct Definitions {
+  const Expr *Only = nullptr;
+  /// The function that has it.
+  const FunctionDecl *In = nullptr;
+  unsigned Count = 0;
+
+  void add(const Expr *E, const FunctionDecl *F) {
+    // Tensor x; is no value yet.
+    const auto *Made = dyn_cast<CXXConstructExpr>(ast::strip(E));
+    if (Made && Made->getNumArgs() == 0)
+      return;
+    Only = E;
+    In = F;
+    ++Count;
+  }
+
+  /// Those in a body; what may set it by a reference counts, too.
+  void addAll(const ValueDecl *D, const FunctionDecl *F) {
+    ast::forEachStmt(
+        F->getBody(), [&](const Stmt *S) { addOne(D, S, F); },
+        ast::Lambdas::Enter);
+  }
+
+private:
+  void addOne(const ValueDecl *D, const Stmt *S, const FunctionDecl *F) {
+    if (const auto *Assign = dyn_cast<BinaryOperator>(S);
+        Assign && Assign->isAssignmentOp() &&
+        declarationAt(Assign->getLHS()) == D)
+      return add(Assign->getRHS(), F);
+    const auto *Call = dyn_cast<CallExpr>(S);
+    const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
+    if (!Callee)
+      return;
+    const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
+    if (Operator && Operator->getOperator() == OO_Equal &&
+        Operator->getNumArgs() == 2) {
+      if (declarationAt(Operator->getArg(0)) == D)
+        add(Operator->getArg(1), F);
+      return;
+    }
+    if (Operator)
+      return;
+    for (unsigned I = 0;
+         I < std::min(Call->getNumArgs(), Callee->getNumParams()); ++I) {
+      const QualType Type = Callee->getParamDecl(I)->getType();
+      if (Type->isReferenceType() &&
+          !Type.getNonReferenceType().isConstQualified() &&
+          declarationAt(Call->getArg(I)) == D)
+        Count += 2;
+    }
+  }
+};
+
+} // namespace
+
+static bool leadsTo(const Execution &Entry, const Frame *In, const Expr *E,
+                    const Expr *Made, unsigned Hops);
+
+static bool isReturned(const Execution &Entry, const Frame *In,
+                       const CallExpr *Call, const Expr *Made, unsigned Hops) {
+  const llvm::ArrayRef<const Frame *> Callees =
+      Entry.graph().expansions(In, Call);
+  if (Callees.size() != 1)
+    return false;
+  const Expr *Only = nullptr;
+  unsigned Returns = 0;
+  ast::forEachStmt(
+      Callees.front()->Function->getBody(),
+      [&](const Stmt *S) {
+        if (const auto *Return = dyn_cast<ReturnStmt>(S)) {
+          Only = Return->getRetValue();
+          ++Returns;
+        }
+      },
+      ast::Lambdas::Skip);
+  return Returns == 1 && leadsTo(Entry, Callees.front(), Only, Made, Hops);
+}
+
+static bool isSetOnce(const Execution &Entry, const Frame *In,
+                      const ValueDecl *D, const Expr *Made, unsigned Hops) {
+  Definitions All;
+  if (const auto *Parameter = dyn_cast<ParmVarDecl>(D)) {
+    const Supergraph::Passed Given = Supergraph::passed(In, Parameter);
+    if (!Given.To || !Given.Argument)
+      return false;
+    All.addAll(D, Given.To->Function);
+    return All.Count == 0 &&
+           leadsTo(Entry, Given.To->Caller, Given.Argument, Made, Hops);
+  }
+  if (const auto *V = dyn_cast<VarDecl>(D)) {
+    const Frame *Owner =
+        V->isLocalVarDecl() ? Supergraph::owner(In, V) : nullptr;
+    if (!Owner)
+      return false;
+    if (V->getInit())
+      All.add(V->getInit(), Owner->Function);
+    All.addAll(D, Owner->Function);
+    return All.Count == 1 && leadsTo(Entry, Owner, All.Only, Made, Hops);
+  }
+  const auto *Field = dyn_cast<FieldDecl>(D);
+  if (!Field || Field->hasInClassInitializer())
+    return false;
+  for (const FunctionDecl *F : Entry.code().functions().all()) {
+    All.addAll(D, F);
+    if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(F))
+      for (const CXXCtorInitializer *Init : Constructor->inits())
+        if (Init->getMember() == Field)
+          All.add(Init->getInit(), F);
+  }
+  if (All.Count != 1)
+    return false;
+  return llvm::any_of(Entry.graph().frames(), [&](const auto &F) {
+    return F->Function == All.In &&
+           leadsTo(Entry, F.get(), All.Only, Made, Hops);
+  });
+}
+
+static bool leadsTo(const Execution &Entry, const Frame *In, const Expr *E,
+                    const Expr *Made, unsigned Hops) {
+  E = E ? ast::stripCopies(E) : nullptr;
+  if (!E || Hops == 0)
+    return false;
+  if (E == Made)
+    return true;
+  if (const auto *Call = dyn_cast<CallExpr>(E))
+    return isReturned(Entry, In, Call, Made, Hops - 1);
+  const ValueDecl *D = declarationAt(E);
+  return D && isSetOnce(Entry, In, D, Made, Hops - 1);
+}
+
+bool isOnlyMadeBy(const Execution &Entry, const Frame *In, const Expr *E,
+                  const Expr *Made) {
+  return leadsTo(Entry, In, E, Made, 16);
+}
+
+} // namespace torchtidy::model
