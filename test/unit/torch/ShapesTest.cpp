@@ -35,7 +35,14 @@ TEST(Shapes, Rules) {
       {"unsqueeze_", ShapeRule::Unknown},
       {"resize_", ShapeRule::Unknown},
       {"from_blob", ShapeRule::Unknown},
-      {"mm", ShapeRule::Unknown},
+      {"narrow", ShapeRule::Resized},
+      {"slice", ShapeRule::Resized},
+      {"index_select", ShapeRule::Resized},
+      {"index", ShapeRule::Indexed},
+      {"mm", ShapeRule::MatrixProduct},
+      {"bmm", ShapeRule::BatchedProduct},
+      {"matmul", ShapeRule::AnyProduct},
+      {"addmm", ShapeRule::Unknown},
       {"std", ShapeRule::Unknown},
   };
   for (const auto &[Name, Rule] : Expected)

@@ -377,6 +377,8 @@ private:
     Sizes Last;
     Last.append(B[0]);
     Last.append(A[1]);
+    if (Rank == 3)
+      Last.append(A[2] == Sizes::Any ? B[2] : A[2]);
     if (!Rank) {
       if (Of.leastRank() < 2 || With.leastRank() < 2)
         return Shape::any();

@@ -102,7 +102,7 @@ TEST_F(Transfers, EachDomainHasOneRow) {
         << Domain.Name.str() << " answers nothing";
   }
   EXPECT_EQ(Names,
-            (std::vector<std::string>{"modes", "device", "shape", "extent",
+            (std::vector<std::string>{"modes", "shape", "device", "extent",
                                       "attributes", "registration", "history",
                                       "aliases", "loans", "saved"}));
 }
