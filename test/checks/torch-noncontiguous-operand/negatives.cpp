@@ -129,3 +129,11 @@ void anotherEachTime(const std::vector<Tensor> &, int64_t n, int steps) {
   for (int i = 0; i < steps; ++i)
     x.add_(torch::rand({n, n}).t());
 }
+
+// Code of another file may have put it in order.
+void reorder(Tensor &x);
+float givenAway() {
+  Tensor x = torch::rand({512, 512}).t();
+  reorder(x);
+  return x.contiguous().sum().item<float>();
+}
