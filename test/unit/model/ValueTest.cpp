@@ -103,7 +103,8 @@ TEST(Value, OriginsAreBounded) {
   for (unsigned Number = 0; Number < Value::MaxOrigins; ++Number)
     EXPECT_TRUE(V.addOrigin(OriginId(Number)));
   EXPECT_FALSE(V.ManyOrigins);
-  EXPECT_TRUE(V.addOrigin(OriginId(Value::MaxOrigins))) << "that there are more is news";
+  EXPECT_TRUE(V.addOrigin(OriginId(Value::MaxOrigins)))
+      << "that there are more is news";
   EXPECT_TRUE(V.ManyOrigins);
   EXPECT_FALSE(V.addOrigin(OriginId(Value::MaxOrigins + 1))) << "but once";
   EXPECT_FALSE(V.addOrigin(OriginId(3)));
