@@ -325,6 +325,14 @@ def costs_of_tests(checks: list[registry.Check]) -> Iterator[str]:
             yield f"{check.query('.cpp')}: level {check.level}, and does not go by {BESIDE_TESTS}"
 
 
+def untested_domains() -> Iterator[str]:
+    """Each domain of the model has unit tests of its own, which no other room has to run."""
+    for folder in sorted((ROOT / "checks/model/domains").iterdir()):
+        tests = ROOT / "test/unit/model/domains" / folder.name
+        if folder.is_dir() and not any(tests.glob("*Test.cpp")):
+            yield f"{folder.relative_to(ROOT)} has no test in {tests.relative_to(ROOT)}"
+
+
 def stale_index() -> Iterator[str]:
     result = subprocess.run([sys.executable, str(ROOT / "tool/docs-index"), "--check"],
                             stderr=subprocess.PIPE, text=True)
@@ -345,6 +353,7 @@ def main() -> int:
              ("lit: every test has a command", tests_without_commands()),
              ("sample of lit tests", sample()), ("documentation index", stale_index()),
              ("names of LibTorch in checks/torch", names_outside_torch()),
+             ("domains: unit tests", untested_domains()),
              ("architecture.md: headers", untold_headers(checks)),
              ("architecture.md: events", untold_events()),
              ("levels 1 and 2 go by the code beside tests", costs_of_tests(checks))]

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Makes a new Debian 12 with python3, pip and the headers of C and C++ in it, and nothing
+# Makes a new Debian with python3, pip and the headers of C and C++ in it, and nothing
 # else: no compiler, no LLVM. Installs torch-tidy there from what tool/package has made,
 # and analyses the example application with it.
 #
-#   clean_root.sh FOLDER PACKAGES SOURCE LIBTORCH
+#   clean_root.sh FOLDER PACKAGES SOURCE LIBTORCH [SUITE HEADERS]
 #
+# SUITE is bookworm (12), or another that HEADERS names the C++ headers of: trixie
+# libstdc++-14-dev, testing libstdc++-14-dev.
 # FOLDER/wheel.txt and FOLDER/archive.txt hold the findings, of the program that pip has
 # installed and of that in the archive.
 set -euo pipefail
-folder=$1 packages=$2 source=$3 libtorch=$4
+folder=$1 packages=$2 source=$3 libtorch=$4 suite=${5:-bookworm} headers=${6:-libstdc++-12-dev}
 root=$folder/root
 
 # The mirror that this machine's own packages come from.
@@ -16,8 +18,8 @@ mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 2>/dev
   sort -u | head -n 1)
 rm -rf "$root"
 mkdir -p "$folder"
-debootstrap --variant=minbase --include=python3,python3-pip,libstdc++-12-dev \
-  bookworm "$root" "$mirror" >"$folder/debootstrap.log" 2>&1 ||
+debootstrap --variant=minbase --include="python3,python3-pip,$headers" \
+  "$suite" "$root" "$mirror" >"$folder/debootstrap.log" 2>&1 ||
   { tail -n 20 "$folder/debootstrap.log"; exit 1; }
 
 # Programs find what lies beside them by /proc/self/exe.
@@ -31,7 +33,7 @@ if inside sh -c 'command -v c++ clang clang-tidy gcc'; then
 fi
 
 # Where pip puts LibTorch's wheel; headers are all that torch-tidy wants of it.
-torch=$root/usr/local/lib/python3.11/dist-packages/torch
+torch=$root$(inside python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/torch
 mkdir -p "$torch" "$root/packages" "$root/example"
 touch "$torch/__init__.py"
 cp -r "$libtorch/include" "$torch"

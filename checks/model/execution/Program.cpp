@@ -11,12 +11,13 @@ namespace torchtidy::model {
 /// smaller.
 static constexpr unsigned LesserDepths[] = {Supergraph::MaxDepth / 2, 1};
 
-/// A graph that is differentiated has more forward passes behind it than are
-/// told apart.
+/// A graph that is differentiated has more forward passes behind it, or needs
+/// more of what they have saved, than is told apart.
 static bool hasManyPasses(const Execution &Entry) {
   return llvm::any_of(
-      Entry.events<BackwardEvent>(),
-      [](const BackwardEvent &Backward) { return Backward.Root.isFull(); });
+      Entry.events<BackwardEvent>(), [](const BackwardEvent &Backward) {
+        return Backward.Root.isFull() || Backward.Root.mayNeedMore();
+      });
 }
 
 Program::Program(ASTContext &Context) : Context(Context) {}

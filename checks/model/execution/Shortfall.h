@@ -18,8 +18,9 @@ struct Shortfall {
     /// The function itself was looked at, and not all that it calls.
     Calls,
     /// All was followed, and there are more forward passes and first operations
-    /// behind a backward() than are told apart: what asks which networks are
-    /// trained is quiet.
+    /// behind a backward(), or tensors that it needs, than are told apart: what
+    /// asks which networks are trained is quiet, and not all that spoils the
+    /// graph is seen.
     Passes,
   } Left;
 };

@@ -147,7 +147,7 @@ StringRef whatIsLeftOut(const Shortfall &Each) {
            "of them it is too large";
   case model::Shortfall::Passes:
     return "has more behind a backward() than is told apart: what depends on "
-           "which networks it reaches is not told";
+           "which networks it reaches, or on what they saved, is not all told";
   case model::Shortfall::All:
     break;
   }

@@ -2,9 +2,19 @@
 
 namespace torchtidy::model {
 
-bool SavedTensors::addNeed(SaveId Id) {
-  return Needs.size() < MaxSaves && insert(Needs, Id);
+/// Keeps the first MaxSaves. True when the set has changed.
+template <class Set, class Id> static bool insertFirst(Set &Into, Id What) {
+  constexpr unsigned Most = SavedTensors::MaxSaves;
+  if (Into.size() >= Most && !(What < Into.back()))
+    return false;
+  if (!insert(Into, What))
+    return false;
+  if (Into.size() > Most)
+    Into.pop_back();
+  return true;
 }
+
+bool SavedTensors::addNeed(SaveId Id) { return insertFirst(Needs, Id); }
 
 bool SavedTensors::takeNeeds(const SavedTensors &From) {
   bool Changed = false;
@@ -12,7 +22,7 @@ bool SavedTensors::takeNeeds(const SavedTensors &From) {
     for (SaveId Id : From.Needs)
       Changed |= addNeed(Id);
   for (OverwriteId Id : From.Spoiled)
-    Changed |= Spoiled.size() < MaxSaves && insert(Spoiled, Id);
+    Changed |= insertFirst(Spoiled, Id);
   assert(Needs.size() <= MaxSaves && "somebody added past addNeed()");
   return Changed;
 }

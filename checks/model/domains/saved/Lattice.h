@@ -43,17 +43,20 @@ struct Overwrite {
 struct SavedTensors {
   /// Who has saved the tensor as it is now.
   SaveSet SavedBy;
-  /// What the graph behind it needs, and what of it was overwritten. Beyond
-  /// MaxSaves nothing is added, and nothing is found.
+  /// What the graph behind it needs, and what of it was overwritten: of more
+  /// than MaxSaves those that were named first, in whatever order they come.
   SaveSet Needs;
   OverwriteSet Spoiled;
 
-  static constexpr unsigned MaxSaves = 48;
+  /// A network of a hundred residual blocks saves as much.
+  static constexpr unsigned MaxSaves = 512;
 
   bool needs(SaveId Id) const { return llvm::is_contained(Needs, Id); }
   /// The graph behind it goes on to what is behind From.
   bool takeNeeds(const SavedTensors &From);
   bool addNeed(SaveId Id);
+  /// The graph may need more than is kept.
+  bool mayNeedMore() const { return Needs.size() >= MaxSaves; }
   void forgetNeeds() {
     Needs.clear();
     Spoiled.clear();
