@@ -128,6 +128,16 @@ bool verifyCheckOptions(const ClangTidyOptions::OptionMap &Options,
                         const StringSet<> &Known, StringRef Source) {
   bool Valid = true;
   for (StringRef Key : Options.keys()) {
+    if (Key == LevelsOption) {
+      auto Levels = parseLevels(Options.lookup(Key).Value);
+      if (!Levels) {
+        Valid = false;
+        WithColor::warning(errs(), Source)
+            << Key << ": " << toString(Levels.takeError())
+            << " [-verify-config]\n";
+      }
+      continue;
+    }
     if (Known.contains(Key))
       continue;
     Valid = false;

@@ -1,7 +1,9 @@
 #include "Levels.h"
+#include "Messages.h"
 #include "Registry.h"
 #include "clang-tidy/GlobList.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Path.h"
 
 using namespace clang::tidy;
 using namespace llvm;
@@ -19,6 +21,25 @@ StringRef levelTitle(unsigned Level) {
   constexpr StringLiteral Titles[] = {"defects", "measured costs",
                                       "advice that depends on the case"};
   return Titles[Level];
+}
+
+Expected<std::vector<LevelOfFiles>> parseLevels(StringRef Text) {
+  std::vector<LevelOfFiles> Result;
+  SmallVector<StringRef, 4> Items;
+  Text.split(Items, ';', -1, /*KeepEmpty=*/false);
+  for (StringRef Item : Items) {
+    const auto [Files, Number] = Item.trim().rsplit('=');
+    const std::optional<unsigned> Level = parseLevel(Number.trim());
+    if (!Level || Files.trim().empty())
+      return createStringError("'" + Item.trim() +
+                               "' is no pattern with a level behind it, as in "
+                               "'tests/*=0'");
+    Expected<GlobPattern> Pattern = GlobPattern::create(Files.trim());
+    if (!Pattern)
+      return Pattern.takeError();
+    Result.push_back({std::move(*Pattern), *Level});
+  }
+  return Result;
 }
 
 std::string defaultChecks() {
@@ -67,22 +88,56 @@ public:
     // The first source is the defaults, the last the command line.
     std::vector<OptionsSource> Sources = Base->getRawOptions(File);
     Sources.front().second = "torch-tidy binary";
-    if (!Level)
+    const auto Files = ArrayRef(Sources).drop_front().drop_back();
+    std::optional<unsigned> Chosen = Level;
+    std::string By = "command-line option '--level'";
+    if (!Chosen)
+      for (const OptionsSource &Each : Files)
+        if (const std::optional<unsigned> Given = levelIn(Each, File)) {
+          Chosen = Given;
+          By = (LevelsOption + " of " + Each.second).str();
+        }
+    if (!Chosen)
       return Sources;
-    StringSet<> Disabled =
-        disabledByName(ArrayRef(Sources).drop_front().drop_back());
-    ClangTidyOptions Chosen;
-    Chosen.Checks = join(Disabled);
-    Sources.insert(std::prev(Sources.end()),
-                   {Chosen, "command-line option '--level'"});
+    ClangTidyOptions Result;
+    Result.Checks = join(*Chosen, disabledByName(Files));
+    Sources.insert(std::prev(Sources.end()), {Result, By});
     return Sources;
   }
 
 private:
-  std::string join(const StringSet<> &Disabled) const {
+  /// What a configuration file gives to a file: of the patterns that match it
+  /// the last one's. They are about the path from the folder of the
+  /// configuration.
+  std::optional<unsigned> levelIn(const OptionsSource &Source, StringRef File) {
+    const auto Said = Source.first.CheckOptions.find(LevelsOption);
+    if (Said == Source.first.CheckOptions.end())
+      return std::nullopt;
+    auto Levels = parseLevels(Said->second.Value);
+    if (!Levels) {
+      const std::string What = toString(Levels.takeError());
+      if (Told.insert(Source.second).second)
+        warning() << Source.second << ": " << LevelsOption << ": " << What
+                  << '\n';
+      return std::nullopt;
+    }
+    const StringRef Folder = sys::path::parent_path(Source.second);
+    StringRef Path = File;
+    if (!Folder.empty() && Path.consume_front(Folder))
+      Path = Path.ltrim('/');
+    else
+      Path = File;
+    std::optional<unsigned> Result;
+    for (const LevelOfFiles &Each : *Levels)
+      if (Each.Files.match(Path))
+        Result = Each.Level;
+    return Result;
+  }
+
+  static std::string join(unsigned Level, const StringSet<> &Disabled) {
     std::string Globs;
     for (const CheckInfo &Check : registry()) {
-      bool Enabled = Check.Level <= *Level && !Disabled.contains(Check.Name);
+      bool Enabled = Check.Level <= Level && !Disabled.contains(Check.Name);
       if (!Globs.empty())
         Globs += ',';
       Globs += Enabled ? "" : "-";
@@ -93,6 +148,8 @@ private:
 
   std::unique_ptr<ClangTidyOptionsProvider> Base;
   std::optional<unsigned> Level;
+  /// The files whose levels cannot be read, each told once.
+  StringSet<> Told;
 };
 
 } // namespace

@@ -1,12 +1,15 @@
-// Which torch checks run: the level's default, .clang-tidy, --level, --checks,
-// each over the one before it.
+// Which torch checks run: the level's default, .clang-tidy, the levels that it
+// gives to files by pattern, --level, --checks, each over the one before it.
 #ifndef TORCHTIDY_TOOL_LEVELS_H
 #define TORCHTIDY_TOOL_LEVELS_H
 
 #include "clang-tidy/ClangTidyOptions.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/GlobPattern.h"
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace torchtidy::tool {
 
@@ -19,8 +22,20 @@ llvm::StringRef levelTitle(unsigned Level);
 /// The value of 'Checks' by default.
 std::string defaultChecks();
 
-/// Puts an explicit --level, where there is one, between the configuration
-/// files and --checks.
+/// The key of CheckOptions that gives levels to files: "tests/*=0;bench/*=2".
+inline constexpr llvm::StringLiteral LevelsOption = "torch-tidy.Levels";
+
+/// One item of it.
+struct LevelOfFiles {
+  llvm::GlobPattern Files;
+  unsigned Level;
+};
+/// Those that Text lists, or what is wrong with it.
+llvm::Expected<std::vector<LevelOfFiles>> parseLevels(llvm::StringRef Text);
+
+/// Puts an explicit --level, where there is one, or the level that a
+/// configuration file gives to the file, between the configuration files and
+/// --checks.
 std::unique_ptr<clang::tidy::ClangTidyOptionsProvider>
 withLevel(std::unique_ptr<clang::tidy::ClangTidyOptionsProvider> Base,
           std::optional<unsigned> Level);
