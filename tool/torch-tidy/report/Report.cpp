@@ -140,7 +140,7 @@ void explainMissingHeaders(const MissingHeaders &Missing, bool AreInferred,
                    "are gone; --extra-arg=-isystem<folder> adds to it\n");
 }
 
-StringRef whatIsLeftOut(const Shortfall &Each) {
+static StringRef whatIsLeftOut(const Shortfall &Each) {
   switch (Each.Left) {
   case model::Shortfall::Calls:
     return "was analysed without some of the functions that it calls: with all "

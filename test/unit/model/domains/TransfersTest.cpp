@@ -76,14 +76,14 @@ void modes(Outer &net) {
 
 TEST_F(Transfers, WhatCodeThatIsNotSeenMayHaveChanged) {
   Entry W = entry("foreign");
-  const Value Seen = W.observed("looked at");
+  const Value &Seen = W.observed("looked at");
   EXPECT_EQ(Seen.History, history::None);
   EXPECT_TRUE(Seen.isOnCpu());
   EXPECT_EQ(Seen.InShape.rank(), 2u);
   EXPECT_EQ(Seen.InLayout.get(), Layout::Contiguous);
   EXPECT_TRUE(Seen.Scalar.get().has_value());
   EXPECT_FALSE(Seen.Share & share::Unknown);
-  const Value Given = W.observed("perhaps another");
+  const Value &Given = W.observed("perhaps another");
   EXPECT_TRUE(Given.History & history::Unknown);
   EXPECT_FALSE(Given.isOnCpu());
   EXPECT_EQ(Given.InShape.rank(), std::nullopt);
