@@ -23,7 +23,7 @@ public:
                      const clang::SourceManager &SM) = 0;
 
   /// Not all of the function was looked at, for its size.
-  virtual void leftOut(const model::Shortfall &Left) {}
+  virtual void leftOut(const model::Shortfall &Of) {}
 
   /// Null if there is no listener.
   static FindingListener *current();

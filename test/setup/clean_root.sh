@@ -5,8 +5,8 @@
 #
 #   clean_root.sh FOLDER PACKAGES SOURCE LIBTORCH [SUITE HEADERS]
 #
-# SUITE is bookworm (12), or another that HEADERS names the C++ headers of: trixie
-# libstdc++-14-dev, testing libstdc++-14-dev.
+# SUITE is bookworm (12), or another, of which HEADERS names the package of the C++ headers:
+# libstdc++-14-dev in trixie (13) and in testing.
 # FOLDER/wheel.txt and FOLDER/archive.txt hold the findings, of the program that pip has
 # installed and of that in the archive.
 set -euo pipefail

@@ -2,6 +2,7 @@
 #include "Messages.h"
 #include "Registry.h"
 #include "clang-tidy/GlobList.h"
+#include "inputs/Tree.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
@@ -121,15 +122,12 @@ private:
                   << '\n';
       return std::nullopt;
     }
-    const StringRef Folder = sys::path::parent_path(Source.second);
-    StringRef Path = File;
-    if (!Folder.empty() && Path.consume_front(Folder))
-      Path = Path.ltrim('/');
-    else
-      Path = File;
+    const std::string Whole = comparablePath(File);
+    const std::string Below = relativeTo(
+        comparablePath(sys::path::parent_path(Source.second)), Whole);
     std::optional<unsigned> Result;
     for (const LevelOfFiles &Each : *Levels)
-      if (Each.Files.match(Path))
+      if (Each.Files.match(Below.empty() ? Whole : Below))
         Result = Each.Level;
     return Result;
   }

@@ -66,15 +66,15 @@ void EvidenceCollector::found(const model::Finding &Finding,
   addPlaces(Finding, SM, OfComments.Places);
 }
 
-void EvidenceCollector::leftOut(const model::Shortfall &Left) {
-  const FunctionDecl &Function = *Left.Function;
+void EvidenceCollector::leftOut(const model::Shortfall &Of) {
+  const FunctionDecl &Function = *Of.Function;
   const SourceManager &SM = Function.getASTContext().getSourceManager();
   const SourceLocation At = SM.getExpansionLoc(Function.getLocation());
   Shortfalls.push_back(
       {SM.getFilename(At).str() + ":" +
            std::to_string(SM.getExpansionLineNumber(At)),
-       Function.getQualifiedNameAsString(), Left.Left,
-       Left.Left == model::Shortfall::All && Function.isDependentContext()});
+       Function.getQualifiedNameAsString(), Of.Left,
+       Of.Left == model::Shortfall::All && Function.isDependentContext()});
   OfComments.IsTooLarge |= !Shortfalls.back().IsTemplate;
 }
 

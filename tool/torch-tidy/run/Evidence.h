@@ -67,7 +67,7 @@ class EvidenceCollector : public FindingListener {
 public:
   void found(const model::Finding &Finding,
              const clang::SourceManager &SM) override;
-  void leftOut(const model::Shortfall &Left) override;
+  void leftOut(const model::Shortfall &Of) override;
   std::vector<Evidence> take() { return std::move(All); }
   std::vector<Shortfall> takeShortfalls() { return std::move(Shortfalls); }
   const Silenceable &silenceable() const { return OfComments; }
