@@ -1,5 +1,6 @@
 #include "lifetime/BlobDtype.h"
 #include "queries/devices/Transfers.h"
+#include "queries/paths/Uses.h"
 #include "torch/Api.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"

@@ -4,7 +4,7 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "lifetime/BlobDtype.h"
-#include "queries/devices/Transfers.h"
+#include "queries/paths/Uses.h"
 #include "report/Report.h"
 #include "torch/Api.h"
 #include "torch/Elements.h"

@@ -1,6 +1,5 @@
 #include "memory/NoncontiguousOperand.h"
 #include "ast/Expressions.h"
-#include "queries/devices/Transfers.h"
 #include "queries/loops/LoopInvariance.h"
 #include "queries/loops/Loops.h"
 #include "queries/memory/Sizes.h"

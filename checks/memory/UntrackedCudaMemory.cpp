@@ -2,8 +2,8 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "model/icfg/Bodies.h"
-#include "queries/devices/Transfers.h"
 #include "queries/paths/Calls.h"
+#include "queries/paths/Uses.h"
 #include "torch/Api.h"
 #include "torch/RawMemory.h"
 

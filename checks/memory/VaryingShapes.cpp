@@ -6,6 +6,7 @@
 #include "queries/loops/Loops.h"
 #include "queries/loops/TripCount.h"
 #include "queries/memory/Sizes.h"
+#include "queries/paths/Uses.h"
 #include "torch/Api.h"
 #include "torch/Elements.h"
 #include "torch/Std.h"

@@ -2,7 +2,9 @@
 #include "ast/Expressions.h"
 #include "queries/devices/DeviceUse.h"
 #include "queries/devices/Transfers.h"
+#include "queries/loops/Loops.h"
 #include "queries/memory/Sizes.h"
+#include "queries/paths/Uses.h"
 #include "torch/Api.h"
 #include "torch/Factories.h"
 
@@ -28,10 +30,11 @@ static const Expr *withoutWishes(const Expr *E) {
              : E;
 }
 
-/// Once in the life of the program, or of an object, or a few bytes. Of nothing
-/// at all, empty({0}), there is nothing to copy.
+/// Once in the life of the program, or of an object, or before many passes of a
+/// network, or a few bytes. Of nothing at all, empty({0}), there is nothing to
+/// copy.
 static bool isMadeOnce(const Execution &Entry, const HostAllocation &Found) {
-  if (happensOnce(Entry, *Found.Transfer))
+  if (happensOnce(Entry, *Found.Transfer) || isOutweighed(Entry, Found.Around))
     return true;
   const uint64_t Few = Found.Around ? 1 : SmallElements;
   for (const AllocateEvent &Allocate : Entry.events<AllocateEvent>())

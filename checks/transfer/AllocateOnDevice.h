@@ -24,7 +24,8 @@ struct HostAllocation {
 /// Nothing is reported where something happens to the tensor before it is
 /// moved, where it is made of data of the host, is not known to lie on the CPU,
 /// or goes to what is known to be the CPU; for what is made once by main or by
-/// a constructor, or is small and in no loop; and for code that only tests run.
+/// a constructor, is small and in no loop, or comes once before a loop that
+/// trains; and for code that only tests run.
 std::vector<HostAllocation> hostAllocations(Program &Program);
 
 } // namespace torchtidy::model

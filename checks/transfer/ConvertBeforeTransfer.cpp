@@ -2,6 +2,7 @@
 #include "queries/devices/DeviceUse.h"
 #include "queries/devices/Transfers.h"
 #include "queries/memory/Sizes.h"
+#include "queries/paths/Uses.h"
 #include "torch/Scalars.h"
 
 using namespace clang;

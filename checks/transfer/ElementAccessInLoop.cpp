@@ -49,9 +49,11 @@ public:
     for (const Access &Each : All)
       for (const CallExpr *Call : Each.Path.Calls)
         OfAccesses.insert(Call);
-    for (const Access &Each : All)
-      if (isWorthwhile(Each))
-        report(Each, Result);
+    std::vector<Access> Worth;
+    llvm::copy_if(All, std::back_inserter(Worth),
+                  [&](const Access &Each) { return isWorthwhile(Each); });
+    for (const Access &Each : Worth)
+      report(Each, Worth, Result);
   }
 
 private:
@@ -118,7 +120,18 @@ private:
 
   bool isWorthwhile(const Access &A) {
     return !hasFew(A) && !isOccasional(A) && !isRow(A) &&
-           !doesOtherThings(*A.Loops.front());
+           !doesOtherThings(*A.Loops.front()) && !isBetweenTrainings(A);
+  }
+
+  /// Once for a loop that trains, which stands beside all of its own.
+  bool isBetweenTrainings(const Access &A) const {
+    const Loop *Beside = nullptr;
+    for (const Loop *L : Entry.loopsAround(A.At.Point)) {
+      if (L == A.Loops.back())
+        return Beside && isOutweighed(Entry, Beside);
+      Beside = L;
+    }
+    return false;
   }
 
   bool hasFew(const Access &A) const {
@@ -240,10 +253,21 @@ private:
     return Member ? Member->getMemberDecl() : nullptr;
   }
 
+  /// The outermost loop around it that goes on from element to element of any
+  /// tensor: boxes[i] in the outer loop, boxes[j] in the inner one.
+  static const Loop *nestOf(const Access &A, llvm::ArrayRef<Access> All) {
+    const Loop *Nest = A.Loops.back();
+    for (const Access &Other : All)
+      if (Other.How == A.How && Other.Loops.back()->contains(Nest->Header))
+        Nest = Other.Loops.back();
+    return Nest;
+  }
+
   /// One finding for each kind of access in a nest of loops: who mends one of
   /// them mends all.
-  void report(const Access &A, std::vector<ElementAccessInLoop> &Result) {
-    const Loop *Nest = A.Loops.back();
+  void report(const Access &A, llvm::ArrayRef<Access> Worth,
+              std::vector<ElementAccessInLoop> &Result) {
+    const Loop *Nest = nestOf(A, Worth);
     auto [It, IsNew] = Reported.insert({{A.How, Nest}, Result.size()});
     if (IsNew) {
       ElementAccessInLoop Found;

@@ -4,6 +4,7 @@
 #include "queries/devices/SettledVariables.h"
 #include "queries/devices/Transfers.h"
 #include "queries/memory/Sizes.h"
+#include "queries/paths/Uses.h"
 #include "torch/Api.h"
 #include "torch/Devices.h"
 #include "torch/Elements.h"

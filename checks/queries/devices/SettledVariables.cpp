@@ -1,6 +1,6 @@
 #include "queries/devices/SettledVariables.h"
 #include "ast/Walk.h"
-#include "queries/devices/Transfers.h"
+#include "queries/paths/Uses.h"
 #include "clang/AST/StmtCXX.h"
 
 using namespace clang;

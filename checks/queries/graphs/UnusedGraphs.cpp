@@ -2,6 +2,7 @@
 #include "queries/graphs/InnerDerivatives.h"
 #include "queries/memory/Sizes.h"
 #include "queries/paths/Calls.h"
+#include "queries/paths/Uses.h"
 #include "torch/Api.h"
 #include "torch/Factories.h"
 #include "torch/Types.h"
@@ -239,13 +240,13 @@ private:
         });
   }
 
-  /// A network that is as its constructor has made it is asked, once, about
-  /// numbers that are made up: nobody wants its answer, but to see that there
-  /// is one, or of which shape.
+  /// A network that is as its constructor has made it is asked about numbers
+  /// that are made up, once, or often and nobody reads the answers: to see that
+  /// there is one, or of which shape, or how long it takes.
   bool isTrial(const ForwardEvent &Forward) const {
     const Event *Created = created(Forward);
     return Created && worthTelling(cast<CreateEvent>(*Created), Forward) > 1 &&
-           Entry.loopsAround(Forward.Point).empty() &&
+           (Entry.loopsAround(Forward.Point).empty() || isUnread(Forward)) &&
            Entry.events<StepEvent>().empty() && !switchedToEval(Forward) &&
            !loaded(Forward) && !isKnownElsewhere(Forward) &&
            isMadeUp(Forward.Input);
@@ -264,6 +265,15 @@ private:
     const flow::ControlFlow *Flow = Forward.In->Flow;
     return Flow && Flow->parent(Forward.Site) &&
            Flow->isFullExpression(Forward.Site);
+  }
+
+  /// Nor does anything read the variable that is declared with it.
+  static bool isUnread(const ForwardEvent &Forward) {
+    const auto *Call = dyn_cast_or_null<Expr>(Forward.Site);
+    const VarDecl *V = Call && Forward.In->Flow
+                           ? declaredWith(*Forward.In->Flow, Call)
+                           : nullptr;
+    return V ? !V->isReferenced() : isDropped(Forward);
   }
 
   /// It is run for what it leaves in the module, which later calls go on with:

@@ -1,6 +1,8 @@
 #include "queries/loops/Loops.h"
+#include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "flow/PathQuery.h"
+#include "torch/Members.h"
 #include "torch/Std.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
@@ -32,6 +34,46 @@ bool isOuterLoop(const Execution &Entry, const Loop &L) {
   return llvm::any_of(Entry.events<ForwardEvent>(), RunsInside) ||
          llvm::any_of(Entry.events<BackwardEvent>(), WorksInside) ||
          llvm::any_of(Entry.events<StepEvent>(), WorksInside);
+}
+
+/// if (!state.defined()): what is made there is kept.
+static bool isWhereMissing(const Frame *In, const Stmt *S) {
+  const flow::ControlFlow &Flow = *In->Flow;
+  for (; S; S = Flow.parent(S))
+    if (const auto *If = dyn_cast<IfStmt>(S);
+        If && ast::anyStmt(
+                  If->getCond(),
+                  [](const Stmt *Part) {
+                    const auto *Call = dyn_cast<CallExpr>(Part);
+                    return Call &&
+                           torch::asksWhetherThere(Call->getDirectCallee());
+                  },
+                  ast::Lambdas::Skip))
+      return true;
+  return false;
+}
+
+bool happensOnce(const Execution &Entry, const Event &E) {
+  if (isWhereMissing(E.In, E.Site))
+    return true;
+  return Entry.loopsAround(E.Point).empty() &&
+         (Entry.root().Function->isMain() ||
+          isa<CXXConstructorDecl>(E.In->Function));
+}
+
+bool isOutweighed(const Execution &Entry, const Loop *Around) {
+  if (Around)
+    return isOuterLoop(Entry, *Around);
+  const auto IsInLoop = [&](const Event &E) {
+    return !Entry.isInForward(E.In) && !Entry.loopsAround(E.Point).empty();
+  };
+  const auto RunsWithoutGraph = [&](const ForwardEvent &Forward) {
+    return IsInLoop(Forward) &&
+           !(Forward.GradMode & (mode::On | mode::Inherited));
+  };
+  return llvm::any_of(Entry.events<ForwardEvent>(), RunsWithoutGraph) ||
+         llvm::any_of(Entry.events<BackwardEvent>(), IsInLoop) ||
+         llvm::any_of(Entry.events<StepEvent>(), IsInLoop);
 }
 
 bool isUnconditional(const Execution &Entry, const Stmt *S, const Frame *F,

@@ -13,6 +13,16 @@ namespace torchtidy::model {
 /// epoch) costs nothing.
 bool isOuterLoop(const Execution &Entry, const flow::Loop &L);
 
+/// Once in the life of the program, or of an object: in no loop of main or of a
+/// constructor, or where a condition asks whether something is there yet.
+bool happensOnce(const Execution &Entry, const Event &E);
+
+/// What is done once in each iteration of Around, or once in the whole entry
+/// where that is null, is done once for a loop that trains there, or that runs
+/// a network without a graph: beside these it costs nothing. A loop that runs
+/// the layers of a network, or a cell over a sequence, is a pass itself.
+bool isOutweighed(const Execution &Entry, const flow::Loop *Around);
+
 /// The statement runs in every iteration of L: no branch inside the loop
 /// decides about it, but for an if whose condition Passes: one that comes out
 /// the same in every iteration, for instance.

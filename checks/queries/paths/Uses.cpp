@@ -1,6 +1,6 @@
 #include "queries/paths/Uses.h"
 #include "ast/Expressions.h"
-#include "queries/devices/Transfers.h"
+#include "ast/Walk.h"
 #include "torch/Members.h"
 #include "torch/Types.h"
 
@@ -14,6 +14,86 @@ const Stmt *taker(const flow::ControlFlow &Flow, const Expr *E) {
                          CXXBindTemporaryExpr>(S))
     S = Flow.parent(S);
   return S;
+}
+
+const CXXMemberCallExpr *calledOn(const flow::ControlFlow &Flow,
+                                  const Expr *E) {
+  const auto *Member = dyn_cast_or_null<MemberExpr>(taker(Flow, E));
+  const auto *Call =
+      Member ? dyn_cast_or_null<CXXMemberCallExpr>(taker(Flow, Member))
+             : nullptr;
+  return Call && Call->getCallee()->IgnoreParenImpCasts() == Member ? Call
+                                                                    : nullptr;
+}
+
+const VarDecl *declaredWith(const flow::ControlFlow &Flow, const Expr *Call) {
+  for (const Stmt *S = Flow.parent(Call); S; S = Flow.parent(S)) {
+    if (const auto *Declaration = dyn_cast<DeclStmt>(S)) {
+      const auto *V = Declaration->isSingleDecl()
+                          ? dyn_cast<VarDecl>(Declaration->getSingleDecl())
+                          : nullptr;
+      return V && V->hasLocalStorage() && V->getInit() &&
+                     ast::stripCopies(V->getInit()) == Call
+                 ? V
+                 : nullptr;
+    }
+    if (!isa<Expr>(S) || ast::stripCopies(cast<Expr>(S)) != Call)
+      return nullptr;
+  }
+  return nullptr;
+}
+
+llvm::SmallVector<const DeclRefExpr *, 4>
+mentionsOf(const flow::ControlFlow &Flow, const VarDecl *V) {
+  llvm::SmallVector<const DeclRefExpr *, 4> Result;
+  ast::forEachStmt(
+      Flow.function()->getBody(),
+      [&](const Stmt *S) {
+        const auto *Ref = dyn_cast<DeclRefExpr>(S);
+        if (Ref && Ref->getDecl() == V)
+          Result.push_back(Ref);
+      },
+      ast::Lambdas::Enter);
+  return Result;
+}
+
+static const Stmt *blockOf(const flow::ControlFlow &Flow, const Stmt *S) {
+  const Stmt *Statement = Flow.statement(S);
+  return Statement ? Flow.parent(Statement) : nullptr;
+}
+
+bool isNextUse(const flow::ControlFlow &Flow, const VarDecl *V,
+               const CXXMemberCallExpr *Call) {
+  const auto Mentions = mentionsOf(Flow, V);
+  if (Mentions.empty() || !V->getInit() ||
+      !isa_and_nonnull<CompoundStmt>(blockOf(Flow, Call)) ||
+      blockOf(Flow, V->getInit()) != blockOf(Flow, Call))
+    return false;
+  const Expr *Object = ast::strip(Call->getImplicitObjectArgument());
+  if (Mentions.size() == 1)
+    return Mentions.front() == Object;
+  // v = v.to(device)
+  const auto *Assign = dyn_cast_or_null<CXXOperatorCallExpr>(taker(Flow, Call));
+  if (!Assign || Assign->getOperator() != OO_Equal ||
+      ast::stripCopies(Assign->getArg(1)) != Call)
+    return false;
+  const Expr *To = ast::strip(Assign->getArg(0));
+  return llvm::is_contained(llvm::ArrayRef(Mentions).take_front(2), To) &&
+         llvm::is_contained(llvm::ArrayRef(Mentions).take_front(2), Object);
+}
+
+std::optional<Chained> chainedTo(const flow::ControlFlow &Flow,
+                                 const CXXMemberCallExpr *Call) {
+  Chained Result;
+  Result.Source = ast::stripCopies(Call->getImplicitObjectArgument());
+  const auto *Ref = dyn_cast<DeclRefExpr>(Result.Source);
+  if (!Ref)
+    return Result;
+  Result.Variable = dyn_cast<VarDecl>(Ref->getDecl());
+  if (!Result.Variable || !isNextUse(Flow, Result.Variable, Call))
+    return std::nullopt;
+  Result.Source = ast::stripCopies(Result.Variable->getInit());
+  return Result;
 }
 
 static std::optional<Use> useOf(const flow::ControlFlow &Flow, const Expr *E) {

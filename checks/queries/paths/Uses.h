@@ -1,4 +1,5 @@
-// What takes a tensor that an expression makes.
+// What takes a tensor that an expression makes, as the text says it: a variable
+// that is declared with it, a call on it.
 #ifndef TORCHTIDY_QUERIES_PATHS_USES_H
 #define TORCHTIDY_QUERIES_PATHS_USES_H
 
@@ -11,6 +12,37 @@ namespace torchtidy::model {
 
 /// The expression that takes the value of E, past what only passes it on.
 const clang::Stmt *taker(const flow::ControlFlow &Flow, const clang::Expr *E);
+
+/// The call of a member whose object E is, as x is of x.size(0); null where it
+/// is none.
+const clang::CXXMemberCallExpr *calledOn(const flow::ControlFlow &Flow,
+                                         const clang::Expr *E);
+
+/// The local variable that is declared with what Call returns, by value or as a
+/// constant reference; null where it goes elsewhere.
+const clang::VarDecl *declaredWith(const flow::ControlFlow &Flow,
+                                   const clang::Expr *Call);
+
+/// Where V is named in the function that declares it, in the order of the text.
+llvm::SmallVector<const clang::DeclRefExpr *, 4>
+mentionsOf(const flow::ControlFlow &Flow, const clang::VarDecl *V);
+
+/// The next statement that names V after its declaration stands in the same
+/// block, and there it is the object of Call: with nothing in between, Call is
+/// made on what V is declared with. Call's result takes the place of V, or V is
+/// not named again.
+bool isNextUse(const flow::ControlFlow &Flow, const clang::VarDecl *V,
+               const clang::CXXMemberCallExpr *Call);
+
+/// What the object of a call was made by, and the variable in between, or null.
+struct Chained {
+  const clang::Expr *Source = nullptr;
+  const clang::VarDecl *Variable = nullptr;
+};
+/// a().call(), or a variable that is declared with a() and next used by the
+/// call (isNextUse). Nothing where another variable is the object.
+std::optional<Chained> chainedTo(const flow::ControlFlow &Flow,
+                                 const clang::CXXMemberCallExpr *Call);
 
 /// A call that takes a tensor as an argument or as its object.
 struct Use {

@@ -57,3 +57,33 @@ struct Net : torch::nn::Module {
   }
   Tensor forward(Tensor x) { return x * mask; }
 };
+
+// Once for all batches of an epoch, and once before many passes.
+void epochs(torch::nn::LSTM net, torch::optim::SGD &opt, const std::vector<Tensor> &batches,
+            int64_t n, torch::Device device) {
+  for (int epoch = 0; epoch < 10; ++epoch) {
+    auto h = torch::zeros({1, n, 64}).to(device), c = torch::zeros({1, n, 64}).to(device);
+    for (const Tensor &x : batches) {
+      opt.zero_grad();
+      auto [y, state] = net->forward(x, std::make_tuple(h, c));
+      h = std::get<0>(state).detach(), c = std::get<1>(state).detach();
+      y.sum().backward();
+      opt.step();
+    }
+  }
+}
+Tensor denoise(torch::nn::Linear net, int64_t n, int64_t steps, torch::Device device) {
+  torch::NoGradGuard no_grad;
+  auto z = torch::randn({n, 3, n, n}).to(device);
+  for (int64_t t = 0; t < steps; ++t)
+    z = z - net->forward(z);
+  return z;
+}
+void fit(torch::nn::Linear net, torch::optim::SGD &opt, int64_t n, torch::Device device) {
+  auto x = torch::randn({n, 64}).to(device);
+  for (int64_t i = 0; i < 1000; ++i) {
+    opt.zero_grad();
+    net(x).sum().backward();
+    opt.step();
+  }
+}

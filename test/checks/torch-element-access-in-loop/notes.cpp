@@ -37,3 +37,16 @@ void fill(torch::Tensor x, torch::Tensor y, const std::vector<std::vector<float>
     // CHECK-NOTES: :[[@LINE-1]]:5: note: and here
   }
 }
+// Each with each: the element of the outer loop and that of the inner one.
+float overlaps(torch::Tensor from, torch::Tensor to) {
+  float sum = 0;
+  for (int i = 0; i < from.size(0); ++i) {
+    for (int j = 0; j < to.size(0); ++j)
+      sum += from[i].item<float>() *
+             // CHECK-NOTES: :[[@LINE-1]]:14: warning: elements of 'from' are read one at a time
+             // CHECK-NOTES: :[[@LINE-4]]:3: note: in every iteration of this loop
+             to[j].item<float>();
+    // CHECK-NOTES: :[[@LINE-1]]:14: note: and here
+  }
+  return sum;
+}

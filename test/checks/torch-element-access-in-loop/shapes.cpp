@@ -146,7 +146,7 @@ void fromImage(const float *data, int h, int w) {
 float iou(Tensor a, Tensor b) {
   float x1 = std::max(a[0].item<float>(), b[0].item<float>());
   // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: elements of 'boxes' are read one at a time
-  // CHECK-MESSAGES: :[[@LINE-2]]:43: warning: elements of 'boxes' are read one at a time
+  // CHECK-MESSAGES: :[[@LINE-2]]:43: note: and here
   float x2 = std::min(a[2].item<float>(), b[2].item<float>());
   return x2 - x1;
 }

@@ -322,3 +322,73 @@ TEST_F(Statements, CannotMoveOutOfAFunction) {
   EXPECT_FALSE(canMoveBefore(nullptr, S, E.In));
   EXPECT_FALSE(canMoveBefore(E.Site, nullptr, E.In));
 }
+
+namespace {
+
+/// What is marked by zeros({n}) is done once for many passes, or is not.
+struct Outweighed : ModelTest<Outweighed> {
+  static const char Code[];
+  static bool outweighed(llvm::StringRef Root) {
+    const Entry W = entry(Root);
+    const AllocateEvent &E = W.event<AllocateEvent>("torch::zeros({n})");
+    const auto Around = W->loopsAround(E.Point);
+    return isOutweighed(*W, Around.empty() ? nullptr : Around.back());
+  }
+};
+
+const char Outweighed::Code[] = R"cpp(
+using torch::Tensor;
+using torch::nn::Linear;
+using Tensors = std::vector<Tensor>;
+
+void train(Linear net, torch::optim::SGD &opt, const Tensors &xs, int n) {
+  torch::zeros({n});
+  for (const Tensor &x : xs) { net(x).sum().backward(); opt.step(); }
+}
+void epochs(Linear net, torch::optim::SGD &opt, const Tensors &xs, int n) {
+  for (int i = 0; i < n; ++i) {
+    torch::zeros({n});
+    for (const Tensor &x : xs) { net(x).sum().backward(); opt.step(); }
+  }
+}
+Tensor sampled(Linear net, int n) {
+  torch::NoGradGuard guard;
+  Tensor x = torch::zeros({n});
+  for (int t = 0; t < n; ++t) x = x - net(x);
+  return x;
+}
+// Each time.
+void batches(Linear net, torch::optim::SGD &opt, const Tensors &xs, int n) {
+  for (const Tensor &x : xs) { torch::zeros({n}); net(x).sum().backward(); opt.step(); }
+}
+Tensor cell(Linear net, Tensor x, int n) {
+  Tensor h = torch::zeros({n});
+  for (int t = 0; t < x.size(0); ++t) h = net(h + x[t]);
+  return h;
+}
+struct Net : torch::nn::Module {
+  Tensor forward(Tensor x, int n) {
+    torch::NoGradGuard guard;
+    Tensor h = torch::zeros({n});
+    for (int t = 0; t < n; ++t) h = fc(h + x);
+    return h;
+  }
+  Linear fc{nullptr};
+};
+)cpp";
+
+} // namespace
+
+TEST_F(Outweighed, ByTraining) {
+  EXPECT_TRUE(outweighed("train"));
+  EXPECT_TRUE(outweighed("epochs"));
+}
+
+TEST_F(Outweighed, ByPassesWithoutAGraph) {
+  EXPECT_TRUE(outweighed("sampled"));
+}
+
+TEST_F(Outweighed, NotByThePassItself) {
+  for (const char *Root : {"batches", "cell", "Net::forward"})
+    EXPECT_FALSE(outweighed(Root)) << Root;
+}
