@@ -51,7 +51,18 @@ struct Found {
   /// The file that it is, or that cannot be read; empty where there is none.
   std::string File;
   std::string Reason;
+  /// One that was passed over: it was made on another machine, or before the
+  /// sources were moved.
+  std::string Elsewhere;
 };
+
+/// It names files, and none of them is here.
+bool isOfElsewhere(const CompilationDatabase &Database) {
+  const std::vector<std::string> Files = Database.getAllFiles();
+  return !Files.empty() && llvm::none_of(Files, [](const std::string &File) {
+    return sys::fs::exists(File);
+  });
+}
 
 /// The nearest, as clangd looks for it: in each folder from this one upward,
 /// and in the subfolder "build" of each.
@@ -66,6 +77,11 @@ Found findDatabase(StringRef Folder) {
           continue;
         Result.Database =
             CompilationDatabase::loadFromDirectory(Place, Result.Reason);
+        if (Result.Database && isOfElsewhere(*Result.Database)) {
+          Result.Database = nullptr;
+          Result.Elsewhere = std::move(File);
+          continue;
+        }
         if (Result.Database && Place != Each)
           note() << "the compile commands are those of '" << File << "'\n";
         Result.File = std::move(File);
@@ -135,6 +151,10 @@ Compilations loadCompilations(Options &Line,
     Result.Broken = !File.empty() || !Line.BuildPath.empty();
     if (!File.empty())
       error() << "cannot read '" << File << "': " << lastLine(Reason);
+    else if (!Nearest.Elsewhere.empty())
+      warning() << "no file that '" << Nearest.Elsewhere
+                << "' names is here: it was made for another folder, and is "
+                   "not used";
     else
       (Result.Broken ? error() : warning())
           << "there is no compile_commands.json in '" << Folder

@@ -126,7 +126,8 @@ private:
       }
     if (!Found)
       return fail("compile_commands.json has no entry for a file in '" + Name +
-                  "'");
+                  "': name the folder of one that has with -p, or give the "
+                  "flags after '--'");
     std::vector<std::string> Left;
     for (const std::string &Path : Present)
       if (!std::binary_search(Entries.begin(), Entries.end(), Path))
