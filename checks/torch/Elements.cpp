@@ -43,6 +43,48 @@ static bool isBeginning(const Expr *E) {
          (Record && ast::nameOf(Record) == "nullopt_t");
 }
 
+bool areNumbers(const Expr *Indices) {
+  return !ast::anyStmt(
+      Indices,
+      [](const Stmt *S) {
+        const auto *Construct = dyn_cast<CXXConstructExpr>(S);
+        if (!Construct || !isIndex(Construct->getType()) ||
+            Construct->getNumArgs() == 0)
+          return false;
+        const QualType Type = ast::strip(Construct->getArg(0))->getType();
+        return !isIndex(Type) && !Type->isIntegerType();
+      },
+      ast::Lambdas::Skip);
+}
+
+/// The step of slice(), a literal 1 or not written.
+static bool isStepOne(const Expr *E) {
+  const auto *Number = dyn_cast<IntegerLiteral>(ast::stripCopies(E));
+  return isa<CXXDefaultArgExpr>(E) || (Number && Number->getValue() == 1);
+}
+
+bool choosesLeading(const CallExpr *Call) {
+  const Operation *Op = classify(Call).Op;
+  const auto Arguments = ast::argumentsOf(Call);
+  if (!Op || Arguments.empty())
+    return false;
+  const Expr *Index = ast::stripCopies(Arguments.back());
+  if (isTensor(Index->getType()))
+    return false;
+  if (isIndexing(*Op))
+    return areNumbers(Index);
+  if (!choosesPosition(*Op) && !choosesRange(*Op))
+    return false;
+  if (isa<CXXOperatorCallExpr>(Call))
+    return true;
+  // The dimension; of a function the tensor comes before.
+  const unsigned Dimension = ast::objectOf(Call) ? 0 : 1;
+  if (Dimension >= Arguments.size() || !isBeginning(Arguments[Dimension]))
+    return false;
+  return Op->Name != "slice" || Arguments.size() < Dimension + 4 ||
+         isStepOne(Arguments[Dimension + 3]);
+}
+
 llvm::SmallVector<const Expr *, 2> firstPositions(const CallExpr *Call) {
   const Operation *Op = classify(Call).Op;
   if (!Op)

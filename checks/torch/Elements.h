@@ -18,6 +18,11 @@ bool choosesRange(const Operation &Op);
 /// computed: views, to, contiguous, clone.
 bool keepsElements(const Operation &Op);
 
+/// {i, j}: no slice and no tensor among the indices.
+bool areNumbers(const clang::Expr *Indices);
+/// Positions of the first dimensions: t[i], t.index({i, j}), select(0, i),
+/// narrow(0, ..): of a tensor that lies in order they lie in order.
+bool choosesLeading(const clang::CallExpr *Call);
 /// clone: the same elements in memory of its own, always.
 bool copiesElements(const Operation &Op);
 /// How many of the first positions of a dimension are chosen, for each

@@ -124,6 +124,17 @@ bool isToTensor(const FunctionDecl *Member) {
   return ast::nameOf(Member) == "toTensor";
 }
 
+bool isToNumberOrText(const FunctionDecl *Member) {
+  return llvm::StringSwitch<bool>(ast::nameOf(Member))
+      .Cases("toInt", "toSymInt", "toDouble", "toSymFloat", true)
+      .Cases("toComplexDouble", "toBool", "toScalar", true)
+      .Cases("toString", "toStringRef", "toStringView", true)
+      .Cases("toOptionalStringRef", "toDevice", "toNone", true)
+      .Cases("toIntVector", "toIntList", "toDimVector", true)
+      .Cases("toDoubleVector", "toDoubleList", "toBoolList", true)
+      .Default(false);
+}
+
 bool leadsIntoIValue(const FunctionDecl *Member) {
   return isPointerOperator(Member) || ast::nameOf(Member).starts_with("to");
 }

@@ -68,6 +68,8 @@ bool leadsToContent(const clang::FunctionDecl *Member);
 bool leadsIntoIValue(const clang::FunctionDecl *Member);
 /// toTensor.
 bool isToTensor(const clang::FunctionDecl *Member);
+/// toInt, toBool, toString: numbers and text.
+bool isToNumberOrText(const clang::FunctionDecl *Member);
 
 // Free functions.
 

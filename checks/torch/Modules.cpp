@@ -149,6 +149,15 @@ bool returnsMethod(const FunctionDecl *Method) {
   return ast::nameOf(Method) == "get_method";
 }
 
+bool runsAnyMethod(const FunctionDecl *Method) {
+  const auto *Member = dyn_cast_or_null<CXXMethodDecl>(Method);
+  if (!Member || kindOf(Member->getParent()) != TypeKind::ScriptModule)
+    return false;
+  return Member->getOverloadedOperator() == OO_Call
+             ? ast::nameOf(Member->getParent()) == "Method"
+             : ast::nameOf(Member) == "run_method";
+}
+
 static bool isDerivative(StringRef Word) {
   return llvm::StringSwitch<bool>(Word.lower())
       .Cases("force", "forces", "virial", "virials", true)

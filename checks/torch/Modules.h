@@ -63,6 +63,9 @@ bool computesAnew(const clang::CXXRecordDecl *Class);
 
 /// get_method of a TorchScript module: what is returned runs the module.
 bool returnsMethod(const clang::FunctionDecl *Method);
+/// A call of what that returns, or run_method: of any method of the module, one
+/// that computes nothing (get_version) among them.
+bool runsAnyMethod(const clang::FunctionDecl *Method);
 /// A name of a result that is a derivative: forces, virial, stress, gradient.
 /// Of several words (atom_forces, edgeForces) one suffices.
 bool namesDerivative(llvm::StringRef Name);

@@ -72,7 +72,7 @@ private:
       // A variable is bound anew, or written as a whole.
       if (!Write.Indices && !isa<CallExpr>(ast::strip(Part)))
         return std::nullopt;
-      if (Write.Indices && !areNumbers(Write.Indices))
+      if (Write.Indices && !torch::areNumbers(Write.Indices))
         return std::nullopt;
     }
     if (!Part)
@@ -120,7 +120,41 @@ private:
 
   bool isWorthwhile(const Access &A) {
     return !hasFew(A) && !isOccasional(A) && !isRow(A) &&
-           !doesOtherThings(*A.Loops.front()) && !isBetweenTrainings(A);
+           !doesOtherThings(*A.Loops.front()) && !isBetweenTrainings(A) &&
+           !isOneOfMuch(A);
+  }
+
+  /// The only number that a loop reads or writes, which nothing repeats, and
+  /// beside which each step computes something: a list that is made once.
+  bool isOneOfMuch(const Access &A) const {
+    const Loop &L = *A.Loops.front();
+    if (A.How == ElementAccessInLoop::ReadsResult ||
+        Entry.loopsAround(A.At.Point).size() > 1 ||
+        mostTrips(Entry, L).has_value() ||
+        llvm::any_of(All, [&](const Access &Other) {
+          return &Other != &A && L.contains(Other.At.Point);
+        }))
+      return false;
+    return llvm::any_of(Calls, [&](const CallAt &At) {
+      return L.contains(At.Point) && isComputation(At) && !leadsTo(At, A);
+    });
+  }
+
+  /// The helper that reads the element is called there.
+  static bool leadsTo(const CallAt &At, const Access &A) {
+    for (const Frame *F = A.At.In; F; F = F->Caller)
+      if (F->Site == At.Call)
+        return true;
+    return false;
+  }
+
+  /// Not what asks LibTorch or a container, or says where something lies.
+  static bool isComputation(const CallAt &At) {
+    const FunctionDecl *Callee = At.Call->getDirectCallee();
+    if (!Callee || At.Call->isGLValue() || torch::isLibTorch(Callee))
+      return false;
+    return !torch::isStd(Callee) || (!isa<CXXMethodDecl>(Callee) &&
+                                     At.Call->getType()->isArithmeticType());
   }
 
   /// Once for a loop that trains, which stands beside all of its own.

@@ -242,7 +242,7 @@ void Machine::copy(PlaceId From, PlaceId To) {
   // Copies of handles designate the object that the original is or leads to.
   if (Top.Refs.empty() &&
       (Kind == TypeKind::ModuleHolder || Kind == TypeKind::ScriptModule ||
-       Kind == TypeKind::Pointer ||
+       (Kind == TypeKind::Pointer && !torch::isOptional(Type)) ||
        (!Type.isNull() && Type->isPointerType()))) {
     Top.Refs = {From};
     Top.Mode = 0;

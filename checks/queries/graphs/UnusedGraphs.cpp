@@ -5,6 +5,8 @@
 #include "queries/paths/Uses.h"
 #include "torch/Api.h"
 #include "torch/Factories.h"
+#include "torch/Members.h"
+#include "torch/Modules.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -293,6 +295,29 @@ private:
                         });
   }
 
+  /// A method of a TorchScript module that only says something (get_version,
+  /// set_rate): no tensor goes in and none is taken out, or a number or a text
+  /// comes out.
+  static bool computesNothing(const ForwardEvent &Forward) {
+    const auto *Call = dyn_cast_or_null<CallExpr>(Forward.Site);
+    const flow::ControlFlow *Flow = Forward.In->Flow;
+    if (!Call || !Flow || !torch::runsAnyMethod(Call->getDirectCallee()))
+      return false;
+    const auto Uses = usesOf(*Flow, Call);
+    const auto Takes = [](bool (*Member)(const FunctionDecl *)) {
+      return [Member](const Use &U) {
+        return U.IsObject && Member(U.Call->getDirectCallee());
+      };
+    };
+    if (Uses && !Uses->empty() &&
+        llvm::all_of(*Uses, Takes(torch::isToNumberOrText)))
+      return true;
+    const Value &In = Forward.Input;
+    return !In.History && In.Origins.empty() && In.Memory.empty() &&
+           !In.ManyOrigins &&
+           !(Uses && llvm::any_of(*Uses, Takes(torch::isToTensor)));
+  }
+
   const Event *trainingBeside(const ForwardEvent &Forward) const {
     for (const BackwardEvent &Backward : Entry.events<BackwardEvent>())
       if (Backward.In == Forward.In && !(Backward.GradMode & mode::Off) &&
@@ -303,6 +328,8 @@ private:
 
   std::optional<UnusedGraph> ask(const ForwardEvent &Forward) const {
     if (!Forward.Result.mayHaveGraph() || (Forward.GradMode & mode::Off))
+      return std::nullopt;
+    if (computesNothing(Forward))
       return std::nullopt;
     // It needs its graph, and throws under a guard.
     if (mayDifferentiateInside(Entry, Forward) || isRunForItsState(Forward))

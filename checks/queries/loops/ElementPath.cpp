@@ -11,20 +11,6 @@ using namespace clang;
 
 namespace torchtidy::model {
 
-bool areNumbers(const Expr *Indices) {
-  return !ast::anyStmt(
-      Indices,
-      [](const Stmt *S) {
-        const auto *Construct = dyn_cast<CXXConstructExpr>(S);
-        if (!Construct || !torch::isIndex(Construct->getType()) ||
-            Construct->getNumArgs() == 0)
-          return false;
-        const QualType Type = ast::strip(Construct->getArg(0))->getType();
-        return !torch::isIndex(Type) && !Type->isIntegerType();
-      },
-      ast::Lambdas::Skip);
-}
-
 namespace {
 
 class Way {
@@ -80,7 +66,7 @@ private:
       for (const Expr *Index : Arguments)
         if (!llvm::is_contained(HowMany, ast::stripCopies(Index)))
           Path.Indices.push_back({At.In, Index});
-      Path.HasRange |= IsRange || !llvm::all_of(Arguments, areNumbers);
+      Path.HasRange |= IsRange || !llvm::all_of(Arguments, torch::areNumbers);
       Path.IsComputed |= Computes;
       Path.Tensor = {At.In, Operand};
     } else if (llvm::any_of(Arguments, [](const Expr *Argument) {

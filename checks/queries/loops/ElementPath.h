@@ -34,9 +34,6 @@ ElementPath elementPath(const Execution &Entry, const Frame *In,
                         const clang::Expr *E, LoopChanges &Changes,
                         const flow::Loop &Within);
 
-/// {i, j}: no slice and no tensor among the indices.
-bool areNumbers(const clang::Expr *Indices);
-
 /// The operation that makes what E holds in other tensors, through variables,
 /// std::get and what keeps its elements; null where it is not known.
 const clang::CallExpr *madeByOperation(const clang::Expr *E);

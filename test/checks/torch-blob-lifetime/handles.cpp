@@ -80,7 +80,30 @@ Tensor cloned(const cv::Mat &from) {
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor still points into 'image'
 }
 
+// The object that has the memory is over with the statement.
+Tensor ofTemporaries(const cv::Mat &from, const std::string &path) {
+  auto x = torch::from_blob(from.clone().data, {1, 1, from.rows, from.cols}, torch::kByte);
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor still points into {{.*}}temporary
+  x = x.to(torch::kFloat) / 255;
+  auto y = torch::from_blob(cv::imread(path).ptr<float>(), {8, 8});
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor still points into {{.*}}temporary
+  return x.sum() + y.sum();
+}
+
 // ----- quiet: the memory may be somebody else's too -----
+
+Tensor usedInTheStatement(const cv::Mat &from) {
+  return torch::from_blob(from.clone().data, {8, 8}, torch::kByte).to(torch::kFloat);
+}
+Tensor ofCachedTemporary(const std::string &path) {
+  auto x = torch::from_blob(cached(path).data, {8, 8}, torch::kByte);
+  return x.sum();
+}
+Tensor keptAlive(const cv::Mat &from) {
+  const cv::Mat &image = from.clone();
+  auto x = torch::from_blob(image.data, {8, 8}, torch::kByte);
+  return x.sum();
+}
 
 Tensor parameter(cv::Mat image) { return torch::from_blob(image.data, {8, 8}, torch::kByte); }
 Tensor reference(cv::Mat &image) { return torch::from_blob(image.data, {8, 8}, torch::kByte); }

@@ -167,3 +167,13 @@ void named(torch::nn::Linear layer) {
   // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: {{.*}} refers into a temporary result
   std::cout << bias.sum();
 }
+
+// Those of another dimension do not.
+float columns(int64_t n, int i) {
+  auto u = torch::zeros({n, 4, 5});
+  auto *a = u.select(1, i).contiguous().data_ptr<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: 'data_ptr' of a temporary tensor
+  auto *b = u.slice(0, 0, n, 2).contiguous().data_ptr<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: 'data_ptr' of a temporary tensor
+  return *a + *b;
+}

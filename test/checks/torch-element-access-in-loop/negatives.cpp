@@ -230,3 +230,24 @@ void afterEachEpoch(Linear net, torch::optim::SGD &opt, const std::vector<Tensor
       out.push_back(hits[i].item<bool>());
   }
 }
+
+// One number beside what each step computes, in a loop that nothing repeats.
+double curve(double);
+void table(Tensor times, std::vector<double> &out) {
+  for (int64_t i = 0; i < times.size(0); ++i) {
+    const double t = times[i].item<double>();
+    out.push_back(curve(t) + 0.5 * curve(t - 0.1));
+  }
+}
+void frequencies(Tensor values, std::vector<std::pair<double, size_t>> &out) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i].first = std::sqrt(values[i].item<double>());
+    out[i].second = i;
+  }
+}
+Tensor series(int64_t n) {
+  auto t = torch::zeros({n});
+  for (int64_t i = 0; i < n; ++i)
+    t[i] = curve(0.1 * i);
+  return t;
+}

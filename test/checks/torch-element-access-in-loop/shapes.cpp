@@ -205,3 +205,24 @@ void backUp(Episode &e, int n) {
     // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: elements of 'e.value' are written one at a time
   }
 }
+
+// Two numbers of each step, or one in a loop that is repeated, or a copy and nothing else.
+double line(double);
+void twoNumbers(Tensor x, Tensor y, std::vector<double> &out) {
+  for (int64_t i = 0; i < x.size(0); ++i)
+    out.push_back(line(x[i].item<double>()) - y[i].item<double>());
+    // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: elements of 'x' are read one at a time
+}
+void repeated(const std::vector<Tensor> &all, std::vector<double> &out) {
+  for (const Tensor &x : all)
+    for (int64_t i = 0; i < x.size(0); ++i)
+      out.push_back(line(x[i].item<double>()));
+      // CHECK-MESSAGES: :[[@LINE-1]]:26: warning: elements of 'x' are read one at a time
+}
+std::vector<double> toVector(const Tensor &x) {
+  std::vector<double> out(x.size(0));
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = x[i].item<double>();
+    // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: elements of 'x' are read one at a time
+  return out;
+}

@@ -32,3 +32,34 @@ void byName(const std::string &path, const std::vector<Tensor> &xs) {
     std::cout << module.run_method("score", x).toTensor().item<float>();
   // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: forward pass of 'module'
 }
+
+// Methods that only say something: no tensor goes in, and none comes out.
+int askNetwork(const std::string &path) {
+  auto network = torch::jit::load(path);
+  network.eval();
+  std::vector<torch::jit::IValue> nothing;
+  const int64_t planes = network.get_method("get_planes")(nothing).toInt();
+  std::string game = network.get_method("get_game")(nothing).toString()->string();
+  auto names = network.get_method("get_names")(nothing).toList();
+  for (size_t i = 0; i < names.size(); ++i)
+    game += names.get(i).toStringRef();
+  auto answer = network.run_method("set_rate", 44100);
+  return planes + answer.toInt() + game.size();
+}
+void prepare(const std::string &path) {
+  auto network = torch::jit::load(path);
+  network.eval();
+  std::vector<torch::jit::IValue> arguments;
+  arguments.push_back(16000);
+  network.get_method("set_rate")(arguments);
+  network.run_method("reset_memory");
+}
+
+// One that makes a tensor of nothing but a number generates something.
+void generate(const std::string &path, int64_t steps) {
+  auto network = torch::jit::load(path);
+  network.eval();
+  for (int64_t i = 0; i < steps; ++i)
+    std::cout << network.run_method("sample", 64).toTensor().sum().item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: forward pass of 'network'
+}

@@ -196,3 +196,41 @@ void inPlace(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
     // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'hidden' carries its autograd graph into the next iteration: {{.*}} throws
   }
 }
+
+// One half is forgotten; the module of the user's gets it in an optional.
+using Halves = std::tuple<Tensor, Tensor>;
+struct ForecastImpl : torch::nn::Module {
+  ForecastImpl() {
+    register_module("lstm", lstm);
+    register_module("out", out);
+  }
+  std::pair<Tensor, Halves> forward(Tensor x, torch::optional<Halves> state) {
+    auto [y, next] = lstm->forward(x, state);
+    return {out->forward(y), next};
+  }
+  torch::nn::LSTM lstm{4, 8};
+  Linear out{8, 1};
+};
+TORCH_MODULE(Forecast);
+
+void half(Forecast &net, SGD &opt, const std::vector<Tensor> &days) {
+  torch::optional<Halves> state;
+  for (const Tensor &day : days) {
+    auto [predicted, next] = net->forward(day, state);
+    opt.zero_grad();
+    predicted.sum().backward();
+    opt.step();
+    state = std::make_tuple(std::get<0>(next).detach(), std::get<1>(next));
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration
+  }
+}
+void bothHalves(Forecast &net, SGD &opt, const std::vector<Tensor> &days) {
+  torch::optional<Halves> state;
+  for (const Tensor &day : days) {
+    auto [predicted, next] = net->forward(day, state);
+    opt.zero_grad();
+    predicted.sum().backward();
+    opt.step();
+    state = std::make_tuple(std::get<0>(next).detach(), std::get<1>(next).detach());
+  }
+}

@@ -98,6 +98,27 @@ std::optional<Edit> withoutTransfer(const Program &Whole, const Function &In,
   return withoutCall(Whole, Moved.Call);
 }
 
+/// The member that the value becomes, or null: others may give it to a module.
+const FieldDecl *memberOf(const Function &In, const Expr *Value) {
+  for (const Stmt *Up = In.parent(Value); Up; Up = In.parent(Up)) {
+    const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Up);
+    if (Operator && Operator->getOperator() == OO_Equal)
+      return dyn_cast_or_null<FieldDecl>(placeOf(Operator->getArg(0)));
+  }
+  return nullptr;
+}
+
+/// The function, what it calls, and where else the member is used.
+std::vector<Piece> usersOf(const Program &Whole, const Function &In,
+                           const Expr *Value) {
+  std::vector<Piece> Result = Whole.reach(In, In.body());
+  if (const FieldDecl *Member = memberOf(In, Value))
+    for (const Use &Each : Whole.uses(Member))
+      for (const Piece &Where : Whole.reach(*Each.In, Each.In->body()))
+        Result.push_back(Where);
+  return Result;
+}
+
 void removeTransfer(const Program &Whole, const Function &In,
                     const Transfer &Moved, std::vector<Mutation> &Out) {
   auto Point = Whole.piece(Moved.Call->getSourceRange());
@@ -109,7 +130,7 @@ void removeTransfer(const Program &Whole, const Function &In,
                    *Point,
                    "stays on the CPU",
                    {*Change},
-                   Whole.reach(In, In.body())});
+                   usersOf(Whole, In, Moved.Call)});
 }
 
 /// The method that is called of a value: `v.item()`.

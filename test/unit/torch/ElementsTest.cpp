@@ -35,7 +35,18 @@ struct Elements : testing::Test {
               "torch::slice(t, 0, 0, n)",
               "t.index({torch::indexing::Slice(0, n)})",
               "t.index({0, torch::indexing::Slice(torch::indexing::None, n)})",
-              "t.index({torch::indexing::Slice(i, n)})"});
+              "t.index({torch::indexing::Slice(i, n)})",
+              "t[i]",
+              "t[t]",
+              "t.index({i, n})",
+              "t.index({t})",
+              "t.select(0, i)",
+              "t.select(1, i)",
+              "torch::select(t, 0, i)",
+              "t.slice(0, i, n)",
+              "t.slice(0, i, n, 2)",
+              "t.slice()",
+              "t.sum()"});
   }
   static void TearDownTestSuite() { Shared.reset(); }
   void SetUp() override { ASSERT_TRUE(Shared && Shared->isRead()); }
@@ -54,6 +65,19 @@ TEST_F(Elements, NumbersThatAreWritten) {
   for (const char *Text : {"t[i] = t", "t[i] += t", "t = t",
                            "t.index_put_({i}, t)", "t.fill_(1)", "v[0] = t"})
     EXPECT_FALSE(torch::numberWrite(Shared->call(Text))) << Text;
+}
+
+TEST_F(Elements, PositionsOfTheFirstDimensions) {
+  for (const char *Text :
+       {"t[i]", "t.index({i, n})", "t.select(0, i)", "torch::select(t, 0, i)",
+        "t.narrow(0, i, n)", "t.slice(0, i, n)", "t.slice()",
+        "torch::slice(t, 0, 0, n)"})
+    EXPECT_TRUE(torch::choosesLeading(Shared->call(Text))) << Text;
+  for (const char *Text :
+       {"t[t]", "t.index({t})", "t.select(1, i)", "t.slice(0, i, n, 2)",
+        "t.slice(1, 0, n)", "t.index({torch::indexing::Slice(i, n)})",
+        "t.sum()", "std::min(i, n)"})
+    EXPECT_FALSE(torch::choosesLeading(Shared->call(Text))) << Text;
 }
 
 TEST_F(Elements, Printing) {

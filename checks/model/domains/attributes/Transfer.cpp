@@ -3,6 +3,7 @@
 #include "ast/Names.h"
 #include "model/machine/Machine.h"
 #include "torch/Autocast.h"
+#include "torch/Elements.h"
 #include "torch/Factories.h"
 #include "torch/Options.h"
 #include "torch/Scalars.h"
@@ -141,7 +142,9 @@ static Known<Layout> layoutOf(const OperationCall &Call,
                : Known<Layout>::unknown();
   if (Op.View != Tri::No && torch::keepsOrder(Op))
     return Of.Same.InLayout;
-  if (torch::makesContiguous(Op) || Op.has(op::Factory))
+  if (Same && torch::choosesLeading(Call.Call))
+    return Of.Same.InLayout;
+  if (torch::makesContiguous(Op) || torch::repeats(Op) || Op.has(op::Factory))
     return Known<Layout>(Layout::Contiguous);
   return Op.View != Tri::No ? Known<Layout>::unknown() : Of.Same.InLayout;
 }

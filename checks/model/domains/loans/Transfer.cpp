@@ -54,6 +54,19 @@ std::optional<PlaceId> ownerOf(Machine &M, PlaceId P) {
 }
 
 static bool isFreshHandle(const VarDecl *V);
+static bool isFreshExpression(const Expr *E, const CXXRecordDecl *Class);
+
+/// image.clone().data: the object that the call returns has the memory, and
+/// ends with the statement.
+static std::optional<PlaceId> freshTemporary(Machine &M, const Expr *Base) {
+  const auto *Call = dyn_cast<CallExpr>(ast::strip(Base));
+  const CXXRecordDecl *Class = Call ? torch::classOf(Call->getType()) : nullptr;
+  if (!Class || !Call->isPRValue() || !isFreshExpression(Call, Class))
+    return std::nullopt;
+  const PlaceId Made = M.madeBy(Call);
+  insert(M.state().Temporaries, Made);
+  return Made;
+}
 
 /// The objects whose memory a pointer leads to; none where one is not known.
 PlaceSet lenders(Machine &M, const Expr *Pointer) {
@@ -92,6 +105,8 @@ PlaceSet lenders(Machine &M, const Expr *Pointer) {
   if (!Base || Base->getType()->isPointerType() ||
       !torch::isHandleToMemory(Base->getType()))
     return {};
+  if (const std::optional<PlaceId> Made = freshTemporary(M, Base))
+    return {*Made};
   for (PlaceId P : M.denote(Base).Objects) {
     const auto *V = localVariable(M, P);
     if (!V || V->getType()->isReferenceType() ||
