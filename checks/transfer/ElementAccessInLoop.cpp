@@ -153,6 +153,10 @@ private:
     const FunctionDecl *Callee = At.Call->getDirectCallee();
     if (!Callee || At.Call->isGLValue() || torch::isLibTorch(Callee))
       return false;
+    // An iterator that goes on.
+    if (Callee->isOverloadedOperator() &&
+        Callee->getOverloadedOperator() != OO_Call)
+      return false;
     return !torch::isStd(Callee) || (!isa<CXXMethodDecl>(Callee) &&
                                      At.Call->getType()->isArithmeticType());
   }
