@@ -91,15 +91,23 @@ bool isOfAccelerator(const FunctionDecl *F) {
 }
 
 std::optional<ScalarKind> scalarKindOf(const ValueDecl *Constant) {
-  return llvm::StringSwitch<std::optional<ScalarKind>>(ast::nameOf(Constant))
-      .StartsWith("kInt", ScalarKind::Integral)
-      .StartsWith("kLong", ScalarKind::Integral)
-      .StartsWith("kUInt", ScalarKind::Integral)
-      .Cases("kByte", "kChar", "kShort", ScalarKind::Integral)
-      .Case("kBool", ScalarKind::Bool)
-      .StartsWith("kFloat", ScalarKind::Floating)
-      .Cases("kDouble", "kHalf", "kBFloat16", ScalarKind::Floating)
-      .StartsWith("kComplex", ScalarKind::Complex)
+  StringRef Name = ast::nameOf(Constant);
+  // ScalarType::Float, or kFloat.
+  if (!(isa_and_nonnull<EnumConstantDecl>(Constant) &&
+        isScalarType(Constant->getType())) &&
+      !Name.consume_front("k"))
+    return std::nullopt;
+  return llvm::StringSwitch<std::optional<ScalarKind>>(Name)
+      .StartsWith("Int", ScalarKind::Integral)
+      .StartsWith("Long", ScalarKind::Integral)
+      .StartsWith("UInt", ScalarKind::Integral)
+      .Cases("Byte", "Char", "Short", ScalarKind::Integral)
+      .Cases("U8", "I8", "I16", "I32", "I64", ScalarKind::Integral)
+      .Case("Bool", ScalarKind::Bool)
+      .StartsWith("Float", ScalarKind::Floating)
+      .Cases("Double", "Half", "BFloat16", ScalarKind::Floating)
+      .Cases("F16", "F32", "F64", ScalarKind::Floating)
+      .StartsWith("Complex", ScalarKind::Complex)
       .Default(std::nullopt);
 }
 

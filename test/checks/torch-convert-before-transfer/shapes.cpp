@@ -31,3 +31,13 @@ Tensor sameName(unsigned char *data, torch::Device device) {
   // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: this tensor is converted
   return input.div(255);
 }
+
+// The enumeration itself.
+Tensor enumerator(unsigned char *data, const std::vector<int64_t> &shape, bool gpu) {
+  Tensor t;
+  if (gpu)
+    t = torch::from_blob(data, at::IntArrayRef(shape), at::ScalarType::Byte).to(at::ScalarType::Float).to(torch::kCUDA);
+    // CHECK-MESSAGES: :[[@LINE-1]]:104: warning: this tensor is converted to a wider type on the host and moved then: 4 times as many bytes
+    // CHECK-FIXES: t = torch::from_blob(data, at::IntArrayRef(shape), at::ScalarType::Byte).to(torch::kCUDA).to(at::ScalarType::Float);
+  return t;
+}

@@ -187,6 +187,12 @@ TEST(Options, Constants) {
       {"torch::kShort", {}, ScalarKind::Integral},
       {"torch::kBool", {}, ScalarKind::Bool},
       {"torch::kComplexFloat", {}, ScalarKind::Complex},
+      {"torch::kI64", {}, ScalarKind::Integral},
+      {"torch::kF32", {}, ScalarKind::Floating},
+      {"at::ScalarType::Byte", {}, ScalarKind::Integral},
+      {"c10::ScalarType::Half", {}, ScalarKind::Floating},
+      {"at::ScalarType::Bool", {}, ScalarKind::Bool},
+      {"at::DeviceType::CUDA", DeviceKind::CUDA, {}},
       {"torch::kStrided", {}, {}},
       {"torch::kMean", {}, {}},
   };
