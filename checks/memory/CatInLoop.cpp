@@ -66,6 +66,7 @@ private:
             Assign->getArg(1) == Child) {
           Assignment = Assign;
           Target = named(Assign->getArg(0));
+          Whole = objectOf(Assign->getArg(0));
           TargetFrame = F;
           Known.insert(ast::strip(Assign->getArg(0)));
           return Target != nullptr;
@@ -110,6 +111,22 @@ private:
     return Found == 1;
   }
 
+  /// all, of all.states: the local object that the member is of; null for
+  /// others.
+  static const VarDecl *objectOf(const Expr *E) {
+    const auto *Member = dyn_cast<MemberExpr>(ast::stripCopies(E));
+    const auto *Ref = Member && !Member->isArrow()
+                          ? dyn_cast<DeclRefExpr>(ast::strip(Member->getBase()))
+                          : nullptr;
+    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+    return V && !V->hasGlobalStorage() && !V->getType()->isReferenceType()
+               ? V
+               : nullptr;
+  }
+
+  /// The same member of another object is another tensor.
+  bool isOfWhole(const Expr *E) const { return !Whole || objectOf(E) == Whole; }
+
   /// E, written where the call is, is what is assigned to, maybe in a caller.
   bool isTarget(const Expr *E) {
     const Frame *F = At.In;
@@ -119,7 +136,7 @@ private:
       if (!D)
         return false;
       Way.push_back(ast::stripCopies(E));
-      if (D == Target) {
+      if (D == Target && isOfWhole(E)) {
         for (const Expr *Each : Way) {
           Known.insert(Each);
           Aliases.insert(named(Each));
@@ -164,6 +181,9 @@ private:
     if (!Statement)
       return false;
     Aliases.insert(Target);
+    if (Whole)
+      return livesOn(TargetFrame, Whole, L, Statement) &&
+             !isBoundAnew(Statement);
     if (const auto *Member =
             dyn_cast<MemberExpr>(ast::strip(Assignment->getArg(0))))
       return Same.isInvariant(Member->getBase(), TargetFrame, L);
@@ -171,11 +191,29 @@ private:
     const VarDecl *V = variableOfTarget(In);
     if (!V)
       return false;
-    if (V->hasGlobalStorage())
-      return true;
+    return V->hasGlobalStorage() || livesOn(In, V, L, Statement);
+  }
+
+  /// The variable is declared outside of the loop.
+  bool livesOn(const Frame *In, const VarDecl *V, const Loop &L,
+               const Stmt *Statement) const {
     const Frame *Owner = Supergraph::owner(In, V);
     return Owner && !Entry.beginsIn(Owner, L) &&
            !Statement->getSourceRange().fullyContains(V->getSourceRange());
+  }
+
+  /// The loop makes another object of the whole, or gives it to code that may.
+  bool isBoundAnew(const Stmt *Statement) const {
+    return ast::anyStmt(
+        Statement,
+        [&](const Stmt *S) {
+          const auto *Call = dyn_cast<CallExpr>(S);
+          return Call && llvm::any_of(Call->arguments(), [&](const Expr *E) {
+                   const auto *Ref = dyn_cast<DeclRefExpr>(ast::strip(E));
+                   return Ref && Ref->getDecl() == Whole;
+                 });
+        },
+        ast::Lambdas::Enter);
   }
 
   bool goesThroughModules(const Loop &L) const {
@@ -217,14 +255,18 @@ private:
   bool isUse(const Frame *F, const Stmt *S) {
     // Members that another file has the code of may read this one.
     if (const auto *Call = dyn_cast<CXXMemberCallExpr>(S);
-        Call && isa<FieldDecl>(Target))
-      return isa<CXXThisExpr>(ast::strip(Call->getImplicitObjectArgument())) &&
-             Call->getMethodDecl() &&
+        Call && isa<FieldDecl>(Target)) {
+      const Expr *Object = ast::strip(Call->getImplicitObjectArgument());
+      const auto *Ref = dyn_cast<DeclRefExpr>(Object);
+      if (Whole)
+        return Ref && Ref->getDecl() == Whole;
+      return isa<CXXThisExpr>(Object) && Call->getMethodDecl() &&
              !torch::isLibTorch(Call->getMethodDecl()) &&
              !Entry.code().functions().definition(Call->getMethodDecl());
+    }
     const auto *E = dyn_cast<Expr>(S);
     if (!E || !isa<DeclRefExpr, MemberExpr>(E) || !Aliases.count(named(E)) ||
-        Known.count(E))
+        Known.count(E) || !isOfWhole(E))
       return false;
     return !isQuestion(F, E) && !isBeginning(F, E);
   }
@@ -261,6 +303,7 @@ private:
   const CallAt &At;
   const CXXOperatorCallExpr *Assignment = nullptr;
   const ValueDecl *Target = nullptr;
+  const VarDecl *Whole = nullptr;
   const Frame *TargetFrame = nullptr;
   const Expr *Operand = nullptr;
   /// What names the tensor, and where that lets it grow.

@@ -139,3 +139,35 @@ Tensor scores(torch::nn::Sequential net, const std::vector<Tensor> &images) {
   }
   return all.softmax(1);
 }
+
+// Another object in each iteration, or one that is used in each.
+struct Trajectory {
+  Tensor states;
+  int64_t length() const;
+};
+Trajectory record(int64_t i);
+void use(const Trajectory &);
+void anew(const std::vector<Tensor> &xs, std::vector<Trajectory> &out) {
+  Trajectory whole;
+  for (size_t i = 0; i < xs.size(); ++i) {
+    whole = record(i);
+    whole.states = torch::cat({whole.states, xs[i]}, 0);
+    out.push_back(whole);
+  }
+}
+int64_t asked(const std::vector<Tensor> &xs) {
+  Trajectory whole;
+  int64_t sum = 0;
+  for (const Tensor &x : xs) {
+    whole.states = torch::cat({whole.states, x}, 0);
+    sum += whole.length();
+  }
+  return sum;
+}
+void inner(const std::vector<Tensor> &xs) {
+  for (const Tensor &x : xs) {
+    Trajectory whole = record(0);
+    whole.states = torch::cat({whole.states, x}, 0);
+    use(whole);
+  }
+}

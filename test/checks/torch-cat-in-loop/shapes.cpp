@@ -123,3 +123,19 @@ void collate(const std::vector<std::pair<Tensor, Tensor>> &all, Tensor &data, Te
     labels = torch::cat({labels, all[i].second.unsqueeze(0)}, 0);
   }
 }
+
+// A member of a local object, beside the same member of others.
+struct Trajectory {
+  Tensor states, actions;
+  int64_t length() const { return states.size(0); }
+};
+Trajectory joined(const std::vector<Trajectory> &all) {
+  Trajectory whole = all.at(0);
+  for (size_t i = 1; i < all.size(); ++i) {
+    const Trajectory part = all.at(i);
+    whole.states = torch::cat({whole.states, part.states}, 0);
+    // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: 'torch::cat' copies all that 'whole.states' has collected
+    whole.actions = torch::cat({whole.actions, all[i].actions}, 0);
+  }
+  return whole;
+}
