@@ -1,7 +1,9 @@
 // Finds submodules and parameters that forward() uses and the module never
 // registers, and names that are registered twice.
 #include "modules/UnregisteredModuleCheck.h"
+#include "ast/Expressions.h"
 #include "modules/UnregisteredModule.h"
+#include "queries/modules/RegisteredInTwo.h"
 #include "report/Edit.h"
 #include "report/Report.h"
 #include "torch/Modules.h"
@@ -95,10 +97,35 @@ static Finding describe(const Program &, const RepeatedName &Found) {
   return Result;
 }
 
+static Finding describe(const Program &Program, const RegisteredInTwo &Found) {
+  const RegisterEvent &Again = *Found.Again;
+  Finding Result;
+  Result.Location = Again.Site->getBeginLoc();
+  Result.Range = Again.Site->getSourceRange();
+  Result.Kind = FindingKind::RegisteredInTwo;
+  const std::string Name =
+      plainName(Program.context(), ast::stripCopies(Again.Operand));
+  Result.Message =
+      (Name.empty() ? std::string("this module") : "'" + Name + "'") +
+      " is registered a second time: parameters() returns each of its "
+      "parameters twice, so that every step() of an optimizer moves them twice "
+      "and save() writes them twice; register it in one place only";
+  addNote(Result, {Found.First->Site->getBeginLoc(),
+                   "it is registered here first", NoteRole::Registered});
+  if (Found.Joins)
+    addNote(Result, {Found.Joins->Site->getBeginLoc(),
+                     "this makes the two places parts of one network",
+                     NoteRole::Registered});
+  for (const RegisterEvent *Other : Found.AsWell)
+    addNote(Result, {Other->Site->getBeginLoc(), "and here", NoteRole::AsWell});
+  return Result;
+}
+
 std::vector<Finding> UnregisteredModuleCheck::analyze(Program &Program) {
   std::vector<Finding> Findings =
       findingsOf(Program, unregisteredMembers, describe);
   llvm::append_range(Findings, findingsOf(Program, repeatedNames, describe));
+  llvm::append_range(Findings, findingsOf(Program, registeredInTwo, describe));
   return Findings;
 }
 

@@ -70,6 +70,8 @@ static void keepParts(Machine &M, const Construction &Made) {
     return;
   for (PlaceId P : Made.Target)
     M.setParts(P, Given, /*IsWhole=*/IsContainer);
+  if (IsContainer)
+    registration::emitContained(M, Made.Site, Made.Target, Made.Arguments);
 }
 
 /// A layer of LibTorch's; a container is where its parts are.

@@ -294,6 +294,7 @@ static void addParts(Machine &M, const CallSite &Site) {
     device::lose(M, Self);
   for (PlaceId P : Self)
     M.addParts(P, Added);
+  registration::emitContained(M, Site.Call, Self, Site.Arguments);
 }
 
 Denotation otherMember(Machine &M, const CallSite &Site) {

@@ -20,6 +20,8 @@ static void record(Machine &M, const CallSite &Site, const Expr *What) {
   M.emit<RegisterEvent>(Site.Call, [&](RegisterEvent &E) {
     E.Operand = What;
     E.Places = D.Objects;
+    if (torch::isModule(What->getType()) || torch::moduleClass(What->getType()))
+      E.Objects = M.identity(What);
     E.Before = M.deepValue(What);
     E.Modules = Site.self(M);
   });
@@ -47,6 +49,21 @@ Denotation registerModule(Machine &M, const CallSite &Site) {
   for (PlaceId P : Site.self(M))
     M.addParts(P, Registered);
   return Result;
+}
+
+void emitContained(Machine &M, const Expr *Site, const PlaceSet &Containers,
+                   llvm::ArrayRef<const Expr *> Arguments) {
+  // Looked at always: what a look-up adds must not depend on who listens.
+  for (const Expr *Argument : Arguments) {
+    const PlaceSet Objects = M.modulesIn(Argument);
+    if (Objects.empty())
+      continue;
+    M.emit<RegisterEvent>(Site, [&](RegisterEvent &E) {
+      E.Operand = Argument;
+      E.Objects = Objects;
+      E.Modules = Containers;
+    });
+  }
 }
 
 /// A slot that is registered without a tensor in it is filled by hand.

@@ -437,8 +437,9 @@ struct AddParametersEvent : EventOf<Event::AddParameters> {
 struct RegisterEvent : EventOf<Event::Register> {
   using EventOf::EventOf;
   PlaceSet Modules;
-  /// What is registered, and as it is written; none where it is let go.
-  PlaceSet Places;
+  /// What is registered, and as it is written; none where it is let go. Of a
+  /// module, Objects are what handles to it lead to.
+  PlaceSet Places, Objects;
   const clang::Expr *Operand = nullptr;
   /// What it was before.
   Value Before;

@@ -29,14 +29,17 @@ TEST(Members, AListThatIsWrittenThroughSeveralElements) {
 }
 
 TEST(Members, ALayerThatIsSeveralLayers) {
-  const auto Filled = ofKind(FindingKind::FillSharesModule);
-  MadeRecording Run;
-  Site &Made = Run.site("aten::empty", {at(12)}, 2);
-  EXPECT_EQ(judgeOne(Filled, Run.Run).Result, Outcome::NotMeasurable);
-  Made.MostListed = 6;
-  const Verdict V = judgeOne(Filled, Run.Run);
-  EXPECT_EQ(V.Result, Outcome::Confirmed);
-  EXPECT_EQ(V.Number, 6);
+  for (const FindingKind Kind :
+       {FindingKind::FillSharesModule, FindingKind::RegisteredInTwo}) {
+    const auto Filled = ofKind(Kind);
+    MadeRecording Run;
+    Site &Made = Run.site("aten::empty", {at(12)}, 2);
+    EXPECT_EQ(judgeOne(Filled, Run.Run).Result, Outcome::NotMeasurable);
+    Made.MostListed = 6;
+    const Verdict V = judgeOne(Filled, Run.Run);
+    EXPECT_EQ(V.Result, Outcome::Confirmed);
+    EXPECT_EQ(V.Number, 6);
+  }
 }
 
 TEST(Members, AnotherTensorThanTheRegisteredOne) {

@@ -118,6 +118,7 @@ std::optional<Verdict> judgeMembers(const Places &Where) {
   case K::FillSharesTensor:
     return ofSharedTensor(Where);
   case K::FillSharesModule:
+  case K::RegisteredInTwo:
     return ofSharedModule(Where);
   case K::ReassignedParameter:
   case K::ReassignedBuffer:
