@@ -161,12 +161,15 @@ private:
                                      At.Call->getType()->isArithmeticType());
   }
 
-  /// Once for a loop that trains, which stands beside all of its own.
+  /// One loop over elements for each that trains, beside it: not over all
+  /// voxels of a volume.
   bool isBetweenTrainings(const Access &A) const {
+    if (A.Loops.size() > 1)
+      return false;
     const Loop *Beside = nullptr;
     for (const Loop *L : Entry.loopsAround(A.At.Point)) {
       if (L == A.Loops.back())
-        return Beside && isOutweighed(Entry, Beside);
+        return Beside && trainsInside(Entry, *Beside);
       Beside = L;
     }
     return false;

@@ -14,11 +14,21 @@ namespace torchtidy::model {
 
 using flow::Loop;
 
-bool isOuterLoop(const Execution &Entry, const Loop &L) {
+/// In a loop inside L, and in no forward().
+static bool worksInside(const Execution &Entry, const Loop &L, const Event &E) {
+  return L.contains(E.Point) && !Entry.isInForward(E.In) &&
+         Entry.loopsAround(E.Point).back() != &L;
+}
+
+bool trainsInside(const Execution &Entry, const Loop &L) {
   const auto WorksInside = [&](const Event &E) {
-    return L.contains(E.Point) && !Entry.isInForward(E.In) &&
-           Entry.loopsAround(E.Point).back() != &L;
+    return worksInside(Entry, L, E);
   };
+  return llvm::any_of(Entry.events<BackwardEvent>(), WorksInside) ||
+         llvm::any_of(Entry.events<StepEvent>(), WorksInside);
+}
+
+bool isOuterLoop(const Execution &Entry, const Loop &L) {
   const bool Learns =
       llvm::any_of(Entry.events<BackwardEvent>(), [&](const Event &E) {
         return L.contains(E.Point) && Entry.loopsAround(E.Point).back() == &L;
@@ -27,13 +37,12 @@ bool isOuterLoop(const Execution &Entry, const Loop &L) {
   // back through what it returns.
   const auto RunsInside = [&](const Event &E) {
     const Loop *Inner =
-        WorksInside(E) ? Entry.loopsAround(E.Point).back() : nullptr;
+        worksInside(Entry, L, E) ? Entry.loopsAround(E.Point).back() : nullptr;
     return Inner &&
            !(Learns && Entry.beginsIn(Entry.segment(Inner->Header).In, L));
   };
   return llvm::any_of(Entry.events<ForwardEvent>(), RunsInside) ||
-         llvm::any_of(Entry.events<BackwardEvent>(), WorksInside) ||
-         llvm::any_of(Entry.events<StepEvent>(), WorksInside);
+         trainsInside(Entry, L);
 }
 
 /// if (!state.defined()): what is made there is kept.

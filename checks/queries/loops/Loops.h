@@ -13,6 +13,9 @@ namespace torchtidy::model {
 /// epoch) costs nothing.
 bool isOuterLoop(const Execution &Entry, const flow::Loop &L);
 
+/// A loop inside L goes backward or takes steps.
+bool trainsInside(const Execution &Entry, const flow::Loop &L);
+
 /// Once in the life of the program, or of an object: in no loop of main or of a
 /// constructor, or where a condition asks whether something is there yet.
 bool happensOnce(const Execution &Entry, const Event &E);

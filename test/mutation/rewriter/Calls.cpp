@@ -142,6 +142,23 @@ bool isMadeOnce(const Function &In, const Stmt *S) {
           !In.enclosing<LambdaExpr>(S));
 }
 
+bool isBesideTraining(const Function &In, const Stmt *S) {
+  const std::vector<const Stmt *> Around = In.loops(S);
+  const Stmt *Whole = Around.empty() ? In.body() : Around.front();
+  bool Found = false;
+  forEach(Whole, [&](const Stmt *Inner) {
+    if (Inner == Whole ||
+        !isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(Inner))
+      return;
+    forEach(Inner, [&](const Stmt *Part) {
+      const auto *Call = dyn_cast<CXXMemberCallExpr>(Part);
+      Found |= Call &&
+               (methodName(Call) == "backward" || methodName(Call) == "step");
+    });
+  });
+  return Found;
+}
+
 const Stmt *statementAround(const Function &In, const Stmt *S) {
   const Stmt *Up = S;
   while (In.parent(Up) && !isa<CompoundStmt>(In.parent(Up)))

@@ -50,6 +50,9 @@ bool movesModules(const Program &Whole);
 /// Whether the function makes it once: a constructor, and main() outside of all
 /// loops.
 bool isMadeOnce(const Function &In, const clang::Stmt *S);
+/// Once for a loop that goes backward or takes steps: it stands in the same
+/// iteration, or the same function, outside of that loop.
+bool isBesideTraining(const Function &In, const clang::Stmt *S);
 
 /// The statement of a block that this lies in.
 const clang::Stmt *statementAround(const Function &In, const clang::Stmt *S);

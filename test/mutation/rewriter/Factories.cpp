@@ -112,8 +112,9 @@ void dropFromVariable(const Program &Whole, const DeclStmt *Declaration,
       return;
     Calls.push_back(Call);
   }
-  if (llvm::any_of(Calls,
-                   [&](const CallExpr *C) { return !isMadeOnce(In, C); }))
+  if (llvm::any_of(Calls, [&](const CallExpr *C) {
+        return !isMadeOnce(In, C) && !isBesideTraining(In, C);
+      }))
     add(Whole, Calls, *Change, Out);
 }
 
@@ -125,7 +126,8 @@ void moveAfterFactories(const Program &Whole, std::vector<Mutation> &Out) {
       if (const auto *Declaration = dyn_cast<DeclStmt>(S))
         dropFromVariable(Whole, Declaration, In, Out);
       const auto *Call = dyn_cast<CallExpr>(S);
-      if (!Call || !factory(Call) || isMadeOnce(In, Call))
+      if (!Call || !factory(Call) || isMadeOnce(In, Call) ||
+          isBesideTraining(In, Call))
         return;
       auto Index = optionsOf(Call);
       if (!Index)
