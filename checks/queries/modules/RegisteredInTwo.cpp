@@ -77,7 +77,8 @@ private:
         !reaches(Entry, First.Point, Again.Point, {}))
       return false;
     // list->push_back(register_module(..)) gets the very pointer.
-    if (First.In == Again.In && ast::strip(Again.Operand) == First.Site)
+    if (isa<CallExpr>(First.Site) && First.In == Again.In &&
+        ast::strip(Again.Operand) == First.Site)
       return true;
     if (Again.Objects.size() != 1)
       return false;
@@ -91,7 +92,8 @@ private:
   bool registers(const RegisterEvent &E, PlaceId P) const {
     if (llvm::is_contained(E.Objects, P))
       return E.Objects.size() == 1;
-    const ValueDecl *Becomes = assignedTo(E);
+    // What a Sequential is made from is not what it becomes.
+    const ValueDecl *Becomes = isa<CallExpr>(E.Site) ? assignedTo(E) : nullptr;
     return Becomes && Entry.places().declaration(P) == Becomes;
   }
 

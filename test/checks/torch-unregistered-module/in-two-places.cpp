@@ -85,6 +85,23 @@ struct TiedImpl : torch::nn::Module {
 
 // ----- quiet -----
 
+// Lists in a list.
+struct NestedImpl : torch::nn::Module {
+  NestedImpl(int n) {
+    mlp = register_module("mlp", ModuleList());
+    for (int i = 0; i < n; ++i)
+      mlp->push_back(Sequential(Linear(8, 32), ReLU(), Linear(32, 8)));
+    Sequential head(Linear(8, 8), Sequential(Linear(8, 4), Linear(4, 2)));
+    register_module("head", head);
+  }
+  Tensor forward(Tensor x) {
+    for (auto &each : *mlp)
+      x = each->as<Sequential>()->forward(x);
+    return x;
+  }
+  ModuleList mlp{nullptr};
+};
+
 // The list itself is in no network, or the elements are in nothing else.
 struct HolderImpl : torch::nn::Module {
   HolderImpl(int blocks) {
