@@ -56,12 +56,18 @@ struct Found {
   std::string Elsewhere;
 };
 
-/// It names files, and none of them is here.
+/// It names files, and neither one of them nor a folder that it was compiled in
+/// is here. Clang finds a file by the end of its path as well.
 bool isOfElsewhere(const CompilationDatabase &Database) {
   const std::vector<std::string> Files = Database.getAllFiles();
-  return !Files.empty() && llvm::none_of(Files, [](const std::string &File) {
-    return sys::fs::exists(File);
-  });
+  return !Files.empty() &&
+         llvm::none_of(
+             Files,
+             [](const std::string &File) { return sys::fs::exists(File); }) &&
+         llvm::none_of(Database.getAllCompileCommands(),
+                       [](const CompileCommand &Each) {
+                         return sys::fs::exists(Each.Directory);
+                       });
 }
 
 /// The nearest, as clangd looks for it: in each folder from this one upward,
