@@ -91,7 +91,7 @@ struct NestedImpl : torch::nn::Module {
     mlp = register_module("mlp", ModuleList());
     for (int i = 0; i < n; ++i)
       mlp->push_back(Sequential(Linear(8, 32), ReLU(), Linear(32, 8)));
-    Sequential head(Linear(8, 8), Sequential(Linear(8, 4), Linear(4, 2)));
+    Sequential head(Linear(8, 8), Linear(8, 4), Linear(4, 2));
     register_module("head", head);
   }
   Tensor forward(Tensor x) {
