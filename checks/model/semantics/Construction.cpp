@@ -59,19 +59,25 @@ static Denotation constructOptimizer(Machine &M, const Construction &Made) {
   return at(Made.Target);
 }
 
+static PlaceSet modulesIn(Machine &M, llvm::ArrayRef<const Expr *> Arguments) {
+  PlaceSet Result;
+  for (const Expr *Argument : Arguments)
+    insert(Result, M.modulesIn(Argument));
+  return Result;
+}
+
 /// What a module is made from is in it: Sequential(backbone, head).
 static void keepParts(Machine &M, const Construction &Made) {
-  PlaceSet Given;
-  for (const Expr *Argument : Made.Arguments)
-    insert(Given, M.modulesIn(Argument));
   const bool IsContainer =
       torch::isModuleContainer(torch::moduleClass(Made.Type));
+  const PlaceSet Given =
+      IsContainer ? registration::registerContained(M, Made.Site, Made.Target,
+                                                    Made.Arguments)
+                  : modulesIn(M, Made.Arguments);
   if (Given.empty() && !IsContainer)
     return;
   for (PlaceId P : Made.Target)
     M.setParts(P, Given, /*IsWhole=*/IsContainer);
-  if (IsContainer)
-    registration::emitContained(M, Made.Site, Made.Target, Made.Arguments);
 }
 
 /// A layer of LibTorch's; a container is where its parts are.
@@ -80,9 +86,7 @@ static bool isMadeOnCpu(Machine &M, const Construction &Made) {
   if (!Class || !torch::isLibTorch(Class) ||
       Made.kind() == TypeKind::ScriptModule)
     return false;
-  PlaceSet Given;
-  for (const Expr *Argument : Made.Arguments)
-    insert(Given, M.modulesIn(Argument));
+  const PlaceSet Given = modulesIn(M, Made.Arguments);
   return Given.empty() || device::placementOf(M, Given).isOnCpu();
 }
 

@@ -284,17 +284,15 @@ static Denotation copyOf(Machine &M, const CallSite &Site) {
 
 /// push_back(), extend(), update().
 static void addParts(Machine &M, const CallSite &Site) {
-  PlaceSet Added;
-  for (const Expr *Argument : Site.Arguments)
-    insert(Added, M.modulesIn(Argument));
   const PlaceSet Self = Site.self(M);
+  const PlaceSet Added =
+      registration::registerContained(M, Site.Call, Self, Site.Arguments);
   const Placement There = device::placementOf(M, Self);
   const Placement New = device::placementOf(M, Added);
   if (!Added.empty() && !(There == New))
     device::lose(M, Self);
   for (PlaceId P : Self)
     M.addParts(P, Added);
-  registration::emitContained(M, Site.Call, Self, Site.Arguments);
 }
 
 Denotation otherMember(Machine &M, const CallSite &Site) {

@@ -17,11 +17,13 @@ void markFresh(Machine &M, const PlaceSet &Modules) {
 /// What is registered is the object that is given, not a copy.
 static void record(Machine &M, const CallSite &Site, const Expr *What) {
   const Denotation D = M.denote(What);
+  PlaceSet Objects;
+  if (torch::isModule(What->getType()) || torch::moduleClass(What->getType()))
+    Objects = M.identity(What);
   M.emit<RegisterEvent>(Site.Call, [&](RegisterEvent &E) {
     E.Operand = What;
     E.Places = D.Objects;
-    if (torch::isModule(What->getType()) || torch::moduleClass(What->getType()))
-      E.Objects = M.identity(What);
+    E.Objects = Objects;
     E.Before = M.deepValue(What);
     E.Modules = Site.self(M);
   });
@@ -51,19 +53,23 @@ Denotation registerModule(Machine &M, const CallSite &Site) {
   return Result;
 }
 
-void emitContained(Machine &M, const Expr *Site, const PlaceSet &Containers,
-                   llvm::ArrayRef<const Expr *> Arguments) {
-  // Looked at always: what a look-up adds must not depend on who listens.
+PlaceSet registerContained(Machine &M, const Expr *Site,
+                           const PlaceSet &Containers,
+                           llvm::ArrayRef<const Expr *> Arguments) {
+  PlaceSet Result;
   for (const Expr *Argument : Arguments) {
+    // Looked at always: what a look-up adds must not depend on who listens.
     const PlaceSet Objects = M.modulesIn(Argument);
     if (Objects.empty())
       continue;
+    insert(Result, Objects);
     M.emit<RegisterEvent>(Site, [&](RegisterEvent &E) {
       E.Operand = Argument;
       E.Objects = Objects;
       E.Modules = Containers;
     });
   }
+  return Result;
 }
 
 /// A slot that is registered without a tensor in it is filled by hand.

@@ -12,10 +12,11 @@ namespace registration {
 /// New modules: nothing has registered them yet.
 void markFresh(Machine &M, const PlaceSet &Modules);
 Denotation registerModule(Machine &M, const CallSite &Site);
-/// A Sequential, or another container, gets them at Site, and registers each.
-void emitContained(Machine &M, const clang::Expr *Site,
-                   const PlaceSet &Containers,
-                   llvm::ArrayRef<const clang::Expr *> Arguments);
+/// A Sequential, or another container, gets the modules in the arguments at
+/// Site, and registers each. Returns them.
+PlaceSet registerContained(Machine &M, const clang::Expr *Site,
+                           const PlaceSet &Containers,
+                           llvm::ArrayRef<const clang::Expr *> Arguments);
 Denotation registerParameter(Machine &M, const CallSite &Site);
 Denotation registerBuffer(Machine &M, const CallSite &Site);
 /// Whether Targets, which To denotes, are a registered member, and From, whose

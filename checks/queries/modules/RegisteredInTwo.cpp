@@ -38,8 +38,12 @@ class SharedModuleQuery {
 public:
   explicit SharedModuleQuery(const Execution &Entry) : Entry(Entry) {
     for (const RegisterEvent &Each : Entry.events<RegisterEvent>()) {
-      if (Each.Operand && Each.Modules.size() == 1 && !Each.Objects.empty())
+      if (Each.Operand && Each.Modules.size() == 1 && !Each.Objects.empty()) {
         All.push_back(&Each);
+        // What a Sequential is made from is not what it becomes.
+        Becomes.push_back(isa<CallExpr>(Each.Site) ? assignedTo(Each)
+                                                   : nullptr);
+      }
       const auto *Call = dyn_cast_or_null<CallExpr>(Each.Site);
       LetsGo |= Call && torch::unregisters(Call->getDirectCallee());
     }
@@ -50,7 +54,7 @@ public:
       return;
     for (size_t I = 0; I < All.size(); ++I)
       for (size_t J = 0; J < I; ++J)
-        if (isSame(*All[J], *All[I]) && add(*All[J], *All[I], Result))
+        if (isSame(J, I) && add(*All[J], *All[I], Result))
           break;
   }
 
@@ -72,10 +76,15 @@ private:
 
   /// One object, which both have on one path. A value that is put into a
   /// container is copied there; handles and pointers are shared.
-  bool isSame(const RegisterEvent &First, const RegisterEvent &Again) const {
-    if (!isHandle(First) || !isHandle(Again) || !hasParameters(Again) ||
-        !reaches(Entry, First.Point, Again.Point, {}))
-      return false;
+  bool isSame(size_t FirstAt, size_t AgainAt) const {
+    const RegisterEvent &First = *All[FirstAt], &Again = *All[AgainAt];
+    return isHandle(First) && isHandle(Again) && hasParameters(Again) &&
+           isSameObject(FirstAt, Again) &&
+           reaches(Entry, First.Point, Again.Point, {});
+  }
+
+  bool isSameObject(size_t FirstAt, const RegisterEvent &Again) const {
+    const RegisterEvent &First = *All[FirstAt];
     // list->push_back(register_module(..)) gets the very pointer.
     if (isa<CallExpr>(First.Site) && First.In == Again.In &&
         ast::strip(Again.Operand) == First.Site)
@@ -83,18 +92,16 @@ private:
     if (Again.Objects.size() != 1)
       return false;
     const PlaceId P = Again.Objects.front();
-    return registers(First, P) &&
+    return registers(FirstAt, P) &&
            (!Entry.places().isSummary(P) || isOneVariable(First, Again));
   }
 
   /// What lies at P is registered there: conv, of conv = register_module(..),
   /// as well.
-  bool registers(const RegisterEvent &E, PlaceId P) const {
-    if (llvm::is_contained(E.Objects, P))
-      return E.Objects.size() == 1;
-    // What a Sequential is made from is not what it becomes.
-    const ValueDecl *Becomes = isa<CallExpr>(E.Site) ? assignedTo(E) : nullptr;
-    return Becomes && Entry.places().declaration(P) == Becomes;
+  bool registers(size_t At, PlaceId P) const {
+    if (llvm::is_contained(All[At]->Objects, P))
+      return All[At]->Objects.size() == 1;
+    return Becomes[At] && Entry.places().declaration(P) == Becomes[At];
   }
 
   /// The variable or the member that gets what the registration returns, or
@@ -157,12 +164,12 @@ private:
   const RegisterEvent *wayInto(PlaceId Outer, PlaceId Inner) const {
     llvm::SmallVector<PlaceId, 8> Work = {Inner};
     for (size_t I = 0; I < Work.size(); ++I)
-      for (const RegisterEvent *Each : All) {
-        if (!registers(*Each, Work[I]))
+      for (size_t At = 0; At < All.size(); ++At) {
+        if (!registers(At, Work[I]))
           continue;
-        const PlaceId Around = Each->Modules.front();
+        const PlaceId Around = All[At]->Modules.front();
         if (Around == Outer)
-          return Each;
+          return All[At];
         if (!llvm::is_contained(Work, Around))
           Work.push_back(Around);
       }
@@ -174,15 +181,19 @@ private:
       return Found;
     if (const RegisterEvent *Found = wayInto(B, A))
       return Found;
-    for (const RegisterEvent *Each : All)
-      if (const PlaceId Outer = Each->Modules.front();
-          wayInto(Outer, A) && wayInto(Outer, B))
-        return wayInto(Outer, B);
+    for (const RegisterEvent *Each : All) {
+      const PlaceId Outer = Each->Modules.front();
+      const RegisterEvent *Found = wayInto(Outer, B);
+      if (Found && wayInto(Outer, A))
+        return Found;
+    }
     return nullptr;
   }
 
   const Execution &Entry;
   std::vector<const RegisterEvent *> All;
+  /// Of each, the variable or the member that gets what it returns, or null.
+  std::vector<const ValueDecl *> Becomes;
   bool LetsGo = false;
 };
 

@@ -88,14 +88,27 @@ TEST(Members, OfHandlesAndFunctions) {
     struct Image { void *data(); void *ptr(int); Image clone(); };
     extern Image image;
   )cpp",
-      {"linear.ptr()", "linear.get()", "*linear", "linear.operator->()",
-       "linear.is_empty()", "pointer.get()", "maybe.value()",
-       "maybe.has_value()", "value.toTensor()", "value.toTuple()",
-       "value.isTensor()", "torch::set_default_dtype(caffe2::TypeMeta())",
+      {"linear.ptr()",
+       "linear.get()",
+       "*linear",
+       "linear.operator->()",
+       "linear.is_empty()",
+       "pointer.get()",
+       "maybe.value()",
+       "maybe.has_value()",
+       "value.toTensor()",
+       "value.toTuple()",
+       "value.toInt()",
+       "value.toStringRef()",
+       "value.isTensor()",
+       "torch::set_default_dtype(caffe2::TypeMeta())",
        "at::GradMode::is_enabled()",
        "c10::AutogradState::get_tls_state().get_grad_mode()",
-       "c10::InferenceMode::is_enabled()", "at::launch(run)", "image.data()",
-       "image.ptr(1)", "image.clone()"});
+       "c10::InferenceMode::is_enabled()",
+       "at::launch(run)",
+       "image.data()",
+       "image.ptr(1)",
+       "image.clone()"});
   ASSERT_TRUE(All.isRead());
   EXPECT_EQ(
       All.those(leadsToContent),
@@ -107,8 +120,10 @@ TEST(Members, OfHandlesAndFunctions) {
   EXPECT_EQ(All.those(asksWhetherThere), (Names{"maybe.has_value()"}));
   EXPECT_EQ(All.those(leadsIntoIValue),
             (Names{"*linear", "linear.operator->()", "value.toTensor()",
-                   "value.toTuple()"}));
+                   "value.toTuple()", "value.toInt()", "value.toStringRef()"}));
   EXPECT_EQ(All.those(isToTensor), (Names{"value.toTensor()"}));
+  EXPECT_EQ(All.those(isToNumberOrText),
+            (Names{"value.toInt()", "value.toStringRef()"}));
   EXPECT_EQ(All.those(changesDefaultType),
             (Names{"torch::set_default_dtype(caffe2::TypeMeta())"}));
   EXPECT_EQ(All.those(saysGradMode),
