@@ -40,7 +40,7 @@ std::vector<Batch> waves(int64_t count, torch::Device device) {
 
 float evaluate(Forecaster &net, const std::vector<Batch> &batches, torch::Device device) {
   net->eval();
-  auto state = torch::zeros({1, 64, 32}).to(device);
+  auto state = torch::zeros({1, 64, 32}, device);
   torch::Tensor errors;
   for (const Batch &batch : batches) {
     auto [outputs, next] = net->forward(batch.inputs, state);
