@@ -16,6 +16,7 @@
 #include "inputs/Tree.h"
 #include "report/Conclude.h"
 #include "report/UnusedNolints.h"
+#include "run/Programs.h"
 #include "run/Watch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -139,6 +140,36 @@ bool holdAll(ArrayRef<std::string> Sources,
   });
 }
 
+/// The programs that are to be analysed in whole: Sources are those that the
+/// command line means, Analysed those of them that this run looks at.
+std::vector<SourceProgram>
+programsOf(ArrayRef<std::string> Sources, ArrayRef<std::string> Analysed,
+           bool IsShard, const Selection &Selected,
+           const clang::tooling::CompilationDatabase &Database,
+           IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  std::vector<std::string> Known = Database.getAllFiles();
+  if (Known.empty()) {
+    StringSet<> Roots;
+    for (const std::string &Source : Sources)
+      if (const std::string Root =
+              projectRoot(comparablePath(folderOf(Source)), *FS);
+          Roots.insert(Root).second)
+        llvm::append_range(Known, sourcesBelow(Root, *FS));
+  }
+  std::vector<SourceProgram> Result =
+      findPrograms(Sources, Known, Database, std::move(FS));
+  llvm::erase_if(Result, [&](const SourceProgram &Each) {
+    // One shard analyses it: the one that has its source.
+    if (IsShard)
+      return !is_contained(Analysed, Each.Source);
+    return !Selected.concerns(Each.Source) &&
+           llvm::none_of(Each.Companions, [&](const std::string &Part) {
+             return Selected.concerns(Part);
+           });
+  });
+  return Result;
+}
+
 /// The analysis itself, once everything is known to be in order.
 int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
             IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS, Selection Selected,
@@ -156,6 +187,7 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
     Sources = findSources(Line.Sources, *Commands.Database,
                           Commands.AreForAnyFile, *FS);
   }
+  const std::vector<std::string> Meant = Sources.Usable;
   llvm::erase_if(Sources.Usable, [&](const std::string &Source) {
     return !Selected.concerns(Source);
   });
@@ -201,9 +233,15 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
                                        new clang::IgnoringDiagConsumer);
   Context.setDiagnosticsEngine(&Diagnostics);
   RunResult Done;
+  Settings.AreCompared = Line.Together;
   if (!Sources.Usable.empty())
     Done = runChecks(MakeContext, *Commands.Database, Sources.Usable, FS,
                      Settings);
+  if (Line.Together && Commands.Database && !Done.Signal)
+    addPrograms(Done, MakeContext, *Commands.Database,
+                programsOf(Meant, Sources.Usable, Part.has_value(), Selected,
+                           *Commands.Database, FS),
+                FS, Settings);
   tellWatched(Done.UserFiles);
   Done.ThisPart = std::move(Part);
   if (!Line.Times.empty()) {

@@ -94,6 +94,12 @@ cl::opt<std::string>
                      "the checks of each level."),
             cl::cat(OurCategory));
 
+cl::opt<bool> Together(
+    "together", cl::cat(OurCategory),
+    cl::desc("Analyse each program in whole, too: main.cpp with the\n"
+             "net.cpp that defines what net.h declares, and what\n"
+             "that needs in its turn. Takes about twice the time, and\n"
+             "finds what no source shows by itself."));
 cl::opt<unsigned>
     Jobs("j", cl::Prefix, cl::value_desc("N"), cl::cat(OurCategory),
          cl::desc("Analyse N files at a time, each in a process of its\n"
@@ -366,6 +372,7 @@ Options collect(std::unique_ptr<clang::tooling::CompilationDatabase> Flags) {
   Result.Sources = Sources;
   Result.StdinFilename = StdinFilename;
   Result.Watch = Watch;
+  Result.Together = Together;
   Result.BuildPath = BuildPath;
   Result.ExtraArgs = ExtraArgs;
   Result.ExtraArgsBefore = ExtraArgsBefore;

@@ -85,6 +85,10 @@ struct Options {
   uint64_t CacheBytes = 0;
   bool ExplainCache = false;
 
+  /// Also analyse programs in whole: a source with those that define what its
+  /// headers declare.
+  bool Together = false;
+
   // How the files are shared out.
   /// 0: as many as fit.
   unsigned Jobs = 0;

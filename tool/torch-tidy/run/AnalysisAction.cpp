@@ -4,9 +4,12 @@
 #include "run/HiddenCode.h"
 #include "torch/Types.h"
 #include "clang/Frontend/CompilerInstance.h"
+#include "clang/Lex/HeaderSearch.h"
+#include "clang/Lex/Preprocessor.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "clang/Serialization/ASTDeserializationListener.h"
 #include "clang/Serialization/ASTReader.h"
+#include "llvm/Support/Path.h"
 
 using namespace clang;
 using namespace llvm;
@@ -35,7 +38,8 @@ std::string FileAnalysis::Attempt::doubt() const {
     if (!Each.Doubtful->reason().empty())
       return Each.Doubtful->reason();
   }
-  const std::string Error = error();
+  // Where sources clash they do so in full, too.
+  const std::string Error = IsProgram ? "" : error();
   return Error.empty() ? "" : "it has compile errors (" + Error + ")";
 }
 
@@ -96,6 +100,31 @@ std::vector<std::string> userFiles(const SourceManager &SM) {
   return Result;
 }
 
+/// Lets no file of the user's be entered twice: in a source of its own it was
+/// enough that this includes it once. What is made to be included again and
+/// again has another ending.
+class OnlyOnce : public PPCallbacks {
+public:
+  explicit OnlyOnce(Preprocessor &PP) : PP(PP) {}
+
+  void FileChanged(SourceLocation Loc, FileChangeReason Why,
+                   SrcMgr::CharacteristicKind Kind, FileID) override {
+    const SourceManager &SM = PP.getSourceManager();
+    if (Why != EnterFile || SrcMgr::isSystem(Kind))
+      return;
+    const OptionalFileEntryRef File =
+        SM.getFileEntryRefForID(SM.getFileID(Loc));
+    if (!File)
+      return;
+    const StringRef Ending = sys::path::extension(File->getName());
+    if (Ending != ".def" && Ending != ".inc")
+      PP.getHeaderSearchInfo().MarkFileIncludeOnce(*File);
+  }
+
+private:
+  Preprocessor &PP;
+};
+
 } // namespace
 
 std::unique_ptr<ASTConsumer>
@@ -143,6 +172,10 @@ void FileAnalysis::Action::parse() {
   if (Now) {
     Now->Parsed = true;
     Now->Doubtful->watch(getCompilerInstance().getPreprocessor());
+  }
+  if (Whole.IsProgram) {
+    Preprocessor &PP = getCompilerInstance().getPreprocessor();
+    PP.addPPCallbacks(std::make_unique<OnlyOnce>(PP));
   }
   watchHiddenCode(getCompilerInstance().getPreprocessor(), Whole.Result.Hidden);
   const NolintCollector Nolints(getCompilerInstance().getPreprocessor(),

@@ -34,6 +34,8 @@ struct FileAnalysis::Attempt {
   bool IsLeftOut = false;
   /// The precompiled header was open, for a batch.
   bool WasOpen = false;
+  /// AnalysisSettings::ArePrograms.
+  bool IsProgram = false;
   /// No stock check has looked at it.
   bool HasTorchOnly = true;
   /// Those that a precompiled header is used for.

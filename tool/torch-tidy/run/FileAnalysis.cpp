@@ -64,6 +64,7 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
   ActionFactory Factory(*Context, FS, Headers, AsksTorchOnly, Control,
                         Settings.Gathered.contains(Source), Now,
                         OnShared ? &Sharing : nullptr);
+  Now.IsProgram = Settings.ArePrograms;
 
   tooling::ClangTool Tool(Database, Source,
                           std::make_shared<PCHContainerOperations>(), FS);

@@ -34,6 +34,10 @@ struct AnalysisSettings {
   bool KeepsNothing = false;
   /// What was found by earlier runs is not used.
   bool IsFresh = false;
+  /// Each is analysed with sources that its command includes: what one of them
+  /// declares may clash with another, and a header need not have been written
+  /// to be included twice.
+  bool ArePrograms = false;
   /// Nobody has configured the files: conditions that hide LibTorch are tried.
   bool AreInferred = false;
   /// The sources that a folder or a glob has brought, which nobody named: left

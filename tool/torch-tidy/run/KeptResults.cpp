@@ -108,6 +108,7 @@ std::string KeptResults::key(const std::string &Source,
     return {};
   Hash.add(Here);
   Hash.add(Source);
+  Hash.add(Settings.ArePrograms ? "program" : "source");
   Hash.add(Settings.FixesFromNotes ? "notes" : "");
   Hash.add(Settings.AreInferred ? "inferred" : "");
   Hash.add(Settings.Gathered.contains(Source) ? "gathered" : "");

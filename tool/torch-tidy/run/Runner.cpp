@@ -197,7 +197,7 @@ RunResult runChecks(const ContextMaker &MakeContext,
   Whole.Signal = Processes.run(Sources.size(), Work, Finished);
   Shown.clear();
   // Those of a single file are shown as clang-tidy shows them.
-  if (Sources.size() > 1)
+  if (Sources.size() > 1 || Settings.AreCompared)
     unifyPaths(Whole.Findings, Whole.Evidences, *FS);
   merge(Whole.Findings);
   return Whole;

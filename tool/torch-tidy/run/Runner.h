@@ -15,6 +15,9 @@ namespace torchtidy::tool {
 struct RunSettings {
   AnalysisSettings Analysis;
   PoolSettings Processes;
+  /// Findings are compared with those of another run: one path for each file,
+  /// whatever the number of sources.
+  bool AreCompared = false;
 };
 
 struct RunResult {

@@ -1,0 +1,240 @@
+#include "inputs/Companions.h"
+#include "headers/Includes.h"
+#include "inputs/Tree.h"
+#include "clang/Tooling/ArgumentsAdjusters.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
+#include <deque>
+
+using namespace clang::tooling;
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+/// A folder in which a compile command looks for headers.
+struct SearchFolder {
+  std::string Flag, Path;
+};
+
+std::vector<SearchFolder> searchFolders(const CompileCommand &Command) {
+  std::vector<SearchFolder> Result;
+  const std::vector<std::string> &Words = Command.CommandLine;
+  for (size_t I = 1; I < Words.size(); ++I)
+    for (const StringRef Flag : {"-iquote", "-isystem", "-idirafter", "-I"}) {
+      StringRef Path = Words[I];
+      if (!Path.consume_front(Flag))
+        continue;
+      if (Path.empty() && I + 1 < Words.size())
+        Path = Words[++I];
+      if (!Path.empty())
+        Result.push_back({Flag.str(), absoluteIn(Command.Directory, Path)});
+      break;
+    }
+  return Result;
+}
+
+bool isTest(StringRef Path) {
+  static const Regex Named("^tests?([_.]|$)|_(tests?|unittest)[.]|Tests?[.]");
+  return Named.match(sys::path::filename(Path));
+}
+
+
+class Companions {
+public:
+  Companions(ArrayRef<std::string> Known, const CompilationDatabase &Database,
+             IntrusiveRefCntPtr<vfs::FileSystem> FS)
+      : Database(Database), FS(std::move(FS)) {
+    for (const std::string &Each : Known)
+      if (const std::string Path = comparablePath(Each); !isTest(Path))
+        ByStem[sys::path::stem(Path)].push_back(Path);
+  }
+
+  SourceProgram programOf(const std::string &Source) {
+    SourceProgram Result;
+    Result.Source = Source;
+    Seen.clear();
+    Work.clear();
+    const std::string Path = comparablePath(Source);
+    const std::vector<SearchFolder> Own = foldersOf(Source);
+    Seen.insert(Path);
+    follow(Path, Own);
+    std::vector<SearchFolder> All = Own;
+    while (!Work.empty()) {
+      const Reached Next = std::move(Work.front());
+      Work.pop_front();
+      follow(Next.Path, Next.Folders);
+      for (const std::string &Each : definitionsOf(Next.Path)) {
+        // A header may include it itself, for its templates.
+        if (!Seen.insert(Each).second)
+          continue;
+        if (Result.Companions.size() == MaxCompanions) {
+          Result.IsCut = true;
+          break;
+        }
+        Result.Companions.push_back(Each);
+        const std::vector<SearchFolder> Folders = foldersOf(Each);
+        for (const SearchFolder &Folder : Folders)
+          if (llvm::none_of(All, [&](const SearchFolder &Known) {
+                return Known.Path == Folder.Path;
+              })) {
+            All.push_back(Folder);
+            Result.Flags.insert(Result.Flags.end(), {Folder.Flag, Folder.Path});
+          }
+        follow(Each, Folders);
+      }
+    }
+    for (const std::string &Each : Result.Companions)
+      Result.Flags.insert(Result.Flags.end(), {"-include", Each});
+    return Result;
+  }
+
+private:
+  struct Reached {
+    std::string Path;
+    std::vector<SearchFolder> Folders;
+  };
+
+  /// What Path includes is to be looked at.
+  void follow(StringRef Path, const std::vector<SearchFolder> &Folders) {
+    for (const Include &Each : includesOf(Path))
+      if (std::string Found = resolve(Each, Path, Folders);
+          !Found.empty() && Seen.insert(Found).second)
+        Work.push_back({std::move(Found), Folders});
+  }
+
+  std::vector<std::string> definitionsOf(StringRef Header) {
+    std::vector<std::string> Result;
+    const auto Same = ByStem.find(sys::path::stem(Header));
+    if (Same == ByStem.end() || isSourceName(Header))
+      return Result;
+    for (const std::string &Each : Same->second) {
+      const std::vector<SearchFolder> Folders = foldersOf(Each);
+      if (llvm::any_of(includesOf(Each), [&](const Include &Directive) {
+            return resolve(Directive, Each, Folders) == Header;
+          }))
+        Result.push_back(Each);
+    }
+    return Result;
+  }
+
+  /// Empty for what is of the system or of LibTorch, or not there.
+  std::string resolve(const Include &Directive, StringRef From,
+                      ArrayRef<SearchFolder> Folders) {
+    const StringRef Name = Directive.name();
+    if (isOfLibTorch(Name))
+      return {};
+    if (Directive.isQuoted())
+      if (std::string Beside = below(sys::path::parent_path(From), Name);
+          FS->exists(Beside))
+        return comparablePath(Beside);
+    for (const SearchFolder &Folder : Folders) {
+      std::string Path = below(Folder.Path, Name);
+      if (!FS->exists(Path))
+        continue;
+      const bool IsProjects = Folder.Flag == "-I" || Folder.Flag == "-iquote";
+      return IsProjects ? comparablePath(Path) : std::string();
+    }
+    return {};
+  }
+
+  std::vector<SearchFolder> foldersOf(const std::string &Source) {
+    auto [It, IsNew] = FoldersBySource.try_emplace(Source);
+    if (IsNew)
+      for (const CompileCommand &Each : Database.getCompileCommands(Source))
+        llvm::append_range(It->second, searchFolders(Each));
+    return It->second;
+  }
+
+  const std::vector<Include> &includesOf(StringRef Path) {
+    auto [It, IsNew] = IncludesByFile.try_emplace(Path);
+    if (IsNew)
+      if (auto Text = FS->getBufferForFile(Path))
+        It->second = tool::includesOf((*Text)->getBuffer());
+    return It->second;
+  }
+
+  const CompilationDatabase &Database;
+  IntrusiveRefCntPtr<vfs::FileSystem> FS;
+  StringMap<std::vector<std::string>> ByStem;
+  StringMap<std::vector<Include>> IncludesByFile;
+  StringMap<std::vector<SearchFolder>> FoldersBySource;
+  /// Of the program that is looked for.
+  StringSet<> Seen;
+  std::deque<Reached> Work;
+};
+
+class CommandsOfPrograms : public CompilationDatabase {
+public:
+  CommandsOfPrograms(const CompilationDatabase &Base,
+                     ArrayRef<SourceProgram> Programs)
+      : Base(Base) {
+    for (const SourceProgram &Each : Programs)
+      ByPath[comparablePath(Each.Source)] = &Each;
+  }
+
+  std::vector<CompileCommand>
+  getCompileCommands(StringRef File) const override {
+    std::vector<CompileCommand> Result = Base.getCompileCommands(File);
+    const auto Program = ByPath.find(comparablePath(File));
+    if (Program != ByPath.end())
+      for (CompileCommand &Each : Result)
+        Each.CommandLine =
+            getInsertArgumentAdjuster(Program->second->Flags,
+                                      ArgumentInsertPosition::BEGIN)(
+                Each.CommandLine, Each.Filename);
+    return Result;
+  }
+  std::vector<std::string> getAllFiles() const override {
+    return Base.getAllFiles();
+  }
+
+private:
+  const CompilationDatabase &Base;
+  StringMap<const SourceProgram *> ByPath;
+};
+
+} // namespace
+
+std::vector<SourceProgram>
+findPrograms(ArrayRef<std::string> Sources, ArrayRef<std::string> Known,
+             const CompilationDatabase &Database,
+             IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  Companions All(Known, Database, std::move(FS));
+  std::vector<SourceProgram> Programs;
+  for (const std::string &Source : Sources)
+    if (!isTest(comparablePath(Source)))
+      if (SourceProgram Each = All.programOf(Source); !Each.Companions.empty())
+        Programs.push_back(std::move(Each));
+  // What belongs to another one has fewer companions, or as many where both
+  // need each other.
+  llvm::sort(Programs, [](const auto &A, const auto &B) {
+    return std::make_pair(B.Companions.size(), A.Source) <
+           std::make_pair(A.Companions.size(), B.Source);
+  });
+  StringSet<> Parts;
+  std::vector<SourceProgram> Result;
+  for (SourceProgram &Each : Programs) {
+    if (Parts.contains(comparablePath(Each.Source)))
+      continue;
+    for (const std::string &Part : Each.Companions)
+      Parts.insert(Part);
+    Result.push_back(std::move(Each));
+  }
+  llvm::sort(Result, [](const auto &A, const auto &B) {
+    return A.Source < B.Source;
+  });
+  return Result;
+}
+
+std::unique_ptr<CompilationDatabase>
+commandsOfPrograms(const CompilationDatabase &Base,
+                   ArrayRef<SourceProgram> Programs) {
+  return std::make_unique<CommandsOfPrograms>(Base, Programs);
+}
+
+} // namespace torchtidy::tool
