@@ -149,6 +149,7 @@ programsOf(ArrayRef<std::string> Sources, ArrayRef<std::string> Analysed,
            IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   std::vector<std::string> Known = Database.getAllFiles();
   if (Known.empty()) {
+    llvm::append_range(Known, Sources);
     StringSet<> Roots;
     for (const std::string &Source : Sources)
       if (const std::string Root =

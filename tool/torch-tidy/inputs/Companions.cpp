@@ -49,8 +49,10 @@ public:
   Companions(ArrayRef<std::string> Known, const CompilationDatabase &Database,
              IntrusiveRefCntPtr<vfs::FileSystem> FS)
       : Database(Database), FS(std::move(FS)) {
+    StringSet<> Paths;
     for (const std::string &Each : Known)
-      if (const std::string Path = comparablePath(Each); !isTest(Path))
+      if (const std::string Path = comparablePath(Each);
+          !isTest(Path) && Paths.insert(Path).second)
         ByStem[sys::path::stem(Path)].push_back(Path);
   }
 

@@ -44,6 +44,9 @@ std::string FileAnalysis::Attempt::doubt() const {
 }
 
 void FileAnalysis::Attempt::tellEnd(StringRef Source) const {
+  // Each of its sources has been told of by itself.
+  if (IsProgram)
+    return;
   const auto Plural = [](unsigned Count) { return Count == 1 ? "" : "s"; };
   if (Warnings)
     errs() << Warnings << " warning" << Plural(Warnings);

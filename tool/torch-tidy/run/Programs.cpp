@@ -64,8 +64,6 @@ void addPrograms(RunResult &Whole, const ContextMaker &MakeContext,
              << " other sources: it is analysed with the nearest of them\n";
   }
   Settings.Analysis.ArePrograms = true;
-  // Each is one, whatever it includes.
-  Settings.Analysis.Gathered.clear();
   const auto Commands = commandsOfPrograms(Database, Programs);
   RunResult Done = runChecks(MakeContext, *Commands, Sources, FS, Settings);
   for (const auto &[Source, Reason] : Done.Failures)

@@ -146,7 +146,9 @@ RunResult runChecks(const ContextMaker &MakeContext,
       SmallString<256> Path(Sources[Job]);
       FS->makeAbsolute(Path);
       errs() << '[' << Job + 1 << '/' << Sources.size() << "] Processing file "
-             << Path << ".\n";
+             << Path
+             << (Settings.Analysis.ArePrograms ? " and what belongs to it.\n"
+                                               : ".\n");
     }
     FileResult Result = resultOf(Outcome);
     if (Settings.Analysis.Explain)
