@@ -140,6 +140,15 @@ private:
     });
   }
 
+  /// One number for each object of a container, in a loop that nothing repeats:
+  /// nothing says that they are many, and there are seldom hundreds. Who reads
+  /// a whole tensor asks the tensor how long it is.
+  bool isForObjects(const Access &A) const {
+    return A.How != ElementAccessInLoop::ReadsResult && A.Loops.size() == 1 &&
+           Entry.loopsAround(A.At.Point).size() == 1 &&
+           runsForObjects(Entry, *A.Loops.front());
+  }
+
   /// The helper that reads the element is called there.
   static bool leadsTo(const CallAt &At, const Access &A) {
     for (const Frame *F = A.At.In; F; F = F->Caller)
@@ -314,11 +323,13 @@ private:
       ElementAccessInLoop Found;
       Found.Entry = &Entry;
       Found.How = A.How;
+      Found.IsStrictOnly = isForObjects(A);
       place(Found, A);
       Result.push_back(std::move(Found));
       return;
     }
     ElementAccessInLoop &Known = Result[It->second];
+    Known.IsStrictOnly &= isForObjects(A);
     if (Known.Site->getBeginLoc() < A.At.Call->getBeginLoc()) {
       Known.AsWell.push_back(A.At.Call);
       return;

@@ -5,12 +5,20 @@
 
 namespace torchtidy::checks {
 
+/// Options:
+///   Strict (false): also speaks of a loop over the objects of a container that
+///   nothing repeats.
 class ElementAccessInLoopCheck : public TorchCheck {
 public:
-  using TorchCheck::TorchCheck;
+  ElementAccessInLoopCheck(llvm::StringRef Name,
+                           clang::tidy::ClangTidyContext *Context);
+  void storeOptions(clang::tidy::ClangTidyOptions::OptionMap &Options) override;
 
 protected:
   std::vector<model::Finding> analyze(model::Program &Program) override;
+
+private:
+  const bool Strict;
 };
 
 } // namespace torchtidy::checks

@@ -27,12 +27,12 @@ class Program:
                 include = folder / include.relative_to(self.root)
             yield f"-I{include}"
 
-    def files(self) -> list[Path]:
+    def files(self, with_sources: bool = False) -> list[Path]:
         """The files that an #include "..." can reach: headers below the root, and
-        the sources beside the program."""
+        where asked for the other sources."""
         found = [path for path in sorted(self.root.rglob("*"))
                  if path.suffix in SUFFIXES and path.is_file()
-                 and (path.suffix not in {".cpp", ".cc", ".cxx"}
+                 and (with_sources or path.suffix not in {".cpp", ".cc", ".cxx"}
                       or path == self.source)]
         if len(found) > MANY_FILES:
             raise RuntimeError(f"{len(found)} files below {self.root}; name a folder "

@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "model/syntax/Reads.h"
 #include "queries/memory/Numbers.h"
+#include "torch/Std.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -127,6 +128,53 @@ static std::optional<uint64_t> elementsOf(const Execution &Entry,
       Class->getTemplateArgs()[1].getKind() != TemplateArgument::Integral)
     return std::nullopt;
   return Class->getTemplateArgs()[1].getAsIntegral().getLimitedValue();
+}
+
+/// A container of the standard library whose elements are no numbers.
+static bool holdsObjects(QualType Type) {
+  const CXXRecordDecl *Record = torch::recordOf(Type);
+  const auto *Class = dyn_cast_or_null<ClassTemplateSpecializationDecl>(Record);
+  return Class && torch::isStd(Class) && Class->getTemplateArgs().size() &&
+         Class->getTemplateArgs()[0].getKind() == TemplateArgument::Type &&
+         !Class->getTemplateArgs()[0].getAsType()->isArithmeticType();
+}
+
+/// names.size(), names.size() - 1, names.end(), or a variable that keeps that.
+static bool saysExtent(const Expr *E, const Frame *In) {
+  const Expr *Written = ast::strip(resolveNumber(E, In));
+  if (const auto *Binary = dyn_cast_or_null<BinaryOperator>(Written);
+      Binary && Binary->isAdditiveOp())
+    return saysExtent(Binary->getLHS(), In);
+  const auto *Call = dyn_cast_or_null<CXXMemberCallExpr>(Written);
+  const CXXMethodDecl *Method = Call ? Call->getMethodDecl() : nullptr;
+  if (!Method || !holdsObjects(Call->getImplicitObjectArgument()->getType()))
+    return false;
+  return torch::pointsIntoContainer(Method) ||
+         (torch::meaning(Method) == torch::StdMeaning::Nothing &&
+          Method->getReturnType()->isIntegerType());
+}
+
+bool runsForObjects(const Execution &Entry, const flow::Loop &L) {
+  const Stmt *Statement = Entry.loopStatement(L);
+  const Frame *In = Entry.segment(L.Header).In;
+  if (mostTrips(Entry, L))
+    return false;
+  if (const auto *Range = dyn_cast_or_null<CXXForRangeStmt>(Statement)) {
+    const Expr *Of = Range->getRangeInit();
+    return Of && holdsObjects(Of->getType());
+  }
+  const auto *For = dyn_cast_or_null<ForStmt>(Statement);
+  const Expr *Condition = For ? For->getCond() : nullptr;
+  if (!Condition)
+    return false;
+  Condition = ast::strip(Condition);
+  if (const auto *Binary = dyn_cast<BinaryOperator>(Condition))
+    return Binary->isComparisonOp() &&
+           (saysExtent(Binary->getRHS(), In) ||
+            saysExtent(Binary->getLHS(), In));
+  const auto *Compared = dyn_cast<CXXOperatorCallExpr>(Condition);
+  return Compared && Compared->getNumArgs() == 2 &&
+         saysExtent(Compared->getArg(1), In);
 }
 
 std::optional<uint64_t> mostTrips(const Execution &Entry, const flow::Loop &L) {

@@ -11,6 +11,11 @@ namespace torchtidy::model {
 /// an array or a list. Nothing where that is not known.
 std::optional<uint64_t> mostTrips(const Execution &Entry, const flow::Loop &L);
 
+/// It runs once for each object of a container of the standard library: a range
+/// loop over one, i < names.size(), at != all.end(). Not of an array or a list,
+/// whose elements are known, nor of numbers, which are data.
+bool runsForObjects(const Execution &Entry, const flow::Loop &L);
+
 /// What Counts, evaluated in In, adds to V: ++v, v += 2, v -= 1. Nothing where
 /// it is something else, or not a known number.
 std::optional<int64_t> stepOf(const Execution &Entry, const Frame *In,

@@ -36,10 +36,24 @@ struct TripCount : ModelTest<TripCount> {
     }
     return mostTrips(*E, *Around.back());
   }
+  static bool forObjects(llvm::StringRef Root) {
+    const Entry E = entry(Root);
+    return runsForObjects(*E, *E->loopsAround(readIn(*E).Point).back());
+  }
 };
 
 const char TripCount::Code[] = R"cpp(
 using torch::Tensor;
+struct Box { int id; };
+void range(Tensor t, std::vector<Box> &all) { for (const Box &b : all) t[b.id].item(); }
+void sized(Tensor t, std::vector<Box> &all) { for (size_t i = 0; i < all.size(); ++i) t[all[i].id].item(); }
+void keptSize(Tensor t, std::vector<Box> &all) { int n = (int)all.size() - 1; for (int i = 0; i < n; ++i) t[i].item(); }
+void iterator(Tensor t, std::map<Box *, int> &all) { for (auto at = all.begin(); at != all.end(); ++at) t[at->second].item(); }
+void numbers(Tensor t, std::vector<int> &ids) { for (int id : ids) t[id].item(); }
+void values(Tensor t, std::vector<float> &out) { for (size_t i = 0; i < out.size(); ++i) out[i] = t[i].item<float>(); }
+void tensors(Tensor t) { for (int i = 0; i < t.size(0); ++i) t[i].item(); }
+void number(Tensor t, int n) { for (int i = 0; i < n; ++i) t[i].item(); }
+void five(Tensor t, std::array<Box, 5> &all) { for (const Box &b : all) t[b.id].item(); }
 constexpr int K = 5;
 
 void up(Tensor t) { for (int i = 0; i < 10; ++i) t[i].item(); }
@@ -68,6 +82,14 @@ void from(Tensor t, int first) { for (int i = first; i < 4; ++i) t[i].item(); }
 void vector(Tensor t, std::vector<int> at) { for (int i : at) t[i].item(); }
 void whileLoop(Tensor t) { int i = 0; while (i < 4) t[i++].item(); }
 )cpp";
+
+TEST_F(TripCount, ForTheObjectsOfAContainer) {
+  for (const char *Root : {"range", "sized", "keptSize", "iterator"})
+    EXPECT_TRUE(forObjects(Root)) << Root;
+  // Numbers are data, and an array says how many it has.
+  for (const char *Root : {"numbers", "values", "tensors", "number", "five"})
+    EXPECT_FALSE(forObjects(Root)) << Root;
+}
 
 TEST_F(TripCount, CountedToAConstant) {
   EXPECT_EQ(trips("up"), 10u);
