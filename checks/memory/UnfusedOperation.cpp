@@ -122,6 +122,14 @@ private:
 
 } // namespace
 
+/// A network is run, or trained, in each iteration of L itself: beside that one
+/// operation on what goes through it costs nothing.
+static bool runsNetwork(const Execution &Entry, const flow::Loop &L) {
+  const auto IsIn = [&](const Event &E) { return L.contains(E.Point); };
+  return llvm::any_of(Entry.events<ForwardEvent>(), IsIn) ||
+         llvm::any_of(Entry.events<BackwardEvent>(), IsIn);
+}
+
 std::vector<UnfusedOperation> unfusedOperations(Program &Program) {
   std::vector<UnfusedOperation> Result;
   for (const Execution *Entry : Program.executionsBesideTests()) {
@@ -131,7 +139,8 @@ std::vector<UnfusedOperation> unfusedOperations(Program &Program) {
       if (Around.empty())
         continue;
       auto Found = readSum(Each.Call);
-      if (!Found || !Known.isWorthIt(*Found, Each.In))
+      if (!Found || !Known.isWorthIt(*Found, Each.In) ||
+          runsNetwork(*Entry, *Around.back()))
         continue;
       Found->Entry = Entry;
       Found->In = Each.In;

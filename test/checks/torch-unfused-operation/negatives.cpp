@@ -81,3 +81,20 @@ double numbers(const std::vector<double> &values) {
     sum = sum + each * 2;
   return sum;
 }
+
+// A network is run in each iteration: beside that it costs nothing.
+Tensor sample(torch::nn::Linear &net, Tensor x, const Tensors &noise) {
+  const torch::NoGradGuard no_grad;
+  for (const Tensor &each : noise) {
+    const Tensor estimate = net->forward(x);
+    x = x - 0.1 * estimate + each * 0.01;
+  }
+  return x;
+}
+void train(torch::nn::Linear &net, torch::optim::SGD &optimizer, const Tensors &batches) {
+  for (const Tensor &batch : batches) {
+    optimizer.zero_grad();
+    torch::mse_loss(net->forward(batch + 0.1 * torch::randn({64, 512})), batch).backward();
+    optimizer.step();
+  }
+}
