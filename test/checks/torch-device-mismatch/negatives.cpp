@@ -396,3 +396,42 @@ void anywhere(const Tensor &given, const Tensor &rows, torch::Device device) {
   net->forward(given + torch::tensor(1.0));
   net->forward(given.index({torch::tensor({1, 2})}));
 }
+
+// What is loaded is where it was saved, all of its parts; code that is not seen may move all of them.
+struct BlockImpl : torch::nn::Module {
+  BlockImpl() { linear = register_module("linear", Linear(4, 4)); }
+  Tensor forward(const Tensor &x) { return linear->forward(x); }
+  Linear linear{nullptr};
+};
+TORCH_MODULE(Block);
+struct TowerImpl : torch::nn::Module {
+  TowerImpl() {
+    for (int i = 0; i < 3; ++i)
+      blocks->push_back(Block());
+    register_module("blocks", blocks);
+    shared = register_module("shared", first);
+  }
+  Tensor forward(Tensor x) {
+    for (const auto &block : *blocks)
+      x = block->as<Block>()->forward(x);
+    return shared->forward(first->forward(x));
+  }
+  torch::nn::ModuleList blocks;
+  Block first, shared{nullptr};
+};
+TORCH_MODULE(Tower);
+void prepare(Tower net);
+void loadedInParts(const std::string &file, torch::serialize::InputArchive &archive) {
+  Tower net;
+  torch::load(net, file);
+  net->forward(torch::rand({1, 4}).cuda());
+  Tower archived;
+  archived->load(archive);
+  archived->forward(torch::rand({1, 4}).cuda());
+  Tower prepared;
+  prepare(prepared);
+  prepared->forward(torch::rand({1, 4}).cuda());
+  torch::nn::Sequential all(Block{}, Block{});
+  torch::load(all, file);
+  all->forward(torch::rand({1, 4}).cuda());
+}

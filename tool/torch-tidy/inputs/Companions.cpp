@@ -21,8 +21,11 @@ struct SearchFolder {
   std::string Flag, Path;
 };
 
-std::vector<SearchFolder> searchFolders(const CompileCommand &Command) {
-  std::vector<SearchFolder> Result;
+/// In order. One object for each list of them.
+using SearchPath = std::vector<SearchFolder>;
+
+SearchPath searchFolders(const CompileCommand &Command) {
+  SearchPath Result;
   const std::vector<std::string> &Words = Command.CommandLine;
   for (size_t I = 1; I < Words.size(); ++I)
     for (const StringRef Flag : {"-iquote", "-isystem", "-idirafter", "-I"}) {
@@ -62,14 +65,14 @@ public:
     Seen.clear();
     Work.clear();
     const std::string Path = comparablePath(Source);
-    const std::vector<SearchFolder> Own = foldersOf(Source);
+    const SearchPath &Own = foldersOf(Source);
     Seen.insert(Path);
     follow(Path, Own);
-    std::vector<SearchFolder> All = Own;
+    SearchPath All = Own;
     while (!Work.empty()) {
       const Reached Next = std::move(Work.front());
       Work.pop_front();
-      follow(Next.Path, Next.Folders);
+      follow(Next.Path, *Next.Folders);
       for (const std::string &Each : definitionsOf(Next.Path)) {
         // A header may include it itself, for its templates.
         if (!Seen.insert(Each).second)
@@ -79,7 +82,7 @@ public:
           break;
         }
         Result.Companions.push_back(Each);
-        const std::vector<SearchFolder> Folders = foldersOf(Each);
+        const SearchPath &Folders = foldersOf(Each);
         for (const SearchFolder &Folder : Folders)
           if (llvm::none_of(All, [&](const SearchFolder &Known) {
                 return Known.Path == Folder.Path;
@@ -98,15 +101,15 @@ public:
 private:
   struct Reached {
     std::string Path;
-    std::vector<SearchFolder> Folders;
+    const SearchPath *Folders;
   };
 
   /// What Path includes is to be looked at.
-  void follow(StringRef Path, const std::vector<SearchFolder> &Folders) {
+  void follow(StringRef Path, const SearchPath &Folders) {
     for (const Include &Each : includesOf(Path))
-      if (std::string Found = resolve(Each, Path, Folders);
+      if (const std::string &Found = resolve(Each, Path, Folders);
           !Found.empty() && Seen.insert(Found).second)
-        Work.push_back({std::move(Found), Folders});
+        Work.push_back({Found, &Folders});
   }
 
   std::vector<std::string> definitionsOf(StringRef Header) {
@@ -115,7 +118,7 @@ private:
     if (Same == ByStem.end() || isSourceName(Header))
       return Result;
     for (const std::string &Each : Same->second) {
-      const std::vector<SearchFolder> Folders = foldersOf(Each);
+      const SearchPath &Folders = foldersOf(Each);
       if (llvm::any_of(includesOf(Each), [&](const Include &Directive) {
             return resolve(Directive, Each, Folders) == Header;
           }))
@@ -124,16 +127,30 @@ private:
     return Result;
   }
 
-  /// Empty for what is of the system or of LibTorch, or not there.
-  std::string resolve(const Include &Directive, StringRef From,
-                      ArrayRef<SearchFolder> Folders) {
-    const StringRef Name = Directive.name();
+  /// Empty for what is of the system or of LibTorch, or not there. Asked once
+  /// for all files of a folder that look for the name on one path.
+  const std::string &resolve(const Include &Directive, StringRef From,
+                             const SearchPath &Folders) {
+    const StringRef Beside = Directive.isQuoted()
+                                 ? sys::path::parent_path(From)
+                                 : StringRef();
+    std::string &Key = KeyOfResolved;
+    Key.assign(std::to_string(reinterpret_cast<uintptr_t>(&Folders)));
+    Key.append({' '}).append(Beside.str()).append(Directive.Text);
+    auto [It, IsNew] = Resolved.try_emplace(Key);
+    if (IsNew)
+      It->second = find(Directive.name(), Beside, Folders);
+    return It->second;
+  }
+
+  /// Beside: the folder that is looked in first; empty for none.
+  std::string find(StringRef Name, StringRef Beside,
+                   const SearchPath &Folders) const {
     if (isOfLibTorch(Name))
       return {};
-    if (Directive.isQuoted())
-      if (std::string Beside = below(sys::path::parent_path(From), Name);
-          FS->exists(Beside))
-        return comparablePath(Beside);
+    if (!Beside.empty())
+      if (std::string Path = below(Beside, Name); FS->exists(Path))
+        return comparablePath(Path);
     for (const SearchFolder &Folder : Folders) {
       std::string Path = below(Folder.Path, Name);
       if (!FS->exists(Path))
@@ -144,12 +161,18 @@ private:
     return {};
   }
 
-  std::vector<SearchFolder> foldersOf(const std::string &Source) {
+  const SearchPath &foldersOf(const std::string &Source) {
     auto [It, IsNew] = FoldersBySource.try_emplace(Source);
-    if (IsNew)
+    if (IsNew) {
+      SearchPath Found;
       for (const CompileCommand &Each : Database.getCompileCommands(Source))
-        llvm::append_range(It->second, searchFolders(Each));
-    return It->second;
+        llvm::append_range(Found, searchFolders(Each));
+      std::string Key;
+      for (const SearchFolder &Each : Found)
+        Key.append(Each.Flag).append(Each.Path).append({'\n'});
+      It->second = &SearchPaths.try_emplace(Key, std::move(Found)).first->second;
+    }
+    return *It->second;
   }
 
   const std::vector<Include> &includesOf(StringRef Path) {
@@ -164,7 +187,11 @@ private:
   IntrusiveRefCntPtr<vfs::FileSystem> FS;
   StringMap<std::vector<std::string>> ByStem;
   StringMap<std::vector<Include>> IncludesByFile;
-  StringMap<std::vector<SearchFolder>> FoldersBySource;
+  StringMap<const SearchPath *> FoldersBySource;
+  /// By what is in them.
+  StringMap<SearchPath> SearchPaths;
+  StringMap<std::string> Resolved;
+  std::string KeyOfResolved;
   /// Of the program that is looked for.
   StringSet<> Seen;
   std::deque<Reached> Work;

@@ -55,10 +55,8 @@ void addPrograms(RunResult &Whole, const ContextMaker &MakeContext,
     return;
   }
   std::vector<std::string> Sources;
-  size_t Companions = 0;
   for (const SourceProgram &Each : Programs) {
     Sources.push_back(Each.Source);
-    Companions += Each.Companions.size();
     if (Each.IsCut)
       note() << "'" << Each.Source << "' needs more than " << MaxCompanions
              << " other sources: it is analysed with the nearest of them\n";
@@ -74,8 +72,8 @@ void addPrograms(RunResult &Whole, const ContextMaker &MakeContext,
   Whole.Signal = Done.Signal;
   const size_t Before = Whole.Findings.size();
   addNew(Whole, Done);
-  note() << counted(Programs.size(), "program") << " analysed in whole, with "
-         << counted(Companions, "other source") << ": "
+  note() << counted(Programs.size() - Done.NumWithoutLibTorch, "program")
+         << " analysed in whole: "
          << counted(Whole.Findings.size() - Before, "more finding") << '\n';
 }
 

@@ -87,7 +87,7 @@ void move(Machine &M, const PlaceSet &Modules, const Placement &To) {
 }
 
 void lose(Machine &M, const PlaceSet &Modules) {
-  for (PlaceId P : Modules) {
+  for (PlaceId P : M.withParts(Modules)) {
     const QualType Type = M.places().knownType(P);
     if (Type.isNull() || !torch::isModule(Type))
       continue;
