@@ -33,7 +33,12 @@ static Denotation resetTensor(Machine &M, const CallSite &Site) {
 /// x.device(), x.options().
 static Denotation describeTensor(Machine &M, const CallSite &Site) {
   Denotation Result;
-  const Value Tensor = M.deepValue(Site.Object);
+  Value Tensor;
+  if (Site.Object->getType()->isPointerType())
+    for (PlaceId P : M.receiver(Site.Object))
+      Tensor.join(M.deepLoad(P));
+  else
+    Tensor = M.deepValue(Site.Object);
   device::describeDeviceOf(Tensor, Result.Own);
   if (torch::saysOptions(Site.callee()))
     Result.Own.OfType = Tensor.OfType;

@@ -435,3 +435,71 @@ void loadedInParts(const std::string &file, torch::serialize::InputArchive &arch
   torch::load(all, file);
   all->forward(torch::rand({1, 4}).cuda());
 }
+
+// The device is that of a parameter, however it is reached, or of a tensor that may be anywhere.
+void byIndex(const Tensor &x) {
+  Linear net(4, 4);
+  auto device = net->parameters()[0].device();
+  net->forward(x.to(device));
+}
+void byFront(const Tensor &x) {
+  Linear net(4, 4);
+  auto device = net->parameters().front().device();
+  net->forward(x.to(device));
+}
+void byBegin(const Tensor &x) {
+  Linear net(4, 4);
+  auto device = net->parameters().begin()->device();
+  net->forward(x.to(device));
+}
+void byStar(const Tensor &x) {
+  Linear net(4, 4);
+  auto device = (*net->parameters().begin()).device();
+  net->forward(x.to(device));
+}
+void byBack(const Tensor &x) {
+  Linear net(4, 4);
+  auto device = net->parameters().back().device();
+  net->forward(x.to(device));
+}
+void byMember(const Tensor &x) {
+  Linear net(4, 4);
+  auto device = net->weight.device();
+  net->forward(x.to(device));
+}
+void byName(const Tensor &x) {
+  Linear net(4, 4);
+  auto device = net->named_parameters()["weight"].device();
+  net->forward(x.to(device));
+}
+void byPair(const Tensor &x) {
+  Linear net(4, 4);
+  auto device = net->named_parameters().begin()->value().device();
+  net->forward(x.to(device));
+}
+void byVariable(const Tensor &x) {
+  Linear net(4, 4);
+  auto parameters = net->parameters();
+  auto device = parameters.begin()->device();
+  net->forward(x.to(device));
+}
+void byBuffer(const Tensor &x) {
+  torch::nn::BatchNorm1d net(4);
+  auto device = net->buffers().at(0).device();
+  net->forward(x.to(device));
+}
+class Search {
+public:
+  explicit Search(std::shared_ptr<torch::nn::LinearImpl> net) : net_(net) {}
+  Tensor run(const Tensor &x) {
+    auto device = net_->parameters().begin()->device();
+    return net_->forward(x.to(device));
+  }
+
+private:
+  std::shared_ptr<torch::nn::LinearImpl> net_;
+};
+void bySearch(const Tensor &x) {
+  Search search(std::make_shared<torch::nn::LinearImpl>(4, 4));
+  search.run(x);
+}

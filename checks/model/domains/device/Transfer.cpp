@@ -61,9 +61,16 @@ void initial(Machine &M, PlaceId P, Value &Result) {
 void part(Machine &M, PlaceId P, Value &Part) {
   const PlaceTable &Places = M.places();
   const QualType Around = Places.knownType(Places.parent(P));
-  if (Places.step(P).Of == Step::Field && !Around.isNull() &&
-      torch::isModule(Around))
-    Part.setDevice(Placement::unknown());
+  if (Places.step(P).Of != Step::Field || Around.isNull() ||
+      !torch::isModule(Around))
+    return;
+  // The tensors of LibTorch's own modules are parameters and buffers.
+  const QualType Type = Places.knownType(P);
+  const bool IsRegistered = !Type.isNull() && torch::isTensor(Type) &&
+                            torch::isLibTorch(torch::recordOf(Around));
+  const Placement Whole =
+      IsRegistered ? placementOf(M, Places.parent(P)) : Placement();
+  Part.setDevice(Whole.saysDevice() ? Whole : Placement::unknown());
 }
 
 /// A member of a module that lies in another object.
@@ -86,6 +93,10 @@ void loaded(Machine &M, PlaceId P, Value &Loaded) {
     Loaded.OnDevice = Devices::unknown();
     return;
   }
+  // Of a tensor that may be anywhere, also where the other one is.
+  if (Loaded.Index.get() == DeviceIndex::OfTensor &&
+      Loaded.OnDevice == Devices::unknown())
+    return;
   Loaded.DeviceFrom = Known<PlaceId>(P);
   if (Loaded.OnDevice.isEmpty())
     Loaded.OnDevice = Devices::unknown();
