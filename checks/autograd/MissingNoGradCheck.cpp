@@ -52,6 +52,10 @@ static Finding describe(const Program &Program, const UnusedGraph &Unused) {
   if (const Event *Sign = Unused.Evidence; Sign && Sign->Site)
     Result.Notes.push_back(
         {Sign->Site->getBeginLoc(), evidence(*Sign), NoteRole::Sign});
+  // In a method of a network, which this line calls.
+  if (Unused.Site != Unused.Forward->Site)
+    addNote(Result, {Unused.Forward->Site->getBeginLoc(),
+                     "the graph is built here", NoteRole::GraphBuilt});
   if (!Unused.In->Function->isMain())
     addCallers(Result, Unused.In);
   if (Unused.GuardScope && !Unused.IsUnseen)

@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "queries/graphs/UnguardedThreads.h"
+#include "queries/loops/LoopInvariance.h"
 #include "queries/paths/MemberReads.h"
 #include "torch/Api.h"
 #include "torch/Std.h"
@@ -247,8 +248,17 @@ private:
            llvm::any_of(Entry.events<ForwardEvent>(), [&](const auto &Forward) {
              return L.contains(Forward.Point) &&
                     Forward.Result.mayHaveGraph() &&
-                    !Entry.isInForward(Forward.In);
+                    !Entry.isInForward(Forward.In) && !isLayer(Forward, L);
            });
+  }
+
+  /// One of the layers of a network, each of which gets what the one before has
+  /// returned: the loop over them is a single pass.
+  bool isLayer(const ForwardEvent &Forward, const Loop &L) const {
+    const auto *Call = dyn_cast_or_null<CallExpr>(Forward.Site);
+    const Expr *Module = Call ? ast::objectOf(Call) : nullptr;
+    return Module && Forward.Input.hasOrigin(Forward.Origin) &&
+           !Invariance(Entry).isInvariant(Module, Forward.In, L);
   }
 
   /// x = x + layer(x): the next iteration computes with it.

@@ -101,8 +101,14 @@ public:
       });
     };
     std::vector<UnusedGraph> Causes;
-    llvm::copy_if(Result, std::back_inserter(Causes),
-                  [&](const UnusedGraph &Found) { return !IsFed(Found); });
+    for (const UnusedGraph &Found : Result) {
+      // Several layers of one network that is run there.
+      const auto IsThere = [&](const UnusedGraph &Known) {
+        return Known.Site == Found.Site && Known.In == Found.In;
+      };
+      if (!IsFed(Found) && llvm::none_of(Causes, IsThere))
+        Causes.push_back(Found);
+    }
     return Causes;
   }
 
@@ -111,13 +117,15 @@ private:
     return UsedChains::isUsed(Entry, Forward);
   }
 
-  /// The entry is a method of a network. Like its forward(), others run it, and
-  /// they decide whether there is a guard.
-  bool isOfNetwork() const {
-    const auto *Method = dyn_cast<CXXMethodDecl>(Entry.root().Function);
+  static bool isOfNetwork(const Frame &F) {
+    const auto *Method = dyn_cast<CXXMethodDecl>(F.Function);
     return Method &&
            torch::kindOf(Method->getParent()) == torch::TypeKind::Module;
   }
+
+  /// The entry is a method of a network. Like its forward(), others run it, and
+  /// they decide whether there is a guard.
+  bool isOfNetwork() const { return isOfNetwork(Entry.root()); }
 
   /// In the constructor of the network that a method is called on.
   bool isPartOfNetwork(const Event &E) const {
@@ -371,6 +379,12 @@ private:
     while (Used.Sites.count(Result.Site)) {
       if (!Result.In->Caller || !Result.In->Site || !InEvalMode)
         return std::nullopt;
+      Result.Site = Result.In->Site;
+      Result.In = Result.In->Caller;
+    }
+    // A network does not know what it is run for: the guard belongs to who runs
+    // it.
+    while (Result.In->Caller && Result.In->Site && isOfNetwork(*Result.In)) {
       Result.Site = Result.In->Site;
       Result.In = Result.In->Caller;
     }

@@ -6,6 +6,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <vector>
 
@@ -166,3 +167,18 @@ float rowsInOrder(torch::Tensor x, int64_t n, int i, int j) {
   auto *d = u.slice(0, 1, n).contiguous().data_ptr<float>();
   return *a + *b + *c + *d;
 }
+
+// A number is copied, wherever to.
+struct Diagram {
+  std::array<double, 64> ends;
+  double begins[64];
+  std::array<float, 4> few;
+  void set(const torch::Tensor &z, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      ends[i] = *z.index({i, 1}).to(torch::kCPU).data_ptr<double>();
+      begins[i] = *z.index({i, 2}).to(torch::kCPU).data_ptr<double>();
+      few[i % 4] = *z.index({i, 3}).to(torch::kFloat).data_ptr<float>();
+    }
+  }
+};
+double last(const Diagram &diagram) { return diagram.ends.back() + diagram.few[3]; }

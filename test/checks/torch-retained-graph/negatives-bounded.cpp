@@ -145,3 +145,41 @@ int main() {
   intoLeaf(net, teacher, xs);
   names(net, xs);
 }
+
+// The layers of one network, one after the other: a pass, whoever runs it.
+struct Layer : torch::nn::Module {
+  virtual std::tuple<torch::Tensor, torch::Tensor> forward(const torch::Tensor &z) = 0;
+};
+struct ShiftLayer : Layer {
+  ShiftLayer() { by = register_parameter("by", torch::zeros({3})); }
+  std::tuple<torch::Tensor, torch::Tensor> forward(const torch::Tensor &z) override { return {z + by, (z * by).sum(1)}; }
+  torch::Tensor by;
+};
+struct Layers {
+  std::vector<std::shared_ptr<Layer>> layers{std::make_shared<ShiftLayer>(), std::make_shared<ShiftLayer>()};
+  std::tuple<torch::Tensor, torch::Tensor> run(torch::Tensor z) {
+    torch::Tensor likely = z.sum(1);
+    for (auto &layer : layers) {
+      auto [next, change] = layer->forward(z);
+      likely -= change, z = next;
+    }
+    return {z, likely};
+  }
+  torch::Tensor back(torch::Tensor z) {
+    torch::Tensor likely = torch::zeros({8});
+    for (int i = int(layers.size()) - 1; i != -1; --i) {
+      auto [next, change] = layers[i]->forward(z);
+      likely += change, z = next;
+    }
+    return likely;
+  }
+};
+double ofLayers() {
+  Layers layers;
+  double sum = 0;
+  for (int i = 0; i < 100; ++i) {
+    auto [z, likely] = layers.run(torch::ones({8, 3}));
+    sum += likely.mean().item<double>() + layers.back(z).mean().item<double>();
+  }
+  return sum;
+}

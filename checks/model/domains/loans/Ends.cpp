@@ -178,6 +178,32 @@ private:
   const PlaceId Result;
 };
 
+/// Of T[4] and std::array<T, 4>, whatever its length; null for others.
+static QualType arrayElement(QualType Type) {
+  if (Type.isNull())
+    return Type;
+  if (const ArrayType *Array =
+          Type.getNonReferenceType()->getAsArrayTypeUnsafe())
+    return Array->getElementType();
+  const auto *Class =
+      dyn_cast_or_null<ClassTemplateSpecializationDecl>(torch::recordOf(Type));
+  return Class && torch::isArray(Class) && Class->getTemplateArgs().size() &&
+                 Class->getTemplateArgs()[0].getKind() == TemplateArgument::Type
+             ? Class->getTemplateArgs()[0].getAsType()
+             : QualType();
+}
+
+/// Null where it is not known.
+static QualType typeHeld(const PlaceTable &Places, PlaceId P) {
+  const QualType Type = Places.knownType(P);
+  const bool IsElement = !Places.isRoot(P) &&
+                         (Places.step(P).Of == Step::Element ||
+                          Places.step(P).Of == Step::Index);
+  return Type.isNull() && IsElement
+             ? arrayElement(Places.knownType(Places.parent(P)))
+             : Type;
+}
+
 /// An activation is over: who uses memory that is gone, and lives on?
 static void emitHolds(Machine &M, const Frame *Ended) {
   const Survivors LivingOn(M, Ended);
@@ -187,7 +213,7 @@ static void emitHolds(Machine &M, const Frame *Ended) {
       continue;
     const bool IsReturned = M.places().rootOf(P) == M.returned(Ended);
     const QualType Held =
-        IsReturned ? Ended->Function->getReturnType() : M.places().knownType(P);
+        IsReturned ? Ended->Function->getReturnType() : typeHeld(M.places(), P);
     if (torch::mayBorrow(Held))
       M.emit<HoldEvent>(nullptr, [&, Holder = P](HoldEvent &E) {
         E.Holder = Holder;
