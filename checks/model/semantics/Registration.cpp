@@ -3,6 +3,7 @@
 #include "ast/Walk.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/GradMode.h"
+#include "clang/AST/ExprCXX.h"
 
 using namespace clang;
 using torchtidy::torch::TypeKind;
@@ -36,6 +37,21 @@ static void record(Machine &M, const CallSite &Site, const Expr *What) {
   }
 }
 
+/// The result is put into a variable, or given to a function: push_back(...).
+/// Otherwise it is assigned to a member.
+static bool isPassedOn(const Machine &M, const Expr *Call) {
+  const flow::ControlFlow *Flow = M.frame()->Flow;
+  const Stmt *Parent = Flow ? Flow->parent(Call) : nullptr;
+  while (Parent && (isa<CastExpr, FullExpr, MaterializeTemporaryExpr,
+                        CXXBindTemporaryExpr>(Parent) ||
+                    (isa<CXXConstructExpr>(Parent) &&
+                     cast<CXXConstructExpr>(Parent)->getNumArgs() == 1)))
+    Parent = Flow->parent(Parent);
+  return isa_and_nonnull<DeclStmt>(Parent) ||
+         (isa_and_nonnull<CallExpr>(Parent) &&
+          !isa<CXXOperatorCallExpr>(Parent));
+}
+
 Denotation registerModule(Machine &M, const CallSite &Site) {
   Denotation Result;
   if (Site.Arguments.size() < 2)
@@ -45,8 +61,9 @@ Denotation registerModule(Machine &M, const CallSite &Site) {
   Result.Own.Registered = registered::Yes;
   // A fresh module becomes whatever it is assigned to.
   const PlaceSet Registered = M.identity(What);
+  const bool IsPassedOn = isPassedOn(M, Site.Call);
   for (PlaceId P : Registered)
-    if (M.places().rootKind(P) != Root::Object)
+    if (IsPassedOn || M.places().rootKind(P) != Root::Object)
       insert(Result.Own.Refs, P);
   for (PlaceId P : Site.self(M))
     M.addParts(P, Registered);
