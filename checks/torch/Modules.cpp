@@ -82,6 +82,19 @@ bool asksForMode(const FunctionDecl *Method) {
   return ast::nameOf(Method) == "is_training";
 }
 
+const Stmt *bodyOfTrain(const CXXRecordDecl *Class) {
+  Class = Class ? Class->getDefinition() : nullptr;
+  if (!Class || isLibTorch(Class))
+    return nullptr;
+  for (const CXXMethodDecl *Method : Class->methods())
+    if (ast::nameOf(Method) == "train" && Method->isVirtual())
+      return Method->getBody();
+  for (const CXXBaseSpecifier &Base : Class->bases())
+    if (const Stmt *Body = bodyOfTrain(Base.getType()->getAsCXXRecordDecl()))
+      return Body;
+  return nullptr;
+}
+
 static bool returnsUnnamed(const FunctionDecl *Method) {
   return ast::nameOf(Method) == "parameters" ||
          ast::nameOf(Method) == "buffers";

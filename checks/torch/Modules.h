@@ -30,6 +30,10 @@ bool unregisters(const clang::FunctionDecl *F);
 bool movesParameters(const clang::FunctionDecl *Method);
 /// is_training: who asks has a behaviour of its own for each mode.
 bool asksForMode(const clang::FunctionDecl *Method);
+/// The body of the override of Module::train() that eval() calls (with false),
+/// by torch/csrc/api/src/nn/module.cpp; null where that is LibTorch's own, or
+/// not seen.
+const clang::Stmt *bodyOfTrain(const clang::CXXRecordDecl *Class);
 
 /// parameters() or buffers() of LibTorch: handles to the tensors of a module,
 /// in a std::vector that is returned by value.

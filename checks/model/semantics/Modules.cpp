@@ -1,4 +1,5 @@
 #include "model/semantics/Modules.h"
+#include "ast/Walk.h"
 #include "model/domains/Transfers.h"
 #include "model/domains/device/Transfer.h"
 #include "model/domains/history/Transfer.h"
@@ -9,6 +10,7 @@
 #include "model/semantics/Containers.h"
 #include "model/semantics/Devices.h"
 #include "model/semantics/Registration.h"
+#include "torch/Api.h"
 #include "torch/Members.h"
 
 using namespace clang;
@@ -183,10 +185,48 @@ static Denotation setMode(Machine &M, const CallSite &Site, uint8_t Mode) {
   return {};
 }
 
+/// An override of train() that switches the gradients of its parameters.
+static bool freezesInEval(const CXXRecordDecl *Class) {
+  return ast::anyStmt(
+      torch::bodyOfTrain(Class),
+      [](const Stmt *S) {
+        const auto *Call = dyn_cast<CallExpr>(S);
+        return Call && torch::classify(Call).Kind == torch::Api::RequiresGrad;
+      },
+      ast::Lambdas::Enter);
+}
+
+/// Where the class of a module has such an override, which eval() calls or
+/// which calls LibTorch's train(): all parameters at once. What the loop in it
+/// does is done to some of them, as far as anybody can see.
+static void switchGradients(Machine &M, const CallSite &Site, bool Trains) {
+  const PlaceSet Modules = Site.self(M);
+  const auto *Around = dyn_cast<CXXMethodDecl>(M.frame()->Function);
+  const bool Switches =
+      (Site.Object &&
+       freezesInEval(torch::moduleClass(Site.Object->getType()))) ||
+      (Around && torch::isModule(Around->getThisType()->getPointeeType()) &&
+       freezesInEval(Around->getParent())) ||
+      llvm::any_of(Modules, [&](PlaceId P) {
+        return freezesInEval(torch::moduleClass(M.places().knownType(P)));
+      });
+  if (!Switches)
+    return;
+  for (PlaceId P : M.withParts(Modules)) {
+    const PlaceId Parameters = M.parametersOf(P);
+    Value V = M.load(Parameters);
+    V.History = Trains ? history::Leaf : history::None;
+    V.Origins.clear();
+    M.state().Places[Parameters] = std::move(V);
+  }
+}
+
 Denotation train(Machine &M, const CallSite &Site) {
   std::optional<bool> On = ast::boolAt(Site.first(), true);
   if (!On)
     On = conditions::known(M, Site.first());
+  if (On)
+    switchGradients(M, Site, *On);
   return setMode(M, Site,
                  !On   ? mode::On | mode::Off
                  : *On ? mode::On
@@ -194,6 +234,7 @@ Denotation train(Machine &M, const CallSite &Site) {
 }
 
 Denotation eval(Machine &M, const CallSite &Site) {
+  switchGradients(M, Site, /*Trains=*/false);
   return setMode(M, Site, mode::Off);
 }
 

@@ -123,6 +123,11 @@ private:
            torch::kindOf(Method->getParent()) == torch::TypeKind::Module;
   }
 
+  static bool isOverride(const Frame &F) {
+    const auto *Method = dyn_cast<CXXMethodDecl>(F.Function);
+    return Method && Method->size_overridden_methods() > 0;
+  }
+
   /// The entry is a method of a network. Like its forward(), others run it, and
   /// they decide whether there is a guard.
   bool isOfNetwork() const { return isOfNetwork(Entry.root()); }
@@ -382,9 +387,12 @@ private:
       Result.Site = Result.In->Site;
       Result.In = Result.In->Caller;
     }
-    // A network does not know what it is run for: the guard belongs to who runs
-    // it.
-    while (Result.In->Caller && Result.In->Site && isOfNetwork(*Result.In)) {
+    // A network does not know what it is run for, nor what overrides a method of
+    // a base (a loss) who calls that: where the caller gets a tensor, the guard
+    // is the caller's.
+    while (Result.In->Caller && Result.In->Site &&
+           (isOfNetwork(*Result.In) || isOverride(*Result.In)) &&
+           torch::mayHoldTensor(Result.In->Function->getReturnType())) {
       Result.Site = Result.In->Site;
       Result.In = Result.In->Caller;
     }
