@@ -42,10 +42,12 @@ static void record(Machine &M, const CallSite &Site, const Expr *What) {
 static bool isPassedOn(const Machine &M, const Expr *Call) {
   const flow::ControlFlow *Flow = M.frame()->Flow;
   const Stmt *Parent = Flow ? Flow->parent(Call) : nullptr;
-  while (Parent && (isa<CastExpr, FullExpr, MaterializeTemporaryExpr,
-                        CXXBindTemporaryExpr>(Parent) ||
-                    (isa<CXXConstructExpr>(Parent) &&
-                     cast<CXXConstructExpr>(Parent)->getNumArgs() == 1)))
+  while (
+      Parent &&
+      (isa<CastExpr, FullExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr>(
+           Parent) ||
+       (isa<CXXConstructExpr>(Parent) &&
+        cast<CXXConstructExpr>(Parent)->getNumArgs() == 1)))
     Parent = Flow->parent(Parent);
   return isa_and_nonnull<DeclStmt>(Parent) ||
          (isa_and_nonnull<CallExpr>(Parent) &&

@@ -387,9 +387,9 @@ private:
       Result.Site = Result.In->Site;
       Result.In = Result.In->Caller;
     }
-    // A network does not know what it is run for, nor what overrides a method of
-    // a base (a loss) who calls that: where the caller gets a tensor, the guard
-    // is the caller's.
+    // A network does not know what it is run for, nor what overrides a method
+    // of a base (a loss) who calls that: where the caller gets a tensor, the
+    // guard is the caller's.
     while (Result.In->Caller && Result.In->Site &&
            (isOfNetwork(*Result.In) || isOverride(*Result.In)) &&
            torch::mayHoldTensor(Result.In->Function->getReturnType())) {

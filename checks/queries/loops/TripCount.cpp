@@ -169,9 +169,8 @@ bool runsForObjects(const Execution &Entry, const flow::Loop &L) {
     return false;
   Condition = ast::strip(Condition);
   if (const auto *Binary = dyn_cast<BinaryOperator>(Condition))
-    return Binary->isComparisonOp() &&
-           (saysExtent(Binary->getRHS(), In) ||
-            saysExtent(Binary->getLHS(), In));
+    return Binary->isComparisonOp() && (saysExtent(Binary->getRHS(), In) ||
+                                        saysExtent(Binary->getLHS(), In));
   const auto *Compared = dyn_cast<CXXOperatorCallExpr>(Condition);
   return Compared && Compared->getNumArgs() == 2 &&
          saysExtent(Compared->getArg(1), In);

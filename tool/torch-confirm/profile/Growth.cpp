@@ -26,9 +26,9 @@ constexpr double SmallShare = 0.01;
 constexpr double LeastLeft = 0.3;
 constexpr double LongestPause = 2;
 /// The growth of two quarters against what comes and goes in one. What grows
-/// evenly has 2.7 times as much, since its noise is its own growth; a full cache
-/// of entries of random sizes has this by chance in one run of a hundred, and
-/// in one of five hundred where there are 40 moments (simulated).
+/// evenly has 2.7 times as much, since its noise is its own growth; a full
+/// cache of entries of random sizes has this by chance in one run of a hundred,
+/// and in one of five hundred where there are 40 moments (simulated).
 constexpr double LeastOfNoise = 1.5;
 /// A growth of less than this share of the peak is told, but is no news.
 constexpr double ShareOfPeak = 0.005;
@@ -104,8 +104,8 @@ struct Leasts {
   }
 };
 
-/// What comes and goes within a quarter: how far the third quartile is above the
-/// least, in the middle one of the last three quarters.
+/// What comes and goes within a quarter: how far the third quartile is above
+/// the least, in the middle one of the last three quarters.
 int64_t noiseOf(const Sampling &Of, const Numbers &All, const Leasts &Least) {
   Numbers Spreads;
   for (size_t Q = 1; Q < Quarters; ++Q) {

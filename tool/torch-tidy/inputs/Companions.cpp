@@ -46,7 +46,6 @@ bool isTest(StringRef Path) {
   return Named.match(sys::path::filename(Path));
 }
 
-
 class Companions {
 public:
   Companions(ArrayRef<std::string> Known, const CompilationDatabase &Database,
@@ -131,9 +130,8 @@ private:
   /// for all files of a folder that look for the name on one path.
   const std::string &resolve(const Include &Directive, StringRef From,
                              const SearchPath &Folders) {
-    const StringRef Beside = Directive.isQuoted()
-                                 ? sys::path::parent_path(From)
-                                 : StringRef();
+    const StringRef Beside =
+        Directive.isQuoted() ? sys::path::parent_path(From) : StringRef();
     std::string &Key = KeyOfResolved;
     Key.assign(std::to_string(reinterpret_cast<uintptr_t>(&Folders)));
     Key.append({' '}).append(Beside.str()).append(Directive.Text);
@@ -170,7 +168,8 @@ private:
       std::string Key;
       for (const SearchFolder &Each : Found)
         Key.append(Each.Flag).append(Each.Path).append({'\n'});
-      It->second = &SearchPaths.try_emplace(Key, std::move(Found)).first->second;
+      It->second =
+          &SearchPaths.try_emplace(Key, std::move(Found)).first->second;
     }
     return *It->second;
   }
@@ -212,10 +211,9 @@ public:
     const auto Program = ByPath.find(comparablePath(File));
     if (Program != ByPath.end())
       for (CompileCommand &Each : Result)
-        Each.CommandLine =
-            getInsertArgumentAdjuster(Program->second->Flags,
-                                      ArgumentInsertPosition::BEGIN)(
-                Each.CommandLine, Each.Filename);
+        Each.CommandLine = getInsertArgumentAdjuster(
+            Program->second->Flags,
+            ArgumentInsertPosition::BEGIN)(Each.CommandLine, Each.Filename);
     return Result;
   }
   std::vector<std::string> getAllFiles() const override {
@@ -254,9 +252,8 @@ findPrograms(ArrayRef<std::string> Sources, ArrayRef<std::string> Known,
       Parts.insert(Part);
     Result.push_back(std::move(Each));
   }
-  llvm::sort(Result, [](const auto &A, const auto &B) {
-    return A.Source < B.Source;
-  });
+  llvm::sort(Result,
+             [](const auto &A, const auto &B) { return A.Source < B.Source; });
   return Result;
 }
 

@@ -196,9 +196,9 @@ static QualType arrayElement(QualType Type) {
 /// Null where it is not known.
 static QualType typeHeld(const PlaceTable &Places, PlaceId P) {
   const QualType Type = Places.knownType(P);
-  const bool IsElement = !Places.isRoot(P) &&
-                         (Places.step(P).Of == Step::Element ||
-                          Places.step(P).Of == Step::Index);
+  const bool IsElement =
+      !Places.isRoot(P) &&
+      (Places.step(P).Of == Step::Element || Places.step(P).Of == Step::Index);
   return Type.isNull() && IsElement
              ? arrayElement(Places.knownType(Places.parent(P)))
              : Type;
