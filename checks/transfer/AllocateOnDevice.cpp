@@ -1,5 +1,6 @@
 #include "transfer/AllocateOnDevice.h"
 #include "ast/Expressions.h"
+#include "queries/devices/DeviceBranches.h"
 #include "queries/devices/DeviceUse.h"
 #include "queries/devices/Transfers.h"
 #include "queries/loops/Loops.h"
@@ -68,7 +69,7 @@ static std::optional<HostAllocation> judge(const Execution &Entry,
   Result.IsRandom = Op->has(op::Random);
   const auto Around = Entry.loopsAround(Transfer.Point);
   Result.Around = Around.empty() ? nullptr : Around.back();
-  if (isMadeOnce(Entry, Result))
+  if (isMadeOnce(Entry, Result) || isForCpu(Moves, Transfer.In))
     return std::nullopt;
   return Result;
 }

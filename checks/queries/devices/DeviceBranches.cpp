@@ -181,4 +181,65 @@ bool DeviceBranches::decide(const Stmt *Site, const Frame *In) const {
   return false;
 }
 
+/// The kind of the device that an operand names: torch::kCPU, also where it is
+/// converted.
+static std::optional<torch::DeviceKind> kindNamed(const Expr *E) {
+  std::optional<torch::DeviceKind> Result;
+  ast::forEachStmt(
+      E,
+      [&](const Stmt *S) {
+        if (const auto *Ref = dyn_cast<DeclRefExpr>(S); Ref && !Result)
+          Result = torch::deviceOf(Ref->getDecl());
+      },
+      ast::Lambdas::Skip);
+  return Result;
+}
+
+/// Where Condition holds, the program works on the CPU; false: where it does
+/// not hold. Nothing where it does not say so.
+static std::optional<bool> holdsOnCpu(const Expr *Condition) {
+  const Expr *E = Condition ? ast::strip(Condition) : nullptr;
+  if (const auto *Not = dyn_cast_or_null<UnaryOperator>(E);
+      Not && Not->getOpcode() == UO_LNot) {
+    const std::optional<bool> Holds = holdsOnCpu(Not->getSubExpr());
+    return Holds ? std::optional(!*Holds) : std::nullopt;
+  }
+  std::optional<torch::DeviceKind> Kind;
+  bool IsEqual = true;
+  if (const auto *Binary = dyn_cast_or_null<BinaryOperator>(E);
+      Binary && Binary->isEqualityOp() &&
+      torch::isDeviceType(ast::strip(Binary->getLHS())->getType())) {
+    Kind = kindNamed(Binary->getRHS());
+    Kind = Kind ? Kind : kindNamed(Binary->getLHS());
+    IsEqual = Binary->getOpcode() == BO_EQ;
+  } else if (const auto *Compare = dyn_cast_or_null<CXXOperatorCallExpr>(E);
+             Compare && Compare->getNumArgs() == 2 &&
+             torch::comparesDevices(Compare->getDirectCallee())) {
+    Kind = kindNamed(Compare->getArg(1));
+    Kind = Kind ? Kind : kindNamed(Compare->getArg(0));
+    IsEqual = Compare->getOperator() == OO_EqualEqual;
+  } else if (const auto *Call = dyn_cast_or_null<CallExpr>(E);
+             Call && Call->getDirectCallee()) {
+    Kind = torch::askedKind(Call->getDirectCallee());
+    if (!Kind && torch::asksForDevice(Call->getDirectCallee()))
+      return false;
+  }
+  return Kind ? std::optional((*Kind == torch::DeviceKind::CPU) == IsEqual)
+              : std::nullopt;
+}
+
+bool isForCpu(const Stmt *Site, const Frame *In) {
+  for (const Frame *F = In; F && Site && F->Flow; Site = F->Site, F = F->Caller)
+    for (const Stmt *Child = Site, *S = F->Flow->parent(Site); S;
+         Child = S, S = F->Flow->parent(S)) {
+      const std::optional<Branch> Around = branchOf(S);
+      if (!Around || Around->Sides.size() != 2 || Child == Around->Condition)
+        continue;
+      const std::optional<bool> Holds = holdsOnCpu(Around->Condition);
+      if (Holds && Child == Around->Sides[*Holds ? 0 : 1])
+        return true;
+    }
+  return false;
+}
+
 } // namespace torchtidy::model

@@ -30,6 +30,11 @@ private:
   bool NamesOther = false;
 };
 
+/// A condition around Site, or around a call that leads to it, says that the
+/// program works on the CPU there: if (device == torch::kCPU), the else of
+/// if (x.is_cuda()).
+bool isForCpu(const clang::Stmt *Site, const Frame *In);
+
 } // namespace torchtidy::model
 
 #endif

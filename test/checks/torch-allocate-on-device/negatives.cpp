@@ -87,3 +87,31 @@ void fit(torch::nn::Linear net, torch::optim::SGD &opt, int64_t n, torch::Device
     opt.step();
   }
 }
+
+// On the side of the CPU, or called from there only, nothing is copied.
+struct Globals {
+  torch::Device device = torch::kCUDA;
+  std::vector<Tensor> inputs;
+};
+static Tensor state(int64_t n, const torch::Device &device) {
+  Tensor planes = torch::zeros({n, 8, 8}).to(device);
+  planes[0][1].fill_(1);
+  return planes;
+}
+void batches(Globals &g, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    Tensor batch;
+    if (g.device == torch::kCPU) {
+      batch = torch::zeros({n, 119, 8, 8}).to(g.device);
+      use(state(n, g.device));
+    } else {
+      batch = torch::zeros({n, 119, 8, 8}, g.device);
+    }
+    use(batch);
+    use(g.device.is_cuda() ? torch::zeros({n, 8}, g.device) : torch::zeros({n, 8}).to(g.device));
+    if (!torch::cuda::is_available())
+      use(torch::rand({n, n}).to(g.device));
+    if (g.device.type() != torch::kCUDA)
+      use(torch::rand({n, n}).to(g.device));
+  }
+}

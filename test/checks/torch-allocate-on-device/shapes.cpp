@@ -68,3 +68,17 @@ struct Net : torch::nn::Module {
     return x + h;
   }
 };
+
+// On the side of the device it is copied.
+void onDevice(torch::Device device, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    if (device.is_cuda())
+      use(torch::rand({n, n}).to(device));
+      // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'torch::rand' makes this tensor on the CPU
+    if (device == torch::kCPU)
+      use(torch::rand({n, n}, device));
+    else
+      use(torch::rand({n, n}).to(device));
+      // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'torch::rand' makes this tensor on the CPU
+  }
+}
