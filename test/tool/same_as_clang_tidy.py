@@ -27,7 +27,7 @@ OUR_OPTIONS = {"level", "fail-on", "explain", "no-cache", "cache-dir", "cache-si
                "explain-cache", "fresh", "shard", "times", "j", "timeout", "libtorch",
                "print-pch-flags", "sarif", "format", "baseline", "write-baseline", "diff",
                "add-nolint", "color", "completions", "show-fixes", "statistics", "stdin-filename",
-               "unused-nolints", "watch", "write-shell-files"}
+               "together", "unused-nolints", "watch", "write-shell-files"}
 # LLVM's own, the same in every program that uses its command line library.
 LLVM_OPTIONS = {"help", "help-hidden", "help-list", "help-list-hidden", "h",
                 "print-all-options", "print-options", "version"}
