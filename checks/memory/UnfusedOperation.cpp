@@ -1,5 +1,6 @@
 #include "memory/UnfusedOperation.h"
 #include "ast/Expressions.h"
+#include "queries/loops/Loops.h"
 #include "queries/memory/Sizes.h"
 #include "queries/paths/Calls.h"
 #include "torch/Api.h"
@@ -122,14 +123,6 @@ private:
 
 } // namespace
 
-/// A network is run, or trained, in each iteration of L itself: beside that one
-/// operation on what goes through it costs nothing.
-static bool runsNetwork(const Execution &Entry, const flow::Loop &L) {
-  const auto IsIn = [&](const Event &E) { return L.contains(E.Point); };
-  return llvm::any_of(Entry.events<ForwardEvent>(), IsIn) ||
-         llvm::any_of(Entry.events<BackwardEvent>(), IsIn);
-}
-
 std::vector<UnfusedOperation> unfusedOperations(Program &Program) {
   std::vector<UnfusedOperation> Result;
   for (const Execution *Entry : Program.executionsBesideTests()) {
@@ -139,6 +132,8 @@ std::vector<UnfusedOperation> unfusedOperations(Program &Program) {
       if (Around.empty())
         continue;
       auto Found = readSum(Each.Call);
+      // Beside a network that each iteration runs one operation on what goes
+      // through it costs nothing.
       if (!Found || !Known.isWorthIt(*Found, Each.In) ||
           runsNetwork(*Entry, *Around.back()))
         continue;

@@ -113,8 +113,7 @@ private:
   /// One element for each run of a network is no matter.
   bool isLearning(const Loop &L) const {
     const auto Contains = [&](const Event &E) { return L.contains(E.Point); };
-    return llvm::any_of(Entry.events<ForwardEvent>(), Contains) ||
-           llvm::any_of(Entry.events<BackwardEvent>(), Contains) ||
+    return runsNetwork(Entry, L) ||
            llvm::any_of(Entry.events<StepEvent>(), Contains);
   }
 

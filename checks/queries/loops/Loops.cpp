@@ -20,6 +20,12 @@ static bool worksInside(const Execution &Entry, const Loop &L, const Event &E) {
          Entry.loopsAround(E.Point).back() != &L;
 }
 
+bool runsNetwork(const Execution &Entry, const Loop &L) {
+  const auto IsIn = [&](const Event &E) { return L.contains(E.Point); };
+  return llvm::any_of(Entry.events<ForwardEvent>(), IsIn) ||
+         llvm::any_of(Entry.events<BackwardEvent>(), IsIn);
+}
+
 bool trainsInside(const Execution &Entry, const Loop &L) {
   const auto WorksInside = [&](const Event &E) {
     return worksInside(Entry, L, E);

@@ -1,9 +1,6 @@
 #include "run/Programs.h"
 #include "Messages.h"
 #include "run/Merge.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Path.h"
 #include <set>
 #include <tuple>
 
@@ -35,11 +32,7 @@ void addNew(RunResult &Whole, RunResult &Done) {
   for (Evidence &Each : Done.Evidences)
     if (New.count({Each.FilePath, Each.FileOffset, Each.Check}))
       Whole.Evidences.push_back(std::move(Each));
-  for (Shortfall &Each : Done.Shortfalls)
-    if (llvm::none_of(Whole.Shortfalls, [&](const Shortfall &Other) {
-          return Other.Place == Each.Place && Other.Name == Each.Name;
-        }))
-      Whole.Shortfalls.push_back(std::move(Each));
+  addShortfalls(Whole, std::move(Done.Shortfalls));
 }
 
 } // namespace

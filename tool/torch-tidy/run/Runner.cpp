@@ -98,6 +98,14 @@ void runBatch(FileAnalysis &Analysis, ArrayRef<std::string> Sources,
 
 } // namespace
 
+void addShortfalls(RunResult &To, std::vector<Shortfall> More) {
+  for (Shortfall &Each : More)
+    if (llvm::none_of(To.Shortfalls, [&](const Shortfall &Known) {
+          return Known.Place == Each.Place && Known.Name == Each.Name;
+        }))
+      To.Shortfalls.push_back(std::move(Each));
+}
+
 RunResult runChecks(const ContextMaker &MakeContext,
                     const tooling::CompilationDatabase &Database,
                     ArrayRef<std::string> Sources,
@@ -177,12 +185,7 @@ RunResult runChecks(const ContextMaker &MakeContext,
     llvm::move(Result.Evidences, std::back_inserter(Whole.Evidences));
     llvm::move(Result.Nolints, std::back_inserter(Whole.Nolints));
     Whole.UserFiles.insert(Result.UserFiles.begin(), Result.UserFiles.end());
-    // A function of a header is met in several files.
-    for (Shortfall &Each : Result.Shortfalls)
-      if (llvm::none_of(Whole.Shortfalls, [&](const Shortfall &Known) {
-            return Known.Place == Each.Place && Known.Name == Each.Name;
-          }))
-        Whole.Shortfalls.push_back(std::move(Each));
+    addShortfalls(Whole, std::move(Result.Shortfalls));
     for (HiddenCode &Each : Result.Hidden)
       if (llvm::none_of(Whole.Hidden, [&](const HiddenCode &Known) {
             return Known.Path == Each.Path && Known.Line == Each.Line;

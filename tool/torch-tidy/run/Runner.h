@@ -61,6 +61,9 @@ struct RunResult {
   int Signal = 0;
 };
 
+/// Each function once: one of a header is met in several files.
+void addShortfalls(RunResult &To, std::vector<Shortfall> More);
+
 /// Each file is analysed in a process of its own, which does nothing but find:
 /// what is done with the findings is done here, once.
 RunResult runChecks(const ContextMaker &MakeContext,
