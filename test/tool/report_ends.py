@@ -128,7 +128,8 @@ def interrupted(test: Test) -> None:
         run = Finished([], process.returncode, output, errors)
         test.check(f"{name}: ends by it", run.returncode == -number, run)
         test.check_report(name, run, f"was ended by signal {number:d},", line("kept"))
-    run = test.run(test.train, "grow", "wait", options=["--timeout=10"])
+    # Long enough for a busy machine to come to what waits: alone that takes two seconds.
+    run = test.run(test.train, "grow", "wait", options=["--timeout=30"])
     test.check("--timeout: code", run.returncode == 124 and "ready" in run.stdout, run)
     test.check_report("--timeout", run, r"did not end in time \(--timeout\)", line("kept"))
 
