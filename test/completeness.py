@@ -314,7 +314,7 @@ def untold_events() -> Iterator[str]:
                 yield f"{ARCHITECTURE} does not name {field} of {name}"
 
 
-BESIDE_TESTS = "executionsBesideTests()"
+BESIDE_TESTS = "executionsThatCost()"
 
 
 def costs_of_tests(checks: list[registry.Check]) -> Iterator[str]:

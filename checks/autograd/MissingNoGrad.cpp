@@ -14,7 +14,7 @@ std::vector<UnusedGraph> unusedGraphs(Program &Program) {
   for (const UnguardedThread &Found : unguardedThreads(Program))
     Unguarded.insert(Found.Forward);
   std::vector<UnusedGraph> Result;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     for (const UnusedGraph &Found : unusedGraphs(*Entry, Used))
       if (!Unguarded.count(Found.Forward))
         Result.push_back(Found);

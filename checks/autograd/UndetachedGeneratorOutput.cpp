@@ -147,7 +147,7 @@ std::vector<UndetachedGeneratorOutput>
 undetachedGeneratorOutputs(Program &Program) {
   std::vector<UndetachedGeneratorOutput> All;
   CallChains Others;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     for (const ForwardEvent &Pass : Entry->events<ForwardEvent>()) {
       if (Entry->isInForward(Pass.In))
         continue;

@@ -155,7 +155,7 @@ private:
 std::vector<UnusedGradients> unusedGradients(Program &Program) {
   std::vector<UnusedGradients> All;
   CallChains Others;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     for (const ForwardEvent &Forward : Entry->events<ForwardEvent>()) {
       if (Entry->isInForward(Forward.In))
         continue;

@@ -298,7 +298,7 @@ private:
 
 std::vector<RepeatedAllocation> repeatedAllocations(Program &Program) {
   std::vector<RepeatedAllocation> Result;
-  for (const Execution *Entry : Program.executionsBesideTests()) {
+  for (const Execution *Entry : Program.executionsThatCost()) {
     Invariance Same(*Entry);
     for (const AllocateEvent &Allocate : Entry->events<AllocateEvent>())
       if (auto Found = AllocationQuery(*Entry, Same, Allocate).run())

@@ -331,7 +331,7 @@ static void add(CatInLoop Found, std::vector<CatInLoop> &Result) {
 
 std::vector<CatInLoop> findCatInLoop(Program &Program) {
   std::vector<CatInLoop> Result;
-  for (const Execution *Entry : Program.executionsBesideTests()) {
+  for (const Execution *Entry : Program.executionsThatCost()) {
     Invariance Same(*Entry);
     for (const CallAt &At : callsOf(*Entry)) {
       const torch::Operation *Op = torch::classify(At.Call).Op;

@@ -124,7 +124,7 @@ static const FieldDecl *dataOf(const CXXRecordDecl *Dataset) {
 
 std::vector<DatasetCopied> findDatasetCopied(Program &Program) {
   std::vector<DatasetCopied> Result;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     for (const CallAt &At : callsOf(*Entry)) {
       const CXXRecordDecl *Dataset =
           torch::sourceDataset(torch::copiedDataset(At.Call));

@@ -264,7 +264,7 @@ private:
 
 std::vector<EmptiedCache> emptiedCaches(Program &Program) {
   std::vector<EmptiedCache> Result;
-  for (const Execution *Entry : Program.executionsBesideTests()) {
+  for (const Execution *Entry : Program.executionsThatCost()) {
     const std::vector<CallAt> Calls = callsOf(*Entry);
     EmptiedCacheQuery Query(*Entry, Calls);
     for (const CallAt &C : Calls)

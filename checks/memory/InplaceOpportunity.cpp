@@ -135,7 +135,7 @@ static void collect(const Execution &Entry, const Chains &All,
 std::vector<InplaceOpportunity> inplaceOpportunities(Program &Program) {
   std::vector<InplaceOpportunity> Result;
   const Chains All(Program);
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     collect(*Entry, All, Result);
   return Result;
 }

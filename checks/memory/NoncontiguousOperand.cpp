@@ -144,7 +144,7 @@ std::vector<NoncontiguousOperand> noncontiguousOperands(Program &Program) {
     if (Found)
       Result.push_back(*Found);
   };
-  for (const Execution *Entry : Program.executionsBesideTests()) {
+  for (const Execution *Entry : Program.executionsThatCost()) {
     Invariance Same(*Entry);
     LayoutQuery Query(*Entry, Same);
     for (const RearrangeEvent &Copy : Entry->events<RearrangeEvent>())

@@ -219,7 +219,7 @@ private:
 
 std::vector<RepeatForBroadcast> repeatsForBroadcast(Program &Program) {
   std::vector<RepeatForBroadcast> Result;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     for (const RearrangeEvent &Event : Entry->events<RearrangeEvent>())
       if (auto Found = RepeatQuery(*Entry, Event).run())
         Result.push_back(std::move(*Found));

@@ -121,7 +121,7 @@ private:
 
 std::vector<RetainGraphInLoop> retainsGraphInLoop(Program &Program) {
   std::vector<RetainGraphInLoop> Result;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     for (const BackwardEvent &Backward : Entry->events<BackwardEvent>()) {
       const auto Around = Entry->loopsAround(Backward.Point);
       if (Backward.Retain && !Around.empty() &&

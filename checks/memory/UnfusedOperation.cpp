@@ -125,7 +125,7 @@ private:
 
 std::vector<UnfusedOperation> unfusedOperations(Program &Program) {
   std::vector<UnfusedOperation> Result;
-  for (const Execution *Entry : Program.executionsBesideTests()) {
+  for (const Execution *Entry : Program.executionsThatCost()) {
     const Products Known(*Entry);
     for (const CallAt &Each : callsOf(*Entry)) {
       const auto Around = Entry->loopsAround(Each.Point);

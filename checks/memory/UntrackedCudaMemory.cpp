@@ -127,7 +127,7 @@ static std::optional<UntrackedMemory> judge(const Execution &Entry,
 std::vector<UntrackedMemory> untrackedMemory(Program &Program) {
   std::vector<UntrackedMemory> Result;
   std::optional<bool> FreesUnnamed;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     for (const CallAt &At : callsOf(*Entry))
       if (auto Found = judge(*Entry, At)) {
         if (!FreesUnnamed)

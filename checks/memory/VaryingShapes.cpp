@@ -197,7 +197,7 @@ std::vector<GrowingTensor> growingTensors(Program &Program) {
   std::vector<GrowingTensor> Result;
   if (!mayUseDevice(Program))
     return Result;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     llvm::append_range(Result, GrowthQuery(*Entry).run());
   return Result;
 }

@@ -171,7 +171,7 @@ private:
 std::vector<ViewPinsStorage> findViewPinsStorage(Program &Program) {
   std::vector<ViewPinsStorage> Result;
   std::optional<Releases> Lists;
-  for (const Execution *Entry : Program.executionsBesideTests()) {
+  for (const Execution *Entry : Program.executionsThatCost()) {
     std::optional<std::vector<CallAt>> Calls;
     for (const KeepEvent &Keep : Entry->events<KeepEvent>()) {
       if (!Keep.Kept.isSmallPart())

@@ -64,7 +64,7 @@ static const FunctionDecl *calleeOf(const ZeroGradEvent &Clears) {
 std::vector<ZeroGradInPlace> zeroGradsInPlace(Program &Program) {
   std::vector<ZeroGradInPlace> Result;
   std::optional<bool> AreKept;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     for (const ZeroGradEvent &Clears : Entry->events<ZeroGradEvent>()) {
       const auto Around = Entry->loopsAround(Clears.Point);
       if (!Clears.InPlace || Around.empty() ||

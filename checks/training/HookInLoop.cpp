@@ -141,7 +141,7 @@ private:
 
 std::vector<HookInLoop> hooksInLoop(Program &Program) {
   std::vector<HookInLoop> Result;
-  for (const Execution *Entry : Program.executionsBesideTests()) {
+  for (const Execution *Entry : Program.executionsThatCost()) {
     Invariance Same(*Entry);
     for (const HookEvent &Hook : Entry->events<HookEvent>())
       if (auto Found = HookQuery(*Entry, Same, Hook).run())

@@ -78,7 +78,7 @@ std::vector<HostAllocation> hostAllocations(Program &Program) {
   std::vector<HostAllocation> Result;
   if (!mayUseDevice(Program))
     return Result;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     for (const TransferEvent &Transfer : Entry->events<TransferEvent>())
       if (auto Found = judge(*Entry, Transfer))
         Result.push_back(*Found);

@@ -48,7 +48,7 @@ std::vector<WideTransfer> wideTransfers(Program &Program) {
   std::vector<WideTransfer> Result;
   if (!mayUseDevice(Program))
     return Result;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     for (const TransferEvent &Move : Entry->events<TransferEvent>())
       if (auto Found = judge(*Entry, Move))
         Result.push_back(*Found);

@@ -49,7 +49,7 @@ std::vector<RoundTrip> roundTrips(Program &Program) {
   std::vector<RoundTrip> Result;
   if (!mayUseDevice(Program))
     return Result;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     for (const TransferEvent &Down : Entry->events<TransferEvent>()) {
       if (!comesDown(Down))
         continue;

@@ -359,7 +359,7 @@ private:
 
 std::vector<ElementAccessInLoop> findElementAccessInLoop(Program &Program) {
   std::vector<ElementAccessInLoop> Result;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     AccessQuery(*Entry).run(Result);
   return Result;
 }

@@ -66,7 +66,7 @@ std::vector<PageableTransfer> pageableTransfers(Program &Program) {
   std::vector<PageableTransfer> Result;
   if (!mayUseDevice(Program) || pinsWhatItHas(Program))
     return Result;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     for (const TransferEvent &Transfer : Entry->events<TransferEvent>())
       if (isPageable(Transfer) && !happensOnce(*Entry, Transfer) &&
           !isStaged(*Entry, Transfer.Input))

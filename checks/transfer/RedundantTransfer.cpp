@@ -279,7 +279,7 @@ std::vector<RedundantTransfer> redundantTransfers(Program &Program) {
   const bool HasDevice = mayUseDevice(Program);
   // However the function is called.
   llvm::MapVector<const Stmt *, std::optional<RedundantTransfer>> BySite;
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     for (const TransferEvent &Transfer : Entry->events<TransferEvent>()) {
       if (!isa<CXXMemberCallExpr>(Transfer.Site) || !Transfer.In->Flow)
         continue;

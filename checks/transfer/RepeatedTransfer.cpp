@@ -280,7 +280,7 @@ private:
 std::vector<RepeatedTransfer> repeatedTransfers(Program &Program) {
   std::vector<RepeatedTransfer> Result;
   MembersMovedByModule Moved(Program.code());
-  for (const Execution *Entry : Program.executionsBesideTests()) {
+  for (const Execution *Entry : Program.executionsThatCost()) {
     Invariance Same(*Entry);
     for (const TransferEvent &Transfer : Entry->events<TransferEvent>())
       if (auto Found = TransferQuery(*Entry, Same, Moved, Transfer).run())

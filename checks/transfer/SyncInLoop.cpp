@@ -154,7 +154,7 @@ private:
 std::vector<SyncInLoop> findSyncInLoop(Program &Program) {
   std::vector<SyncInLoop> Result;
   if (mayUseDevice(Program))
-    for (const Execution *Entry : Program.executionsBesideTests())
+    for (const Execution *Entry : Program.executionsThatCost())
       SyncQuery(*Entry).run(Result);
   return Result;
 }

@@ -208,7 +208,7 @@ std::vector<TimingWithoutSync> findTimingWithoutSync(Program &Program) {
   if (!mayUseDevice(Program))
     return Result;
   UnseenWaits Unseen(Program.context());
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     TimingQuery(*Entry, Unseen).run(Result);
   return Result;
 }

@@ -56,7 +56,7 @@ static std::optional<MetadataTransfer> judge(const Execution &Entry,
 std::vector<MetadataTransfer> metadataTransfers(Program &Program) {
   std::vector<MetadataTransfer> Result;
   const bool HasDevice = mayUseDevice(Program);
-  for (const Execution *Entry : Program.executionsBesideTests())
+  for (const Execution *Entry : Program.executionsThatCost())
     for (const TransferEvent &Transfer : Entry->events<TransferEvent>())
       if (HasDevice || Transfer.ConvertsType)
         if (auto Found = judge(*Entry, Transfer))

@@ -1,4 +1,5 @@
 #include "model/execution/Program.h"
+#include "flow/Unreached.h"
 #include "clang/Lex/Lexer.h"
 #include <cstdlib>
 
@@ -80,10 +81,12 @@ llvm::ArrayRef<std::unique_ptr<Execution>> Program::executions() {
   return Executions;
 }
 
-std::vector<const Execution *> Program::executionsBesideTests() {
+std::vector<const Execution *> Program::executionsThatCost() {
   std::vector<const Execution *> Result;
   for (const auto &Entry : executions())
-    if (!code().tests().contains(Entry->root().Function))
+    if (const FunctionDecl *Root = Entry->root().Function;
+        !code().tests().contains(Root) &&
+        !flow::isUnreached(code().functions(), Root))
       Result.push_back(Entry.get());
   return Result;
 }

@@ -30,8 +30,9 @@ public:
   static constexpr unsigned long MaxWork = 10 * Execution::MaxWork;
   /// Of the entries, once they have been asked for.
   llvm::ArrayRef<Shortfall> shortfalls() const { return Shortfalls; }
-  /// Those whose cost somebody bears: all but those that begin in a test.
-  std::vector<const Execution *> executionsBesideTests();
+  /// Those whose cost somebody bears: all but those that begin in a test or in
+  /// a function that the program never runs.
+  std::vector<const Execution *> executionsThatCost();
   /// No entry was left out in whole or in part, and no function that has no
   /// control flow.
   bool isComplete() {

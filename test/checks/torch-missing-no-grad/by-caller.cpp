@@ -59,6 +59,7 @@ struct SamplerImpl : torch::nn::Module {
   std::vector<std::shared_ptr<Flow>> flows;
 };
 TORCH_MODULE(Sampler);
+void report();
 int main() {
   Sampler sampler;
   torch::load(sampler, "sampler.pt");
@@ -70,6 +71,7 @@ int main() {
     // CHECK-MESSAGES: note: the graph is built here
     sum += likely.mean().item<double>();
   }
+  report();
   std::cout << sum + play() + watch();
 }
 
