@@ -4,6 +4,7 @@
 #include "model/syntax/Effects.h"
 #include "model/syntax/Variables.h"
 #include "queries/devices/Transfers.h"
+#include "queries/memory/WrittenCopies.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -104,12 +105,18 @@ IdleTransfers idleTransfers(Program &User) {
   return Idle;
 }
 
+/// What all functions of a program are asked with.
+struct Sites {
+  IdleTransfers Idle;
+  WrittenCopies Copies;
+};
+
 class FunctionQuery {
 public:
   FunctionQuery(Program &User, Effects &Known, const flow::ControlFlow &Flow,
-                const IdleTransfers &Idle)
+                const Sites &Of)
       : User(User), Known(Known), Flow(Flow), Function(*Flow.function()),
-        Idle(Idle) {}
+        Of(Of) {}
 
   void run(std::vector<DiscardedResult> &Results) {
     DropFinder Finder;
@@ -130,6 +137,8 @@ private:
     if (Call->getType()->isDependentType() || Call->getType()->isVoidType() ||
         Call->containsErrors())
       return false;
+    if (Of.Copies.count(Call))
+      return true;
     if (const Operation *Op = torch::classify(Call).Op)
       return Effects::isPure(Call, Op);
     return torch::mayHoldTensor(Call->getType()) &&
@@ -142,9 +151,11 @@ private:
     // A macro may use its argument in ways that are not known here:
     // EXPECT_DEATH(a + b, ""), REQUIRE_NOTHROW(a + b).
     if (isArgumentOfMacro(Call) || isWarmUp(Dropped) || isMadeAgain(Call) ||
-        Idle.count(Call))
+        Of.Idle.count(Call))
       return std::nullopt;
     DiscardedResult Result = {Call, nullptr, nullptr, false, false};
+    if (Of.Copies.count(Call))
+      return judgeWrite(Dropped);
     if (Op && Op->Returns == op::Scalar) {
       // A comparison whose result is not used. Sizes are only read.
       const bool IsComparison = Op->Sync == Tri::Yes &&
@@ -166,6 +177,38 @@ private:
         return Result;
       }
     return std::nullopt;
+  }
+
+  std::optional<DiscardedResult> judgeWrite(const Drop &Dropped) {
+    const CallExpr *Call = Dropped.Call;
+    DiscardedResult Result = {Call, nullptr, nullptr, false, false};
+    Result.Copy = copyWrittenBy(Call);
+    llvm::SmallVector<const Expr *, 4> Subjects;
+    addSubjects(ast::objectOf(Result.Copy) ? ast::objectOf(Result.Copy)
+                                           : Result.Copy->getArg(0),
+                Subjects);
+    for (const Expr *Subject : Subjects)
+      if (isLookedAt(Subject, Dropped)) {
+        Result.Subject = Subject;
+        Result.CanPut = canPut(Call, Result.Copy);
+        return Result;
+      }
+    return std::nullopt;
+  }
+
+  bool canPut(const CallExpr *Write, const CallExpr *Copy) const {
+    return torch::isIndexing(*torch::classify(Copy).Op) &&
+           ast::objectOf(Copy) && isAssignment(Write) &&
+           isNumber(ast::argumentsOf(Write).front()) && !Of.Copies.at(Write) &&
+           !Function.isTemplateInstantiation() &&
+           !Write->getBeginLoc().isMacroID() && !Write->getEndLoc().isMacroID();
+  }
+
+  /// Of C++, or a Scalar that is made of one.
+  static bool isNumber(const Expr *E) {
+    while (const Expr *From = ast::madeFrom(E))
+      E = From;
+    return ast::stripCopies(E)->getType()->isArithmeticType();
   }
 
   bool isArgumentOfMacro(const CallExpr *Call) const {
@@ -457,7 +500,7 @@ private:
   Effects &Known;
   const flow::ControlFlow &Flow;
   const FunctionDecl &Function;
-  const IdleTransfers &Idle;
+  const Sites &Of;
   std::vector<Drop> Drops;
 };
 
@@ -467,11 +510,11 @@ std::vector<DiscardedResult> discardedResults(Program &User) {
   std::vector<DiscardedResult> Results;
   Code &All = User.code();
   Effects Known(All);
-  const IdleTransfers Idle = idleTransfers(User);
+  const Sites Of = {idleTransfers(User), writtenCopies(User)};
   for (const FunctionDecl *F : All.functions().all())
     if (All.mentionsTorch(F))
       if (const flow::ControlFlow *Flow = All.controlFlow(F))
-        FunctionQuery(User, Known, *Flow, Idle).run(Results);
+        FunctionQuery(User, Known, *Flow, Of).run(Results);
   return Results;
 }
 

@@ -19,6 +19,12 @@ struct DiscardedResult {
   /// The result stands for Subject, or can be made in place as well, and
   /// Subject can be assigned to.
   bool CanAssign;
+  /// The call writes into this copy of Subject, or of some of it; null where it
+  /// only returns something.
+  const clang::CallExpr *Copy = nullptr;
+  /// index_put_() can write the number, which may be written without autograd's
+  /// objecting: x.index({mask}) = 0.
+  bool CanPut = false;
 };
 
 /// Nothing is reported where the call is made for something else than its

@@ -1,9 +1,12 @@
 // Finds calls that only return a tensor, as x.to(device) does, and whose result
 // is dropped although x is used afterwards as if it had been changed.
 #include "results/DiscardedResultCheck.h"
+#include "ast/Expressions.h"
 #include "report/Report.h"
 #include "results/DiscardedResult.h"
+#include "torch/Api.h"
 #include "clang/AST/ExprCXX.h"
+#include "clang/Lex/Lexer.h"
 
 namespace torchtidy::checks {
 
@@ -20,7 +23,55 @@ static std::string callText(const Program &Program,
   return "'" + calleeText(Program, Call) + "'";
 }
 
+/// x.index_put_({mask}, 0).
+static void addPut(const Program &Program, const DiscardedResult &Found,
+                   Finding &Result) {
+  const auto *Member = llvm::dyn_cast<clang::MemberExpr>(
+      Found.Copy->getCallee()->IgnoreParens());
+  if (!Member || !Found.CanPut)
+    return;
+  const clang::Expr *Number = ast::argumentsOf(Found.Call).front();
+  const clang::SourceManager &SM = Program.sourceManager();
+  const clang::SourceLocation Behind = clang::Lexer::getLocForEndOfToken(
+      Number->getEndLoc(), 0, SM, Program.context().getLangOpts());
+  Result.Fixes.push_back(clang::FixItHint::CreateReplacement(
+      Member->getMemberLoc(), "index_put_"));
+  Result.Fixes.push_back(clang::FixItHint::CreateReplacement(
+      clang::CharSourceRange::getCharRange(Found.Copy->getRParenLoc(),
+                                           Number->getBeginLoc()),
+      ", "));
+  Result.Fixes.push_back(clang::FixItHint::CreateInsertion(Behind, ")"));
+}
+
+/// What a write into a copy is meant to be.
+static llvm::StringRef writesInto(const clang::CallExpr *Copy) {
+  const torch::Operation *Op = torch::classify(Copy).Op;
+  return Op ? torch::writingInstead(*Op) : "";
+}
+
+static Finding describeWrite(const Program &Program,
+                             const DiscardedResult &Found) {
+  Finding Result;
+  Result.Location = Found.Call->getBeginLoc();
+  Result.Range = Found.Call->getSourceRange();
+  Result.Cause = "discarded-result";
+  Result.Kind = FindingKind::DiscardedWrite;
+  const std::string Name = "'" + Program.text(Found.Subject) + "'";
+  Result.Message =
+      callText(Program, Found.Copy) +
+      " makes a copy, and what is written into that is dropped: " + Name +
+      " stays as it is; ";
+  if (const llvm::StringRef Instead = writesInto(Found.Copy); !Instead.empty())
+    Result.Message += "'" + Instead.str() + "' writes into " + Name;
+  else
+    Result.Message += "write into " + Name + " itself";
+  addPut(Program, Found, Result);
+  return Result;
+}
+
 static Finding describe(const Program &Program, const DiscardedResult &Found) {
+  if (Found.Copy)
+    return describeWrite(Program, Found);
   const clang::CallExpr *Call = Found.Call;
   Finding Result;
   Result.Location = Call->getBeginLoc();

@@ -133,6 +133,16 @@ bool replacesStorage(const Operation &Op) {
 
 bool isIndexing(const Operation &Op) { return Op.Name == "index"; }
 
+llvm::StringRef writingInstead(const Operation &Op) {
+  return llvm::StringSwitch<llvm::StringRef>(Op.Name)
+      .Case("index", "index_put_()")
+      .Case("masked_select", "masked_fill_()")
+      .Case("index_select", "index_copy_()")
+      .Cases("gather", "take_along_dim", "scatter_()")
+      .Case("take", "put_()")
+      .Default("");
+}
+
 bool replacesContent(const Operation &Op) {
   return isZeroing(Op) || isSet(Op) ||
          llvm::StringSwitch<bool>(Op.Name)
@@ -180,8 +190,17 @@ bool returnsIndices(const Operation &Op) {
 bool returnsBool(const Operation &Op) {
   return llvm::StringSwitch<bool>(Op.Name)
       .Cases("eq", "ne", "lt", "le", "gt", "ge", true)
-      .Cases("isnan", "isinf", "isfinite", true)
-      .Cases("logical_and", "logical_or", "logical_not", true)
+      .Cases("not_equal", "less", "less_equal", "greater", "greater_equal",
+             true)
+      .Cases("isnan", "isinf", "isfinite", "isposinf", "isneginf", "isclose",
+             true)
+      .Cases("logical_and", "logical_or", "logical_not", "logical_xor", true)
+      .Default(false);
+}
+
+bool isBitwise(const Operation &Op) {
+  return llvm::StringSwitch<bool>(Op.Name)
+      .Cases("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", true)
       .Default(false);
 }
 

@@ -120,6 +120,10 @@ bool isSet(const Operation &Op);
 /// index(): whether it is a view depends on the indices.
 bool isIndexing(const Operation &Op);
 
+/// Of an operation that copies some elements: what writes into them where they
+/// are. index_put_ of index, masked_fill_ of masked_select. Empty for others.
+llvm::StringRef writingInstead(const Operation &Op);
+
 // Writing. Asked of operations that write.
 
 /// What was there is replaced, not computed with: zero_, fill_, copy_.
@@ -148,6 +152,8 @@ bool writesLastArgument(const Operation &Op);
 bool returnsIndices(const Operation &Op);
 /// The result is of type Bool: comparisons, isnan, logical_and.
 bool returnsBool(const Operation &Op);
+/// Bits of integers, or of masks, with each other: the type stays.
+bool isBitwise(const Operation &Op);
 /// cat, concat, stack, hstack, vstack: one tensor of several.
 bool isConcatenation(const Operation &Op);
 /// add, sub.

@@ -123,6 +123,30 @@ std::optional<llvm::SmallVector<Index, 4>> indicesOf(const CallExpr *Call) {
   return Result;
 }
 
+llvm::SmallVector<const Expr *, 2> tensorIndices(const CallExpr *Call) {
+  const Operation *Op = classify(Call).Op;
+  const auto Arguments = ast::argumentsOf(Call);
+  llvm::SmallVector<const Expr *, 2> Result;
+  if (!Op || !isIndexing(*Op) || Arguments.empty())
+    return Result;
+  const auto Listed = ast::listed(Arguments.back());
+  if (!Listed)
+    return Result;
+  for (const Expr *Each : *Listed) {
+    // A TensorIndex, or an optional, that is made of what is written.
+    const Expr *Inner = ast::strip(Each);
+    while (!isTensor(Inner->getType())) {
+      const Expr *From = ast::madeFrom(Inner);
+      if (!From)
+        break;
+      Inner = From;
+    }
+    if (isTensor(Inner->getType()))
+      Result.push_back(ast::stripCopies(Inner));
+  }
+  return Result;
+}
+
 const Expr *savesStorageOf(const CallExpr *Call) {
   const FunctionDecl *Callee = Call->getDirectCallee();
   if (!Callee || !isLibTorch(Callee) || Call->getNumArgs() == 0)

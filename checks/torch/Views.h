@@ -45,6 +45,12 @@ struct Index {
 std::optional<llvm::SmallVector<Index, 4>>
 indicesOf(const clang::CallExpr *Call);
 
+/// The tensors among the indices of index(): a mask or several of one dimension
+/// make the result a copy, one number of no dimension does not
+/// (ATen/TensorIndexing.h, handleDimInMultiDimIndexing).
+llvm::SmallVector<const clang::Expr *, 2>
+tensorIndices(const clang::CallExpr *Call);
+
 /// The argument whose tensors a call writes to a file or a buffer, each with
 /// all of its storage: torch::save, pickle_save, OutputArchive::write. Null for
 /// other calls.

@@ -145,7 +145,22 @@ private:
   bool isForObjects(const Access &A) const {
     return A.How != ElementAccessInLoop::ReadsResult && A.Loops.size() == 1 &&
            Entry.loopsAround(A.At.Point).size() == 1 &&
-           runsForObjects(Entry, *A.Loops.front());
+           runsForObjects(Entry, *A.Loops.front()) && !isOnDevice(A);
+  }
+
+  /// A kernel is started for each number, or waited for: a few hundred count.
+  bool isOnDevice(const Access &A) const {
+    const auto IsThere = [&](const auto &E, const Value &Of) {
+      return E.Site == A.At.Call && E.In == A.At.In &&
+             Of.OnDevice.get() == Device::CUDA;
+    };
+    return llvm::any_of(Entry.events<WriteEvent>(),
+                        [&](const WriteEvent &Write) {
+                          return IsThere(Write, Write.Before);
+                        }) ||
+           llvm::any_of(Entry.events<WaitEvent>(), [&](const WaitEvent &Wait) {
+             return IsThere(Wait, Wait.Of);
+           });
   }
 
   /// The helper that reads the element is called there.

@@ -151,6 +151,8 @@ void assign(Machine &M, const Expr *Site, const Expr *To, const Expr *From) {
   if (Target.Objects.empty()) {
     if (!Target.Own.ViewOf.empty())
       assignThroughView(M, Site, To, From, Target.Own.ViewOf, V);
+    else if (Target.Own.InStorage.get() == Storage::Owns)
+      M.emitWrite(Site, To, V); // Into a copy: x.index({mask}) = y.
     return;
   }
   const StoreKind How = isAdditionTo(M, From, Target.Objects)

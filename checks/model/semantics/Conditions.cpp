@@ -159,9 +159,44 @@ static const Expr *withoutHistory(const Expr *Condition, bool Holds) {
              : nullptr;
 }
 
+/// The device variables that do not name the CPU where Condition is decided as
+/// Holds: those of device == torch::kCPU, device.is_cpu(), device.is_cuda().
+static PlaceSet elsewhere(Machine &M, const Expr *Condition, bool Holds) {
+  const Expr *E = positive(Condition, Holds);
+  if (!E)
+    return {};
+  if (const std::optional<DeviceComparison> Compare = comparisonOf(E)) {
+    const bool IsLeft = M.deepValue(Compare->Right).isOnCpu();
+    if (Compare->IsEqual == Holds ||
+        (!IsLeft && !M.deepValue(Compare->Left).isOnCpu()))
+      return {};
+    const Expr *Other = ast::strip(IsLeft ? Compare->Left : Compare->Right);
+    // device.type()
+    if (const auto *Call = dyn_cast<CXXMemberCallExpr>(Other))
+      Other = Call->getImplicitObjectArgument();
+    return M.named(Other);
+  }
+  const auto *Call = dyn_cast<CXXMemberCallExpr>(E);
+  const std::optional<torch::DeviceKind> Kind =
+      torch::askedKind(Call ? Call->getMethodDecl() : nullptr);
+  if (!Kind || (*Kind == torch::DeviceKind::CPU) == Holds)
+    return {};
+  return M.named(Call->getImplicitObjectArgument());
+}
+
+/// from_blob(..).to(device) is a copy where the device is not the CPU.
+static void copyElsewhere(Machine &M, const PlaceSet &Devices) {
+  for (auto &[P, V] : M.state().Places)
+    if (const std::optional<PlaceId> From = V.DeviceFrom.get();
+        V.borrows() && From && llvm::is_contained(Devices, *From))
+      V.forgetLoans();
+}
+
 bool assume(Machine &M, const Expr *Condition, bool Holds) {
   if (const std::optional<bool> Is = known(M, Condition))
     return *Is == Holds;
+  if (const PlaceSet Devices = elsewhere(M, Condition, Holds); !Devices.empty())
+    copyElsewhere(M, Devices);
   const Expr *Absent = withoutHistory(Condition, Holds);
   if (!Absent)
     return true;

@@ -310,7 +310,7 @@ private:
 
   /// A method of a TorchScript module that only says something (get_version,
   /// set_rate): no tensor goes in and none is taken out, or a number or a text
-  /// comes out.
+  /// comes out, or nobody takes what comes out.
   static bool computesNothing(const ForwardEvent &Forward) {
     const auto *Call = dyn_cast_or_null<CallExpr>(Forward.Site);
     const flow::ControlFlow *Flow = Forward.In->Flow;
@@ -324,6 +324,8 @@ private:
     };
     if (Uses && !Uses->empty() &&
         llvm::all_of(*Uses, Takes(torch::isToNumberOrText)))
+      return true;
+    if (isDropped(Forward))
       return true;
     const Value &In = Forward.Input;
     return !In.History && In.Origins.empty() && In.Memory.empty() &&

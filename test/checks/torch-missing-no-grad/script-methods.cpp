@@ -53,6 +53,10 @@ void prepare(const std::string &path) {
   arguments.push_back(16000);
   network.get_method("set_rate")(arguments);
   network.run_method("reset_memory");
+  std::vector<torch::jit::IValue> selected;
+  const int64_t most = network.attr("num_models").toInt();
+  selected.push_back(most > 2 ? 2 : most);
+  network.get_method("select_models")(selected);
 }
 
 // One that makes a tensor of nothing but a number generates something.

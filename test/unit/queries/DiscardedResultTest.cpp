@@ -32,6 +32,12 @@ void dropsItsOwn(Tensor x) {
   copy.grad().clamp(-1, 1);
 }
 void dropsLast(Tensor unread) { unread.cuda(); }
+
+Tensor masked(Tensor some) {
+  some.index({some > 0}) = 1;
+  some.index({0}) = 1;
+  return some;
+}
 )cpp";
 
 } // namespace
@@ -41,6 +47,7 @@ TEST_F(DiscardedResults, Dropped) {
   for (const DiscardedResult &Found : discardedResults(program()))
     Calls.push_back(text(Found.Call) + " of " + text(Found.Subject));
   const std::vector<std::string> Expected = {
-      "dropped.cuda() of dropped", "leaf.grad().clamp(-1, 1) of leaf.grad()"};
+      "dropped.cuda() of dropped", "leaf.grad().clamp(-1, 1) of leaf.grad()",
+      "some.index({some > 0}) = 1 of some"};
   EXPECT_EQ(Calls, Expected);
 }

@@ -31,6 +31,15 @@ struct Views : testing::Test {
 
 } // namespace
 
+TEST_F(Views, TensorsAmongIndices) {
+  EXPECT_EQ(torch::tensorIndices(Shared->call("t.index({t})")).size(), 1u);
+  EXPECT_TRUE(torch::tensorIndices(Shared->call("t.index({i, true})")).empty());
+  EXPECT_TRUE(torch::tensorIndices(
+                  Shared->call("t.index({Slice(None, None, 2), Ellipsis})"))
+                  .empty());
+  EXPECT_TRUE(torch::tensorIndices(Shared->call("t.clone()")).empty());
+}
+
 TEST_F(Views, Ranges) {
   const auto Narrow = torch::rangeOf(Shared->call("t.narrow(0, i, n)"));
   ASSERT_TRUE(Narrow);

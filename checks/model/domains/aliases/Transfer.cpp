@@ -3,6 +3,7 @@
 #include "model/machine/Machine.h"
 #include "torch/Options.h"
 #include "torch/Types.h"
+#include "torch/Views.h"
 
 using namespace clang;
 using torchtidy::torch::Operation;
@@ -144,8 +145,22 @@ static void emitCombination(Machine &M, const OperationCall &Call) {
   M.emit<CombineEvent>(Call.Call, [&](CombineEvent &E) { E.Fewest = Fewest; });
 }
 
+/// index() by a mask, or by a list of positions.
+static bool copiesForCertain(Machine &M, const OperationCall &Call) {
+  return torch::isIndexing(*Call.Op) &&
+         llvm::any_of(torch::tensorIndices(Call.Call), [&](const Expr *Index) {
+           const Value V = M.deepValue(Index);
+           return V.Scalar.get() == StringRef("Bool") ||
+                  V.OfType.get() == DType::Bool || V.InShape.leastRank() > 0;
+         });
+}
+
 void aliases::operation(Machine &M, const OperationCall &Call, Value &Result) {
   const Operation &Op = *Call.Op;
+  if (copiesForCertain(M, Call)) {
+    Result.InStorage = Known<Storage>(Storage::Owns);
+    return;
+  }
   Result.InStorage = storageOf(Op);
   if (Call.isFactory())
     return emitAllocation(M, Call, Result);

@@ -89,6 +89,8 @@ static Known<StringRef> scalarOf(const OperationCall &Call,
   }
   if (torch::returnsBool(Op))
     return Known<StringRef>("Bool");
+  if (torch::isBitwise(Op))
+    return Of.Same.Scalar;
   // A device comes as TensorOptions.
   auto SaysDeviceOnly = [](const Expr *Operand) {
     return torch::saysDeviceOnly(ast::stripCopies(Operand)->getType());
@@ -161,7 +163,8 @@ bool isCast(uint8_t Autocast, const Placement &Where) {
 /// known to keep the type of its operands may be computed in float.
 static Known<StringRef> castScalar(Machine &M, const OperationCall &Call,
                                    const Known<StringRef> &Otherwise) {
-  if (!casting::mayBeOn(M.state().Autocast))
+  if (!casting::mayBeOn(M.state().Autocast) || torch::returnsBool(*Call.Op) ||
+      torch::isBitwise(*Call.Op))
     return Otherwise;
   if (torch::computesReduced(*Call.Op)) {
     Placement Where;
