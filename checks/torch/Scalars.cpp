@@ -9,6 +9,8 @@ using namespace clang;
 
 namespace torchtidy::torch {
 
+bool isBool(StringRef Scalar) { return Scalar == "Bool"; }
+
 unsigned scalarSize(StringRef Name) {
   return llvm::StringSwitch<unsigned>(Name)
       .Cases("Byte", "Char", "Bool", 1)

@@ -38,6 +38,9 @@ struct Element {
 std::optional<Element> elementOf(clang::QualType Type,
                                  const clang::ASTContext &Context);
 
+/// kBool, by its name: of masks.
+bool isBool(llvm::StringRef Scalar);
+
 /// Bytes of a scalar type by LibTorch's name; 0 for one that is not known here.
 unsigned scalarSize(llvm::StringRef Name);
 

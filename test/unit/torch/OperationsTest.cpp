@@ -221,8 +221,17 @@ TEST(Operations, WhatComesOfThem) {
   EXPECT_FALSE(returnsIndices(method("argmax")));
   EXPECT_FALSE(returnsIndices(function("max_pool2d")));
   EXPECT_EQ(those(returnsBool),
-            (Names{"eq", "ge", "gt", "isfinite", "isinf", "isnan", "le",
-                   "logical_and", "logical_not", "logical_or", "lt", "ne"}));
+            (Names{"eq",         "ge",          "greater",     "greater_equal",
+                   "gt",         "isclose",     "isfinite",    "isinf",
+                   "isnan",      "isneginf",    "isposinf",    "le",
+                   "less",       "less_equal",  "logical_and", "logical_not",
+                   "logical_or", "logical_xor", "lt",          "ne",
+                   "not_equal"}));
+  EXPECT_EQ(those(isBitwise),
+            (Names{"bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor"}));
+  EXPECT_EQ(writingInstead(method("index")), "index_put_()");
+  EXPECT_EQ(writingInstead(method("masked_select")), "masked_fill_()");
+  EXPECT_EQ(writingInstead(method("add")), "");
   EXPECT_EQ(those(isConcatenation),
             (Names{"cat", "column_stack", "concat", "concatenate", "dstack",
                    "hstack", "row_stack", "stack", "vstack"}));

@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "model/machine/Machine.h"
 #include "torch/Options.h"
+#include "torch/Scalars.h"
 #include "torch/Types.h"
 #include "torch/Views.h"
 
@@ -150,7 +151,7 @@ static bool copiesForCertain(Machine &M, const OperationCall &Call) {
   return torch::isIndexing(*Call.Op) &&
          llvm::any_of(torch::tensorIndices(Call.Call), [&](const Expr *Index) {
            const Value V = M.deepValue(Index);
-           return V.Scalar.get() == StringRef("Bool") ||
+           return torch::isBool(V.Scalar.get().value_or("")) ||
                   V.OfType.get() == DType::Bool || V.InShape.leastRank() > 0;
          });
 }
