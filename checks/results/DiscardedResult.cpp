@@ -197,11 +197,15 @@ private:
   }
 
   bool canPut(const CallExpr *Write, const CallExpr *Copy) const {
-    return torch::isIndexing(*torch::classify(Copy).Op) &&
-           ast::objectOf(Copy) && isAssignment(Write) &&
-           isNumber(ast::argumentsOf(Write).front()) && !Of.Copies.at(Write) &&
+    if (!torch::isIndexing(*torch::classify(Copy).Op) || !ast::objectOf(Copy) ||
+        !isAssignment(Write))
+      return false;
+    const Expr *Number = ast::argumentsOf(Write).front();
+    return isNumber(Number) && !Of.Copies.at(Write) &&
            !Function.isTemplateInstantiation() &&
-           !Write->getBeginLoc().isMacroID() && !Write->getEndLoc().isMacroID();
+           !Write->getBeginLoc().isMacroID() &&
+           !Number->getBeginLoc().isMacroID() &&
+           !Number->getEndLoc().isMacroID();
   }
 
   /// Of C++, or a Scalar that is made of one.

@@ -63,6 +63,16 @@ void later(Tensor &x) {
   // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'x.clone()' makes a copy, and what is written into that is dropped: 'x' stays as it is; write into 'x' itself
 }
 
+#define MOST 3
+void named(Tensor &x) {
+  x.index({x > MOST}) = MOST * 2;
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'x.index({x > MOST})' makes a copy
+  // CHECK-FIXES: {{^}}  x.index({x > MOST}) = MOST * 2;{{$}}
+  x.index({x > MOST}) = x.dim() > 1 ? 1 : 2;
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'x.index({x > MOST})' makes a copy
+  // CHECK-FIXES: {{^}}  x.index_put_({x > MOST}, x.dim() > 1 ? 1 : 2);{{$}}
+}
+
 // A leaf that needs a gradient cannot be written in place: no fix.
 double trained(torch::nn::Linear &net) {
   auto scaled = net->weight * 2;
