@@ -9,7 +9,7 @@ using torch::nn::Linear;
 using Batches = std::vector<torch::data::Example<>>;
 
 // The epoch trains, and then validates.
-void validationPart(Linear net, Batches &train, Batches &valid) {
+static void validationPart(Linear net, Batches &train, Batches &valid) {
   torch::optim::SGD opt(net->parameters(), 0.1);
   for (int epoch = 0; epoch < 10; ++epoch) {
     net->train();
@@ -101,6 +101,8 @@ static void switchedOnAgain(Linear net, Tensor x) {
 int main() {
   Linear net(8, 2), other(8, 2);
   auto x = torch::rand({4, 8});
+  Batches train, valid;
+  validationPart(net, train, valid);
   gan(net, other, x);
   visualise(net, 3);
   deepQ(net, other, x, x);

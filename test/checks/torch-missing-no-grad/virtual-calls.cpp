@@ -55,7 +55,11 @@ double elsewhere(Linear net, Tensor x) {
   return result.get();
 }
 
+std::shared_ptr<Policy> load();
+
 int main() {
+  std::cout << evaluate(load(), {torch::rand({2, 4})})
+            << elsewhere(Linear(4, 4), torch::rand({2, 4}));
   Accuracy accuracy;
   return report(accuracy, {torch::rand({2, 4})}) > 1;
 }

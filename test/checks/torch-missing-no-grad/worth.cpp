@@ -136,3 +136,11 @@ int main() {
     std::cout << all.argmax(1) << '\n';
   }
 }
+
+// A header tells others of these; what no line names is quiet (negatives-unreached.cpp).
+Tensor (*const predicts)(Net, const Tensor &) = predict;
+void (*const trains)(Probing, torch::optim::SGD &, Tensor) = train;
+void (*const tries[])() = {tryShapes, askLoaded, askForAnswers};
+void (*const times)(int64_t) = timePasses;
+double (*const layer)() = timeLayer;
+void (*const answers)(const std::vector<float> &) = answer;

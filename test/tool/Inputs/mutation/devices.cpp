@@ -56,5 +56,6 @@ int main() {
   std::vector<torch::Tensor> batches(8, torch::ones({4, 64}, torch::kUInt8));
   auto all = scores(net, batches, device) + blank(10, torch::ones({8}))[0][0];
   auto input = torch::zeros({64, 64}, device);
-  return static_cast<int>(net.forward(input).sum().item<double>() * all.numel());
+  auto counted = count(torch::zeros({4096, 10}, torch::kLong), torch::zeros({4096}, torch::kLong));
+  return static_cast<int>(net.forward(input).sum().item<double>() * all.numel() + counted);
 }
