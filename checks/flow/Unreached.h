@@ -3,14 +3,49 @@
 #define TORCHTIDY_FLOW_UNREACHED_H
 
 #include "flow/Functions.h"
+#include <memory>
 
 namespace torchtidy::flow {
 
-/// The file is a program (it has main()), and F is a free function of it that
-/// no header declares and that no line names: often its only call is commented
-/// out. What another file declares for itself is not thought of, but for
-/// `extern "C"` and attributes that keep a function.
-bool isUnreached(const UserFunctions &Functions, const clang::FunctionDecl *F);
+/// What no line of a program runs. A translation unit is a program if its main
+/// file has main(); it is known as a whole where other sources are included
+/// from the command line (-include net.cpp), or as far as the main file goes.
+/// Nothing is said of what somebody may run without naming it: virtual
+/// methods, operators, templates, `extern "C"`, attributes that keep a
+/// function.
+class Unreached {
+public:
+  /// What a library does with the names of a program.
+  struct LibraryNames {
+    /// A template of it may call F: forward(), begin().
+    bool (*Calls)(const clang::FunctionDecl *F);
+    /// The name that a macro of it makes the class's name from: Net of NetImpl.
+    llvm::StringRef (*Stem)(const clang::CXXRecordDecl *Class);
+  };
+
+  Unreached(const UserFunctions &Functions, LibraryNames Library);
+  ~Unreached();
+
+  /// Whether F is a function that no line names (often its only call is
+  /// commented out), or a method of a class of which no line makes an object:
+  /// its name stands in the class itself only.
+  bool contains(const clang::FunctionDecl *F) const;
+
+private:
+  class Words;
+
+  bool isOfProgram(const clang::Decl *D) const;
+  bool isNeverNamed(const clang::FunctionDecl *F) const;
+  bool isNeverMade(const clang::CXXRecordDecl *Class) const;
+  const Words &words() const;
+
+  const UserFunctions &Functions;
+  LibraryNames Library;
+  bool IsProgram = false;
+  /// Other sources are known.
+  bool IsWhole = false;
+  mutable std::unique_ptr<Words> All;
+};
 
 } // namespace torchtidy::flow
 

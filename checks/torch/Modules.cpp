@@ -14,6 +14,16 @@ bool isForward(const FunctionDecl *Method) {
   return ast::nameOf(Method) == "forward";
 }
 
+bool isCalledByTemplates(const FunctionDecl *F) {
+  return isForward(F) ||
+         llvm::StringSwitch<bool>(ast::nameOf(F))
+             .Cases("backward", "apply", "apply_batch", "get", "get_batch",
+                    true)
+             .Cases("begin", "end", "cbegin", "cend", "rbegin", "rend", "size",
+                    "empty", "data", "swap", true)
+             .Default(false);
+}
+
 /// The methods called forward of the class that declares some: those of bases
 /// are hidden by it.
 static llvm::SmallVector<const CXXMethodDecl *, 2>

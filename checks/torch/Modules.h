@@ -13,6 +13,9 @@ namespace torchtidy::torch {
 
 /// forward(), whoever has declared it.
 bool isForward(const clang::FunctionDecl *Method);
+/// A template of LibTorch's or of the standard library may call it by its name:
+/// forward() and backward(); begin(), end(), size(), get() and their like.
+bool isCalledByTemplates(const clang::FunctionDecl *F);
 /// The user's forward() that a holder's call operator runs: net(x). (The
 /// operator does not compile where forward() is overloaded.) Null where the
 /// call is none, or forward() is LibTorch's.

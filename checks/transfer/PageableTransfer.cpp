@@ -3,7 +3,7 @@
 #include "model/icfg/Bodies.h"
 #include "queries/devices/DeviceUse.h"
 #include "queries/devices/Transfers.h"
-#include "queries/loops/Loops.h"
+#include "queries/loops/Once.h"
 #include "queries/memory/Sizes.h"
 #include "torch/Devices.h"
 #include "torch/Scalars.h"

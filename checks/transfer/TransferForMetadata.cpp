@@ -2,7 +2,7 @@
 #include "ast/Expressions.h"
 #include "queries/devices/DeviceUse.h"
 #include "queries/devices/Transfers.h"
-#include "queries/loops/Loops.h"
+#include "queries/loops/Once.h"
 #include "queries/memory/Sizes.h"
 #include "queries/paths/Uses.h"
 #include "torch/Members.h"

@@ -141,10 +141,11 @@ bool holdAll(ArrayRef<std::string> Sources,
 }
 
 /// The programs that are to be analysed in whole: Sources are those that the
-/// command line means, Analysed those of them that this run looks at.
+/// command line means, Analysed those of them that this run looks at, and Done
+/// what they came to.
 std::vector<SourceProgram>
 programsOf(ArrayRef<std::string> Sources, ArrayRef<std::string> Analysed,
-           bool IsShard, const Selection &Selected,
+           const RunResult &Done, bool IsShard, const Selection &Selected,
            const clang::tooling::CompilationDatabase &Database,
            IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   std::vector<std::string> Known = Database.getAllFiles();
@@ -159,10 +160,22 @@ programsOf(ArrayRef<std::string> Sources, ArrayRef<std::string> Analysed,
   }
   std::vector<SourceProgram> Result =
       findPrograms(Sources, Known, Database, std::move(FS));
+  StringSet<> Found, WithFindings;
+  for (const ClangTidyError &Each : Done.Findings)
+    Found.insert(comparablePath(Each.Message.FilePath));
+  for (const auto &[Source, Files] : Done.UserFiles)
+    if (llvm::any_of(Files, [&](const std::string &Each) {
+          return Found.contains(comparablePath(Each));
+        }))
+      WithFindings.insert(comparablePath(Source));
   llvm::erase_if(Result, [&](const SourceProgram &Each) {
-    // One shard analyses it: the one that has its source.
+    // The shard analyses it that has its source, and those whose sources have
+    // found something and belong to it: that may be refuted.
     if (IsShard)
-      return !is_contained(Analysed, Each.Source);
+      return !is_contained(Analysed, Each.Source) &&
+             llvm::none_of(Each.Companions, [&](const std::string &Part) {
+               return WithFindings.contains(Part);
+             });
     return !Selected.concerns(Each.Source) &&
            llvm::none_of(Each.Companions, [&](const std::string &Part) {
              return Selected.concerns(Part);
@@ -240,8 +253,8 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
                      Settings);
   if (Line.Together && Commands.Database && !Done.Signal)
     addPrograms(Done, MakeContext, *Commands.Database,
-                programsOf(Meant, Sources.Usable, Part.has_value(), Selected,
-                           *Commands.Database, FS),
+                programsOf(Meant, Sources.Usable, Done, Part.has_value(),
+                           Selected, *Commands.Database, FS),
                 FS, Settings);
   tellWatched(Done.UserFiles);
   Done.ThisPart = std::move(Part);

@@ -1,5 +1,4 @@
 #include "model/execution/Program.h"
-#include "flow/Unreached.h"
 #include "clang/Lex/Lexer.h"
 #include <cstdlib>
 
@@ -85,8 +84,7 @@ std::vector<const Execution *> Program::executionsThatCost() {
   std::vector<const Execution *> Result;
   for (const auto &Entry : executions())
     if (const FunctionDecl *Root = Entry->root().Function;
-        !code().tests().contains(Root) &&
-        !flow::isUnreached(code().functions(), Root))
+        !code().tests().contains(Root) && !code().unreached().contains(Root))
       Result.push_back(Entry.get());
   return Result;
 }

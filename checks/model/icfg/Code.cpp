@@ -73,7 +73,8 @@ Code::Code(ASTContext &Context)
                           HeldModules::forwardOf(Call, Chain, I))
                     Found(Forward);
             }),
-      Tests(Functions) {
+      Tests(Functions),
+      Unreached(Functions, {torch::isCalledByTemplates, torch::layerName}) {
   // Callees first: one pass suffices, except for recursive functions, which
   // need a second.
   for (unsigned Pass = 0; Pass < 2; ++Pass)

@@ -8,6 +8,7 @@
 #include "flow/ControlFlow.h"
 #include "flow/Functions.h"
 #include "flow/Tests.h"
+#include "flow/Unreached.h"
 #include "llvm/ADT/DenseSet.h"
 #include <memory>
 #include <set>
@@ -27,6 +28,8 @@ public:
   const flow::UserFunctions &functions() const { return Functions; }
   const flow::CallGraph &calls() const { return Calls; }
   const flow::Tests &tests() const { return Tests; }
+  /// What the program, if this is one, never runs.
+  const flow::Unreached &unreached() const { return Unreached; }
   /// What the file puts into variables and members that are called.
   const StoredCallables &callables() const { return *Callables; }
   /// What it puts into containers that run their modules.
@@ -51,6 +54,7 @@ private:
   std::unique_ptr<HeldModules> Held;
   flow::CallGraph Calls;
   flow::Tests Tests;
+  flow::Unreached Unreached;
   llvm::DenseSet<const clang::FunctionDecl *> TorchFunctions;
   llvm::DenseMap<const clang::FunctionDecl *,
                  std::unique_ptr<flow::ControlFlow>>

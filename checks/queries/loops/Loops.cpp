@@ -51,31 +51,6 @@ bool isOuterLoop(const Execution &Entry, const Loop &L) {
          trainsInside(Entry, L);
 }
 
-/// if (!state.defined()): what is made there is kept.
-static bool isWhereMissing(const Frame *In, const Stmt *S) {
-  const flow::ControlFlow &Flow = *In->Flow;
-  for (; S; S = Flow.parent(S))
-    if (const auto *If = dyn_cast<IfStmt>(S);
-        If && ast::anyStmt(
-                  If->getCond(),
-                  [](const Stmt *Part) {
-                    const auto *Call = dyn_cast<CallExpr>(Part);
-                    return Call &&
-                           torch::asksWhetherThere(Call->getDirectCallee());
-                  },
-                  ast::Lambdas::Skip))
-      return true;
-  return false;
-}
-
-bool happensOnce(const Execution &Entry, const Event &E) {
-  if (isWhereMissing(E.In, E.Site))
-    return true;
-  return Entry.loopsAround(E.Point).empty() &&
-         (Entry.root().Function->isMain() ||
-          isa<CXXConstructorDecl>(E.In->Function));
-}
-
 bool isOutweighed(const Execution &Entry, const Loop *Around) {
   if (Around)
     return isOuterLoop(Entry, *Around);

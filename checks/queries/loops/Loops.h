@@ -19,10 +19,6 @@ bool runsNetwork(const Execution &Entry, const flow::Loop &L);
 /// A loop inside L goes backward or takes steps.
 bool trainsInside(const Execution &Entry, const flow::Loop &L);
 
-/// Once in the life of the program, or of an object: in no loop of main or of a
-/// constructor, or where a condition asks whether something is there yet.
-bool happensOnce(const Execution &Entry, const Event &E);
-
 /// What is done once in each iteration of Around, or once in the whole entry
 /// where that is null, is done once for a loop that trains there, or that runs
 /// a network without a graph: beside these it costs nothing. A loop that runs

@@ -8,15 +8,25 @@ using namespace torchtidy::test;
 
 using Names = std::vector<std::string>;
 
+/// Net is what a macro makes NetImpl from, and templates of a library run
+/// forward().
 static Names unreachedOf(llvm::StringRef Code) {
   auto Unit = parse(Code);
   if (!Unit)
     return {};
   const UserFunctions Functions(Unit->getASTContext(),
                                 [](llvm::StringRef) { return false; });
+  const Unreached Found(Functions, {[](const FunctionDecl *F) {
+                                      return F->getNameAsString() == "forward";
+                                    },
+                                    [](const CXXRecordDecl *Class) {
+                                      llvm::StringRef Name = Class->getName();
+                                      Name.consume_back("Impl");
+                                      return Name;
+                                    }});
   Names Result;
   for (const FunctionDecl *F : Functions.all())
-    if (isUnreached(Functions, F))
+    if (Found.contains(F))
       Result.push_back(F->getQualifiedNameAsString());
   return Result;
 }
@@ -61,10 +71,18 @@ TEST(Unreached, WhatOthersRunWithoutNamingIt) {
     __attribute__((used)) void kept() {}
     __attribute__((constructor)) void first() {}
     __attribute__((visibility("default"))) void shown() {}
-    struct S { void method() {} virtual void step() {} static void make() {} };
+    struct S {
+      S(int) {}
+      ~S() {}
+      virtual void step() {}
+      operator bool() { return true; }
+      void forward() {}
+    };
     bool operator<(const S &, const S &) { return false; }
-    template <class T> void generic(T) {}
-    int main() { generic(1); }
+    template <class T> void generic(T t) { t.behindATemplate(); }
+    template <class T> struct Holder { void inTemplate() {} };
+    struct Given { void behindATemplate() {} };
+    int main() { S s(1); Holder<int> held; Given given; }
   )cpp"),
             (Names{}));
 }
@@ -84,4 +102,87 @@ TEST(Unreached, AHeaderMayTellOthersOfIt) {
     int main() {}
   )cpp"),
             (Names{"alone"}));
+}
+
+TEST(Unreached, MethodsThatNobodyNames) {
+  EXPECT_EQ(unreachedOf(R"cpp(
+    struct Board {
+      void asTensor() {}
+      void apply() {}
+      static Board make() { return Board(); }
+      void later();
+    };
+    void Board::later() {}
+    int main() { Board b; b.apply(); }
+  )cpp"),
+            (Names{"Board::asTensor", "Board::make", "Board::later"}));
+}
+
+TEST(Unreached, AWordInCodeThatIsLeftOutIsAName) {
+  EXPECT_EQ(unreachedOf(R"cpp(
+    void onWindows() {}
+    void inMacro() {}
+    #define RUN inMacro()
+    #if 0
+    void start() { onWindows(); }
+    #endif
+    // inComment();
+    const char *inText = "inComment";
+    void inComment() {}
+    int main() {}
+  )cpp"),
+            (Names{"inComment"}));
+}
+
+TEST(Unreached, ClassesOfWhichNobodyMakesAnObject) {
+  EXPECT_EQ(unreachedOf(R"cpp(
+    struct Old {
+      Old(int n) : count(n) {}
+      virtual void forward() {}
+      void train();
+      static int made;
+      Old *next = nullptr;
+      int count;
+    };
+    int Old::made = 0;
+    void Old::train() { forward(); }
+    int main() {}
+  )cpp"),
+            (Names{"Old::Old", "Old::forward", "Old::train"}));
+}
+
+TEST(Unreached, ClassesThatAreNamedMayBeMade) {
+  EXPECT_EQ(unreachedOf(R"cpp(
+    template <class T> T *make() { return new T; }
+    struct Made { virtual void forward() {} };
+    struct Base { virtual void forward() {} };
+    struct Derived : Base { void forward() override {} };
+    struct Listed { virtual void forward() {} };
+    struct NetImpl { virtual void forward() {} };
+    #define MODULE(Name) struct Name { Name##Impl *held; }
+    MODULE(Net);
+    struct Failed { virtual void forward() {} };
+    struct Local { virtual void forward() {} };
+    Listed *listed[2];
+    int main() {
+      Made made;
+      Derived derived;
+      auto *local = make<Local>();
+      #ifdef WITH_FAILED
+      Failed failed;
+      #endif
+    }
+  )cpp"),
+            (Names{}));
+}
+
+TEST(Unreached, AClassOfAHeaderBelongsToOthersToo) {
+  EXPECT_EQ(unreachedOf(R"cpp(
+    # 1 "net.h" 1
+    struct Shared { void forward(); void other() {} };
+    # 4 "input.cpp" 2
+    void Shared::forward() {}
+    int main() {}
+  )cpp"),
+            (Names{}));
 }

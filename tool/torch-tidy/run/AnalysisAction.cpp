@@ -213,10 +213,12 @@ bool FileAnalysis::ActionFactory::runInvocation(
       Whole.CameToParse = Whole.IsLeftOut = true;
       return true;
     }
-    if (!IsTorchOnly)
+    if (!IsTorchOnly) {
       Whole.Reason = "stock checks are enabled for it";
-    else if (Cache)
+      Control.offerRetry();
+    } else if (Cache) {
       HasHeader = usePrecompiledHeader(*Invocation, Inputs.front());
+    }
   }
   // Each source is then parsed for itself.
   if (Open && !HasHeader)

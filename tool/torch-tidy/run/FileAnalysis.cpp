@@ -1,5 +1,6 @@
 #include "run/FileAnalysis.h"
 #include "Messages.h"
+#include "Registry.h"
 #include "run/AnalysisAction.h"
 #include "run/HiddenCode.h"
 #include "clang/Tooling/ArgumentsAdjusters.h"
@@ -34,6 +35,22 @@ void FileAnalysis::explain(const std::string &Source, const Twine &What) {
   Explained += (Source + ": " + What + "\n").str();
 }
 
+std::unique_ptr<tidy::ClangTidyContext>
+FileAnalysis::contextOfTorchChecks(StringRef Source) const {
+  const std::unique_ptr<tidy::ClangTidyContext> All = MakeContext();
+  All->setCurrentFile(Source);
+  tidy::ClangTidyOptions Options = All->getOptions();
+  Options.Checks = "-*";
+  for (const CheckInfo &Each : registry())
+    if (All->isCheckEnabled(Each.Name))
+      Options.Checks->append(",").append(Each.Name);
+  return std::make_unique<tidy::ClangTidyContext>(
+      std::make_unique<tidy::DefaultOptionsProvider>(All->getGlobalOptions(),
+                                                     Options),
+      All->canEnableAnalyzerAlphaCheckers(),
+      All->canEnableModuleHeadersParsing());
+}
+
 FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
                                             HeaderCache *Headers,
                                             JobControl &Control,
@@ -48,7 +65,8 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
       return std::move(*Done);
   }
   Attempt Now;
-  std::unique_ptr<tidy::ClangTidyContext> Context = MakeContext();
+  std::unique_ptr<tidy::ClangTidyContext> Context =
+      HasTorchChecksAlone ? contextOfTorchChecks(Source) : MakeContext();
   // It reads HeaderFilterRegex when it is made.
   Context->setCurrentFile(Source);
   tidy::ClangTidyDiagnosticConsumer Consumer(
@@ -162,15 +180,32 @@ FileResult FileAnalysis::runInFull(const std::string &Source,
   return std::move(Full.Result);
 }
 
-FileResult FileAnalysis::runAs(const std::string &Source, bool Crashed,
-                               JobControl &Control, Definitions Macros) {
-  if (Crashed) {
+FileResult FileAnalysis::runAfterCrash(const std::string &Source,
+                                       JobControl &Control,
+                                       Definitions Macros) {
+  const std::unique_ptr<tidy::ClangTidyContext> Context = MakeContext();
+  Context->setCurrentFile(Source);
+  if (AsksTorchOnly(*Context)) {
     warning()
         << Source
         << ": the analysis crashed with the precompiled header and is done "
            "again in full; please report it. --no-cache avoids it\n";
     return runInFull(Source, Control, Macros);
   }
+  HasTorchChecksAlone = true;
+  FileResult Result = runInFull(Source, Control, Macros);
+  HasTorchChecksAlone = false;
+  if (Result.Failure.empty())
+    Result.Failure = "the analysis crashed with checks that are not "
+                     "torch-tidy's; it was done again with the torch- checks "
+                     "alone";
+  return Result;
+}
+
+FileResult FileAnalysis::runAs(const std::string &Source, bool Crashed,
+                               JobControl &Control, Definitions Macros) {
+  if (Crashed)
+    return runAfterCrash(Source, Control, Macros);
   const bool HasCache = !Settings.Cache.Folder.empty();
   Attempt First = attempt(Source, HasCache ? &Cache : nullptr, Control, Macros);
   First.Result.Trouble = Cache.takeTrouble();

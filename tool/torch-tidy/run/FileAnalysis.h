@@ -62,7 +62,8 @@ public:
     llvm::sys::fs::current_path(Start);
   }
 
-  /// Crashed: it was tried before, with a precompiled header, and crashed.
+  /// Crashed: it was tried before, with a precompiled header or with checks
+  /// that are not torch-tidy's, and crashed.
   FileResult run(const std::string &Source, bool Crashed, JobControl &Control);
 
   /// Numbers of sources that share a precompiled header.
@@ -94,6 +95,9 @@ private:
   struct Shared;
 
   void explain(const std::string &Source, const llvm::Twine &What);
+  /// Of the checks that are enabled for the file, those of torch-tidy.
+  std::unique_ptr<clang::tidy::ClangTidyContext>
+  contextOfTorchChecks(llvm::StringRef Source) const;
   FileResult runNoted(const std::string &Source, bool Crashed,
                       JobControl &Control);
   /// Macros are defined as well, each as after -D.
@@ -111,6 +115,8 @@ private:
                        Definitions Macros);
   FileResult runAs(const std::string &Source, bool Crashed, JobControl &Control,
                    Definitions Macros);
+  FileResult runAfterCrash(const std::string &Source, JobControl &Control,
+                           Definitions Macros);
 
   const ContextMaker &MakeContext;
   const clang::tooling::CompilationDatabase &Database;
@@ -121,6 +127,7 @@ private:
   /// commands.
   llvm::SmallString<256> Start;
   /// Of the source that is analysed.
+  bool HasTorchChecksAlone = false;
   std::string Explained;
   std::vector<std::pair<std::string, std::string>> HeaderParts;
   std::vector<uint64_t> DeclarationsRead;

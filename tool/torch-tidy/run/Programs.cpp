@@ -1,6 +1,10 @@
 #include "run/Programs.h"
 #include "Messages.h"
+#include "Registry.h"
+#include "inputs/Tree.h"
 #include "run/Merge.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include <set>
 #include <tuple>
 
@@ -35,6 +39,97 @@ void addNew(RunResult &Whole, RunResult &Done) {
   addShortfalls(Whole, std::move(Done.Shortfalls));
 }
 
+/// Which code is known in whole, with all that runs it: sources of programs,
+/// and headers that these alone include.
+class KnownCode {
+public:
+  KnownCode(const ContextMaker &MakeContext, ArrayRef<SourceProgram> Programs,
+            const RunResult &Alone, const RunResult &Done) {
+    const std::unique_ptr<tidy::ClangTidyContext> Context = MakeContext();
+    const auto Configuration = [&](StringRef File) {
+      return tidy::configurationAsText(Context->getOptionsForFile(File));
+    };
+    StringSet<> Failed;
+    for (const RunResult::Failure &Each : Done.Failures)
+      Failed.insert(Each.Source);
+    for (const SourceProgram &Each : Programs) {
+      const bool IsKnown = !Each.IsCut && !Failed.contains(Each.Source);
+      const std::string Asked = Configuration(Each.Source);
+      add(comparablePath(Each.Source), IsKnown);
+      for (const std::string &Part : Each.Companions)
+        add(Part, IsKnown && Configuration(Part) == Asked);
+    }
+    leaveOut(Alone, Done);
+    addHeaders(Alone);
+  }
+
+  bool contains(StringRef File) const {
+    return Files.lookup(comparablePath(File));
+  }
+
+private:
+  void add(StringRef File, bool IsKnown) {
+    Files.try_emplace(File, true).first->second &= IsKnown;
+  }
+
+  /// Where the sources clash, or a function is too large in whole.
+  void leaveOut(const RunResult &Alone, const RunResult &Done) {
+    std::set<Place> Errors;
+    for (const tidy::ClangTidyError &Each : Alone.Findings)
+      if (Each.DiagLevel == tidy::ClangTidyError::Error)
+        Errors.insert(placeOf(Each));
+    for (const tidy::ClangTidyError &Each : Done.Findings)
+      if (Each.DiagLevel == tidy::ClangTidyError::Error &&
+          !Errors.count(placeOf(Each)))
+        add(comparablePath(Each.Message.FilePath), false);
+    for (const Shortfall &Each : Done.Shortfalls)
+      add(comparablePath(StringRef(Each.Place).rsplit(':').first), false);
+  }
+
+  void addHeaders(const RunResult &Alone) {
+    StringMap<bool> Headers;
+    for (const auto &[Source, Included] : Alone.UserFiles) {
+      const bool IsKnown = contains(Source);
+      for (const std::string &Each : Included)
+        if (const std::string Path = comparablePath(Each); !Files.count(Path))
+          Headers.try_emplace(Path, true).first->second &= IsKnown;
+    }
+    for (const auto &Each : Headers)
+      add(Each.first(), Each.second);
+  }
+
+  /// False where one of its programs is not known, or something in it.
+  StringMap<bool> Files;
+};
+
+/// A source alone does not know who runs it, and how: what costs something
+/// there may have a guard around it in another file, or never run.
+size_t dropRefuted(RunResult &Whole, const RunResult &Done,
+                   const KnownCode &Known) {
+  // Also what a filter has left out of the findings, and what a note of one
+  // says: of one cause there is one.
+  std::set<Place> Shown;
+  for (const Evidence &Each : Done.Evidences) {
+    Shown.insert({Each.FilePath, Each.FileOffset, Each.Check});
+    for (const NoteEvidence &Note : Each.Notes)
+      Shown.insert({Note.FilePath, Note.FileOffset, Each.Check});
+  }
+  std::set<Place> Refuted;
+  llvm::erase_if(Whole.Findings, [&](const tidy::ClangTidyError &Each) {
+    const CheckInfo *Ours = findCheck(Each.DiagnosticName);
+    const bool IsRefuted = Ours && Ours->Level > 0 &&
+                           Known.contains(Each.Message.FilePath) &&
+                           !Shown.count(placeOf(Each));
+    if (IsRefuted)
+      Refuted.insert(placeOf(Each));
+    return IsRefuted;
+  });
+  llvm::erase_if(Whole.Evidences, [&](const Evidence &Each) {
+    return Refuted.count({Each.FilePath, Each.FileOffset, Each.Check}) != 0;
+  });
+  return Refuted.size();
+}
+
 } // namespace
 
 void addPrograms(RunResult &Whole, const ContextMaker &MakeContext,
@@ -61,13 +156,25 @@ void addPrograms(RunResult &Whole, const ContextMaker &MakeContext,
     note() << "'" << Source
            << "' could not be analysed with its other sources: " << Reason
            << '\n';
-  Whole.UserFiles.insert(Done.UserFiles.begin(), Done.UserFiles.end());
+  for (const auto &[Source, Files] : Done.UserFiles)
+    llvm::append_range(Whole.UserFiles[Source], Files);
   Whole.Signal = Done.Signal;
+  // Not all were looked at: what is known by now is no proof of what is not.
+  if (Done.Signal) {
+    addNew(Whole, Done);
+    return;
+  }
+  const size_t Refuted =
+      dropRefuted(Whole, Done, KnownCode(MakeContext, Programs, Whole, Done));
   const size_t Before = Whole.Findings.size();
   addNew(Whole, Done);
-  note() << counted(Programs.size() - Done.NumWithoutLibTorch, "program")
-         << " analysed in whole: "
-         << counted(Whole.Findings.size() - Before, "more finding") << '\n';
+  raw_ostream &Told =
+      note() << counted(Programs.size() - Done.NumWithoutLibTorch, "program")
+             << " analysed in whole: "
+             << counted(Whole.Findings.size() - Before, "more finding");
+  if (Refuted)
+    Told << ", " << Refuted << " fewer";
+  Told << '\n';
 }
 
 } // namespace torchtidy::tool

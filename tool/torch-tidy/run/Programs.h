@@ -9,8 +9,10 @@ namespace torchtidy::tool {
 
 /// Analyses each program in whole and adds what is found only so, where the
 /// sources themselves (Whole) have shown nothing of the check at that place.
-/// Compile errors are none of a program: its sources may clash. Says on
-/// standard error what was analysed.
+/// What these have shown above level 0 goes, where their programs are known in
+/// whole and none of them shows it: its cost is nobody's. Compile errors are
+/// none of a program: its sources may clash. Says on standard error what was
+/// analysed.
 void addPrograms(RunResult &Whole, const ContextMaker &MakeContext,
                  const clang::tooling::CompilationDatabase &Database,
                  llvm::ArrayRef<SourceProgram> Programs,

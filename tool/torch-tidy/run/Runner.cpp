@@ -184,7 +184,7 @@ RunResult runChecks(const ContextMaker &MakeContext,
     llvm::move(Result.Findings, std::back_inserter(Whole.Findings));
     llvm::move(Result.Evidences, std::back_inserter(Whole.Evidences));
     llvm::move(Result.Nolints, std::back_inserter(Whole.Nolints));
-    Whole.UserFiles.insert(Result.UserFiles.begin(), Result.UserFiles.end());
+    llvm::append_range(Whole.UserFiles[Sources[Job]], Result.UserFiles);
     addShortfalls(Whole, std::move(Result.Shortfalls));
     for (HiddenCode &Each : Result.Hidden)
       if (llvm::none_of(Whole.Hidden, [&](const HiddenCode &Known) {

@@ -30,8 +30,8 @@ struct RunResult {
   std::vector<NolintName> Nolints;
   /// Each function once.
   std::vector<Shortfall> Shortfalls;
-  /// Of all sources.
-  std::set<std::string> UserFiles;
+  /// Of each source what FileResult::UserFiles says.
+  std::map<std::string, std::vector<std::string>> UserFiles;
   /// Each part once.
   std::vector<HiddenCode> Hidden;
   /// Macros that were defined to parse more, and in how many files.

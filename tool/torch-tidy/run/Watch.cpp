@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -123,13 +124,17 @@ std::set<std::string> runOnce(ArrayRef<std::string> Command) {
 
 bool isWatched() { return std::getenv(Variable) != nullptr; }
 
-void tellWatched(const std::set<std::string> &Files) {
+void tellWatched(
+    const std::map<std::string, std::vector<std::string>> &FilesBySource) {
   int Told = -1;
   if (!isWatched() || StringRef(std::getenv(Variable)).getAsInteger(10, Told) ||
       Told < 0)
     return;
   raw_fd_ostream OS(Told, /*shouldClose=*/false);
-  for (const std::string &File : Files)
+  std::set<std::string> All;
+  for (const auto &[Source, Files] : FilesBySource)
+    All.insert(Files.begin(), Files.end());
+  for (const std::string &File : All)
     OS << File << '\0';
   // Where that fails, less is watched.
   OS.flush();

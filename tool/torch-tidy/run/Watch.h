@@ -4,8 +4,9 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
-#include <set>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace torchtidy::tool {
 
@@ -22,7 +23,8 @@ int watch(llvm::ArrayRef<std::string> Command,
 bool isWatched();
 
 /// In such a run: what the analysed sources consist of, wherever it lies.
-void tellWatched(const std::set<std::string> &Files);
+void tellWatched(
+    const std::map<std::string, std::vector<std::string>> &FilesBySource);
 
 } // namespace torchtidy::tool
 
