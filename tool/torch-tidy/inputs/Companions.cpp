@@ -123,7 +123,32 @@ private:
           }))
         Result.push_back(Each);
     }
+    // A header that includes all others stands before their sources.
+    if (Result.empty())
+      llvm::copy_if(Same->second, std::back_inserter(Result),
+                    [&](const std::string &Each) {
+                      return reaches(Each, Header, foldersOf(Each));
+                    });
     return Result;
+  }
+
+  /// Through what it includes.
+  bool reaches(const std::string &Source, StringRef Header,
+               const SearchPath &Folders) {
+    StringSet<> Met;
+    std::vector<std::string> Left{Source};
+    while (!Left.empty()) {
+      const std::string From = std::move(Left.back());
+      Left.pop_back();
+      for (const Include &Each : includesOf(From)) {
+        const std::string &Path = resolve(Each, From, Folders);
+        if (Path == Header)
+          return true;
+        if (!Path.empty() && Met.insert(Path).second)
+          Left.push_back(Path);
+      }
+    }
+    return false;
   }
 
   /// Empty for what is of the system or of LibTorch, or not there. Asked once

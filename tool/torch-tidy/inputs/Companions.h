@@ -30,8 +30,9 @@ constexpr size_t MaxCompanions = 64;
 
 /// The programs among Sources: those with companions that are none themselves
 /// of another one. Known: where companions are looked for. A source defines
-/// what a header declares if it has the header's name and includes it. Tests
-/// are no part of a program, and begin none.
+/// what a header declares if it has the header's name and includes it, or,
+/// where none does so itself, another header that does. Tests are no part of a
+/// program, and begin none.
 std::vector<SourceProgram>
 findPrograms(llvm::ArrayRef<std::string> Sources,
              llvm::ArrayRef<std::string> Known,
