@@ -119,9 +119,8 @@ static bool isTakenBack(const Code &User, FlagTest First) {
           if (const auto *Cast = dyn_cast<ImplicitCastExpr>(S);
               Cast && Cast->getCastKind() == CK_LValueToRValue)
             Known.insert(Cast->getSubExpr()->IgnoreParens());
-          const auto *E = dyn_cast<Expr>(S);
-          return E && isa<DeclRefExpr, MemberExpr>(E) &&
-                 flagAt(E) == First.Flag && !Known.count(E);
+          return isa<DeclRefExpr, MemberExpr>(S) && !Known.count(S) &&
+                 flagAt(cast<Expr>(S)) == First.Flag;
         },
         ast::Lambdas::Enter);
   });
