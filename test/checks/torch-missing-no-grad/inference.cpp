@@ -48,6 +48,8 @@ static void serve(torch::jit::Module model, int requests) {
   worker.join();
 }
 
+int64_t predicted(Tensor x);
+
 int main(int argc, char **argv) {
   torch::jit::script::Module scripted = torch::jit::load(argv[1]);
   scripted.eval();
@@ -61,6 +63,8 @@ int main(int argc, char **argv) {
   for (int i = 2; i < argc; ++i)
     std::cout << score(argv[i], torch::rand({1, 8})) << '\n';
   serve(torch::jit::load(argv[1]), 100);
+  for (int i = 2; i < argc; ++i)
+    std::cout << predicted(torch::rand({1, 8})) << '\n';
 }
 
 // A class that makes its network and predicts with it: the model is built there.
@@ -75,3 +79,4 @@ public:
 private:
   Linear net;
 };
+int64_t predicted(Tensor x) { return Classifier().predict(x); }

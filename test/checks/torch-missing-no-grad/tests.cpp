@@ -93,6 +93,8 @@ int main(int argc, char *argv[]) {
   torch::load(net, argv[1]);
   net->eval();
   std::cout << classify(net, torch::ones({5000, 8})) << '\n';
+  Trial trial;
+  std::cout << trial.run(torch::ones({5000, 8})) << '\n';
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
