@@ -1,56 +1,15 @@
 #include "flow/Unreached.h"
+#include "flow/Words.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"
-#include "clang/Lex/Lexer.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Path.h"
+#include <map>
 
 using namespace clang;
 
 namespace torchtidy::flow {
-
-/// The identifiers of the user's files, and where they stand: also in code that
-/// no instantiation, no configuration and no error leaves in the AST.
-class Unreached::Words {
-public:
-  explicit Words(const UserFunctions &Functions, const ASTContext &Context)
-      : SM(Context.getSourceManager()) {
-    for (unsigned I = 0; I < SM.local_sloc_entry_size(); ++I) {
-      const SrcMgr::SLocEntry &Entry = SM.getLocalSLocEntry(I);
-      const auto Start = SourceLocation::getFromRawEncoding(Entry.getOffset());
-      if (Entry.isFile() && Functions.isUserCode(Start))
-        add(SM.getFileID(Start), Context.getLangOpts());
-    }
-  }
-
-  /// Each place of the name is one that IsOwn knows.
-  bool areAll(StringRef Name,
-              llvm::function_ref<bool(SourceLocation Place)> IsOwn) const {
-    const auto Found = Places.find(Name);
-    return Found == Places.end() || llvm::all_of(Found->second, IsOwn);
-  }
-
-private:
-  void add(FileID File, const LangOptions &Language) {
-    const std::optional<llvm::MemoryBufferRef> Text = SM.getBufferOrNone(File);
-    if (!Text)
-      return;
-    Lexer Reader(SM.getLocForStartOfFile(File), Language,
-                 Text->getBufferStart(), Text->getBufferStart(),
-                 Text->getBufferEnd());
-    Token Next;
-    while (!Reader.LexFromRawLexer(Next))
-      if (Next.is(tok::raw_identifier))
-        Places[Next.getRawIdentifier()].push_back(Next.getLocation());
-  }
-
-  const SourceManager &SM;
-  llvm::StringMap<llvm::SmallVector<SourceLocation, 2>> Places;
-};
-
-//===-- What is looked at -------------------------------------------------===//
 
 static const SourceManager &sourcesOf(const Decl *D) {
   return D->getASTContext().getSourceManager();
@@ -75,21 +34,186 @@ static bool isInCompanion(const Decl *D) {
   return Ending.starts_with(".c") || Ending == ".C";
 }
 
+/// Something else than its name in a line of the program may run it.
+static bool mayRunUnnamed(const FunctionDecl *F) {
+  const auto *Method = dyn_cast<CXXMethodDecl>(F);
+  return F->isMain() || !F->getIdentifier() ||
+         (Method && Method->isVirtual()) ||
+         isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(F) ||
+         F->isOverloadedOperator() || F->isTemplateInstantiation() ||
+         F->getDescribedFunctionTemplate() || F->isDependentContext() ||
+         F->isExternC() || F->hasAttr<UsedAttr>() ||
+         F->hasAttr<ConstructorAttr>() || F->hasAttr<DestructorAttr>() ||
+         F->hasAttr<VisibilityAttr>();
+}
+
+/// Of a template, or of what is local to a function, much is made unseen.
+static bool mayBeMadeUnnamed(const CXXRecordDecl *Class) {
+  return Class->isLambda() || !Class->getIdentifier() ||
+         Class->isDependentContext() || !Class->hasDefinition() ||
+         isa<ClassTemplateSpecializationDecl>(Class);
+}
+
+namespace {
+
+/// Pieces of the user's files.
+class Ranges {
+public:
+  explicit Ranges(const SourceManager &SM) : SM(SM) {}
+
+  /// What declares F, and its body.
+  void add(const FunctionDecl *F) {
+    for (const FunctionDecl *Each : F->redecls())
+      add(Each->getBeginLoc(), Each->getEndLoc());
+  }
+
+  /// The class, and what defines its members elsewhere; not what a static
+  /// member begins with, which may hand out the class when a program starts.
+  void add(const CXXRecordDecl *Class) {
+    for (const auto *Each : Class->redecls())
+      add(Each->getBeginLoc(), Each->getEndLoc());
+    for (const Decl *Member : Class->decls())
+      for (const Decl *Each : Member->redecls())
+        if (Each->isOutOfLine())
+          add(Each->getBeginLoc(),
+              isa<VarDecl>(Each) ? Each->getLocation() : Each->getEndLoc());
+  }
+
+  bool containAll(llvm::ArrayRef<SourceLocation> Places) const {
+    return llvm::all_of(Places, [&](SourceLocation Place) {
+      const unsigned At = Place.getRawEncoding();
+      const auto Next = Ends.upper_bound(At);
+      return Next != Ends.begin() && At <= std::prev(Next)->second;
+    });
+  }
+
+private:
+  void add(SourceLocation Begin, SourceLocation End) {
+    Begin = SM.getExpansionLoc(Begin);
+    End = SM.getExpansionLoc(End);
+    if (Begin.isValid() && End.isValid() &&
+        SM.getFileID(Begin) == SM.getFileID(End))
+      add(Begin.getRawEncoding(), End.getRawEncoding());
+  }
+
+  void add(unsigned Begin, unsigned End) {
+    auto At = Ends.upper_bound(Begin);
+    if (At != Ends.begin() && std::prev(At)->second >= Begin) {
+      --At;
+      Begin = At->first;
+    }
+    while (At != Ends.end() && At->first <= End) {
+      End = std::max(End, At->second);
+      At = Ends.erase(At);
+    }
+    Ends[Begin] = End;
+  }
+
+  const SourceManager &SM;
+  /// By where they begin; none meets another.
+  std::map<unsigned, unsigned> Ends;
+};
+
+template <class T> bool isMentioned(const T *D) {
+  return llvm::any_of(D->redecls(), [](const auto *Each) {
+    return Each->isReferenced() || Each->isUsed(/*CheckUsedAttr=*/false);
+  });
+}
+
+} // namespace
+
+//===-- What no word names ------------------------------------------------===//
+
+/// Begins with all that could be, and takes out what a word names that stands
+/// in none of them, until nothing changes: so two functions that only call
+/// each other stay.
+class Unreached::Search {
+public:
+  explicit Search(const Unreached &Of)
+      : Of(Of), Context(Of.Functions.all().front()->getASTContext()),
+        All(Of.Functions, Context) {}
+
+  Names run() {
+    llvm::DenseSet<const CXXRecordDecl *> Seen;
+    for (const FunctionDecl *F : Of.Functions.all()) {
+      if (mayBeUnnamed(F))
+        Result.Functions.insert(F->getCanonicalDecl());
+      const auto *Method = dyn_cast<CXXMethodDecl>(F);
+      if (!Method)
+        continue;
+      const CXXRecordDecl *Class = Method->getParent()->getCanonicalDecl();
+      if (Seen.insert(Class).second && mayBeUnnamed(Class))
+        Result.Classes.insert(Class);
+    }
+    while (takeOut())
+      ;
+    return std::move(Result);
+  }
+
+private:
+  const SourceManager &sources() const { return Context.getSourceManager(); }
+
+  bool mayBeUnnamed(const FunctionDecl *F) const {
+    if (mayRunUnnamed(F) || Of.Library.Calls(F) || !Of.isOfProgram(F))
+      return false;
+    // What mentions it without a word (a library's template, a macro that
+    // makes names) is not known.
+    return !isMentioned(F) ||
+           llvm::any_of(All.places(F->getName()), [&](SourceLocation Place) {
+             return llvm::none_of(F->redecls(), [&](const FunctionDecl *Each) {
+               return Each->getLocation() == Place;
+             });
+           });
+  }
+
+  bool mayBeUnnamed(const CXXRecordDecl *Class) const {
+    if (mayBeMadeUnnamed(Class) || !Of.isOfProgram(Class))
+      return false;
+    Ranges Own(sources());
+    Own.add(Class);
+    return llvm::none_of(Class->ctors(), isMentioned<CXXConstructorDecl>) ||
+           !holdAll(Own, Class);
+  }
+
+  /// Each word that could make an object of Class.
+  bool holdAll(const Ranges &Where, const CXXRecordDecl *Class) const {
+    return Where.containAll(All.places(Class->getName())) &&
+           Where.containAll(All.places(Of.Library.Stem(Class)));
+  }
+
+  bool takeOut() {
+    Ranges Where(sources());
+    for (const FunctionDecl *F : Result.Functions)
+      Where.add(F);
+    for (const CXXRecordDecl *Class : Result.Classes)
+      Where.add(Class);
+    llvm::SmallVector<const FunctionDecl *> Run;
+    for (const FunctionDecl *F : Result.Functions)
+      if (!Where.containAll(All.places(F->getName())))
+        Run.push_back(F);
+    llvm::SmallVector<const CXXRecordDecl *> Made;
+    for (const CXXRecordDecl *Class : Result.Classes)
+      if (!holdAll(Where, Class))
+        Made.push_back(Class);
+    for (const FunctionDecl *F : Run)
+      Result.Functions.erase(F);
+    for (const CXXRecordDecl *Class : Made)
+      Result.Classes.erase(Class);
+    return !Run.empty() || !Made.empty();
+  }
+
+  const Unreached &Of;
+  const ASTContext &Context;
+  Words All;
+  Names Result;
+};
+
 Unreached::Unreached(const UserFunctions &Functions, LibraryNames Library)
     : Functions(Functions), Library(Library) {
   for (const FunctionDecl *F : Functions.all()) {
     IsProgram |= F->isMain() && isInMainFile(F);
     IsWhole |= isInCompanion(F);
   }
-}
-
-Unreached::~Unreached() = default;
-
-const Unreached::Words &Unreached::words() const {
-  if (!All)
-    All = std::make_unique<Words>(Functions,
-                                  Functions.all().front()->getASTContext());
-  return *All;
 }
 
 bool Unreached::isOfProgram(const Decl *D) const {
@@ -102,71 +226,12 @@ bool Unreached::isOfProgram(const Decl *D) const {
 bool Unreached::contains(const FunctionDecl *F) const {
   if (!IsProgram || F->isMain())
     return false;
-  if (isNeverNamed(F))
-    return true;
+  if (!Found)
+    Found = Search(*this).run();
   const auto *Method = dyn_cast<CXXMethodDecl>(F);
-  return Method && isNeverMade(Method->getParent());
-}
-
-//===-- Functions ---------------------------------------------------------===//
-
-/// Something else than its name in a line of the program may run it.
-static bool mayRunUnnamed(const FunctionDecl *F) {
-  const auto *Method = dyn_cast<CXXMethodDecl>(F);
-  return (Method && Method->isVirtual()) ||
-         isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(F) ||
-         F->isOverloadedOperator() || F->isTemplateInstantiation() ||
-         F->getDescribedFunctionTemplate() || F->isDependentContext() ||
-         F->isExternC() || F->hasAttr<UsedAttr>() ||
-         F->hasAttr<ConstructorAttr>() || F->hasAttr<DestructorAttr>() ||
-         F->hasAttr<VisibilityAttr>();
-}
-
-bool Unreached::isNeverNamed(const FunctionDecl *F) const {
-  if (mayRunUnnamed(F) || !F->getIdentifier() || Library.Calls(F) ||
-      !isOfProgram(F) || llvm::any_of(F->redecls(), [](const auto *Each) {
-        return Each->isReferenced() || Each->isUsed(/*CheckUsedAttr=*/false);
-      }))
-    return false;
-  return words().areAll(F->getName(), [&](SourceLocation Place) {
-    return llvm::any_of(F->redecls(), [&](const FunctionDecl *Each) {
-      return Each->getLocation() == Place;
-    });
-  });
-}
-
-//===-- Classes -----------------------------------------------------------===//
-
-static bool isWithin(SourceLocation Place, SourceRange Range,
-                     const SourceManager &SM) {
-  return Range.isValid() &&
-         SM.isPointWithin(Place, SM.getExpansionLoc(Range.getBegin()),
-                          SM.getExpansionLoc(Range.getEnd()));
-}
-
-bool Unreached::isNeverMade(const CXXRecordDecl *Class) const {
-  // Of a template, or of what is local to a function, much is made unseen.
-  if (Class->isLambda() || !Class->getIdentifier() ||
-      Class->isDependentContext() || !Class->hasDefinition() ||
-      isa<ClassTemplateSpecializationDecl>(Class) || !isOfProgram(Class) ||
-      llvm::any_of(Class->ctors(), [](const CXXConstructorDecl *Each) {
-        return Each->isReferenced() || Each->isUsed(/*CheckUsedAttr=*/false);
-      }))
-    return false;
-  const SourceManager &SM = sourcesOf(Class);
-  const auto IsOwn = [&](SourceLocation Place) {
-    for (const auto *Each : Class->redecls())
-      if (isWithin(Place, Each->getSourceRange(), SM))
-        return true;
-    // Outside of the class: int Net::count, void Net::train() { .. }.
-    for (const Decl *Member : Class->decls())
-      for (const Decl *Each : Member->redecls())
-        if (Each->isOutOfLine() && isWithin(Place, Each->getSourceRange(), SM))
-          return true;
-    return false;
-  };
-  return words().areAll(Class->getName(), IsOwn) &&
-         words().areAll(Library.Stem(Class), IsOwn);
+  return Found->Functions.count(F->getCanonicalDecl()) ||
+         (Method &&
+          Found->Classes.count(Method->getParent()->getCanonicalDecl()));
 }
 
 } // namespace torchtidy::flow

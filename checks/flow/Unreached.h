@@ -3,16 +3,17 @@
 #define TORCHTIDY_FLOW_UNREACHED_H
 
 #include "flow/Functions.h"
-#include <memory>
+#include "llvm/ADT/DenseSet.h"
+#include <optional>
 
 namespace torchtidy::flow {
 
 /// What no line of a program runs. A translation unit is a program if its main
 /// file has main(); it is known as a whole where other sources are included
 /// from the command line (-include net.cpp), or as far as the main file goes.
-/// Nothing is said of what somebody may run without naming it: virtual
-/// methods, operators, templates, `extern "C"`, attributes that keep a
-/// function.
+/// What stands only in such code itself is such code. Nothing is said of what
+/// somebody may run without naming it: virtual methods, operators, templates,
+/// `extern "C"`, attributes that keep a function.
 class Unreached {
 public:
   /// What a library does with the names of a program.
@@ -24,27 +25,27 @@ public:
   };
 
   Unreached(const UserFunctions &Functions, LibraryNames Library);
-  ~Unreached();
 
   /// Whether F is a function that no line names (often its only call is
-  /// commented out), or a method of a class of which no line makes an object:
-  /// its name stands in the class itself only.
+  /// commented out), or a method of a class of which no line makes an object,
+  /// but for lines that nobody runs.
   bool contains(const clang::FunctionDecl *F) const;
 
 private:
-  class Words;
+  class Search;
+  struct Names {
+    llvm::DenseSet<const clang::FunctionDecl *> Functions;
+    llvm::DenseSet<const clang::CXXRecordDecl *> Classes;
+  };
 
   bool isOfProgram(const clang::Decl *D) const;
-  bool isNeverNamed(const clang::FunctionDecl *F) const;
-  bool isNeverMade(const clang::CXXRecordDecl *Class) const;
-  const Words &words() const;
 
   const UserFunctions &Functions;
   LibraryNames Library;
   bool IsProgram = false;
   /// Other sources are known.
   bool IsWhole = false;
-  mutable std::unique_ptr<Words> All;
+  mutable std::optional<Names> Found;
 };
 
 } // namespace torchtidy::flow

@@ -62,7 +62,45 @@ TEST(Unreached, WhateverNamesItMayRunIt) {
     int main() { called(); hands(given); declaredFirst(); takes(); }
     void declaredFirst() {}
   )cpp"),
-            (Names{"dead"}));
+            (Names{"ofAnother", "dead"}));
+}
+
+TEST(Unreached, WhatOnlyUnreachedCodeNames) {
+  EXPECT_EQ(unreachedOf(R"cpp(
+    struct Board { void score() {} void apply() {} };
+    struct Tree { virtual void grow() { leaf(); } void leaf() {} };
+    struct Deep : Tree { void grow() override { wide(); } void wide() {} };
+    void shared(Board &b) { b.apply(); }
+    int even(int n);
+    int odd(int n) { return n ? even(n - 1) : 0; }
+    int even(int n) { return n ? odd(n - 1) : 1; }
+    int turns(int n) { return n ? turns(n - 1) : 0; }
+    void evaluate(Board &b) { b.score(); shared(b); Tree().grow(); }
+    void benchmark() { Board b; evaluate(b); Deep().grow(); }
+    int main() { Board b; shared(b); return turns(3); }
+  )cpp"),
+            (Names{"Board::score", "Tree::grow", "Tree::leaf", "Deep::grow",
+                   "Deep::wide", "odd", "even", "evaluate", "benchmark"}));
+}
+
+TEST(Unreached, WhatStartsWithTheProgramRuns) {
+  EXPECT_EQ(unreachedOf(R"cpp(
+    struct Agent { virtual ~Agent() {} virtual void act() {} };
+    bool add(Agent *(*make)());
+    struct Greedy : Agent {
+      void act() override { choose(); }
+      void choose() {}
+      static Agent *make() { return new Greedy; }
+      static bool known;
+    };
+    bool Greedy::known = add(&Greedy::make);
+    void helper() {}
+    static auto Late = [] { helper(); };
+    void inTemplate(int) {}
+    template <class T> void generic(T t) { inTemplate(t); }
+    int main() { generic(1); }
+  )cpp"),
+            (Names{}));
 }
 
 TEST(Unreached, WhatOthersRunWithoutNamingIt) {

@@ -60,7 +60,9 @@ public:
         add(Part, IsKnown && Configuration(Part) == Asked);
     }
     leaveOut(Alone, Done);
-    addHeaders(Alone);
+    // What a source includes that could not be analysed is not known.
+    if (Alone.Failures.empty())
+      addHeaders(Alone);
   }
 
   bool contains(StringRef File) const {
@@ -156,18 +158,19 @@ void addPrograms(RunResult &Whole, const ContextMaker &MakeContext,
     note() << "'" << Source
            << "' could not be analysed with its other sources: " << Reason
            << '\n';
+  Whole.Signal = Done.Signal;
+  // After a signal not all were looked at: what is known by now is no proof of
+  // what is not.
+  const size_t Refuted =
+      Done.Signal ? 0
+                  : dropRefuted(Whole, Done,
+                                KnownCode(MakeContext, Programs, Whole, Done));
   for (const auto &[Source, Files] : Done.UserFiles)
     llvm::append_range(Whole.UserFiles[Source], Files);
-  Whole.Signal = Done.Signal;
-  // Not all were looked at: what is known by now is no proof of what is not.
-  if (Done.Signal) {
-    addNew(Whole, Done);
-    return;
-  }
-  const size_t Refuted =
-      dropRefuted(Whole, Done, KnownCode(MakeContext, Programs, Whole, Done));
   const size_t Before = Whole.Findings.size();
   addNew(Whole, Done);
+  if (Done.Signal)
+    return;
   raw_ostream &Told =
       note() << counted(Programs.size() - Done.NumWithoutLibTorch, "program")
              << " analysed in whole: "
