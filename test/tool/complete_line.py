@@ -14,6 +14,8 @@ import sys
 import time
 
 PROMPT = "ready> "
+# Written so that what the terminal echoes is not taken for the prompt.
+SET_PROMPT = "PS1='rea''dy> '"
 
 
 def read(terminal: int, seconds: float, until: str = "") -> str:
@@ -35,10 +37,10 @@ def main() -> None:
         "bash": (["bash", "--norc", "--noprofile", "-i"],
                  f"bind 'set bell-style none'; bind 'set show-all-if-ambiguous on'; "
                  f"bind 'set enable-bracketed-paste off'; cd {folder}; source ./bash.sh; "
-                 f"PS1='{PROMPT}'\n"),
+                 f"{SET_PROMPT}\n"),
         "zsh": (["zsh", "-f"],
                 f"fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D; "
-                f"setopt no_beep; PS1='{PROMPT}'; unsetopt zle_bracketed_paste\n")}[name]
+                f"setopt no_beep; {SET_PROMPT}; unsetopt zle_bracketed_paste\n")}[name]
     ours, theirs = pty.openpty()
     shell = subprocess.Popen(
         command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
@@ -47,7 +49,7 @@ def main() -> None:
     os.close(theirs)
     read(ours, 1)
     os.write(ours, setup.encode())
-    read(ours, 2, "\n" + PROMPT)
+    read(ours, 2, PROMPT)
     read(ours, 1)
     for line in lines:
         os.write(ours, line.encode())

@@ -211,6 +211,12 @@ complete -o default -F _torch_tidy torch-tidy
 void writeZsh(raw_ostream &OS) {
   OS << "#compdef torch-tidy\n"
         "# Completes torch-tidy in zsh. Written by torch-tidy itself.\n"
+        "# Names behind what the list of the option has before its last one.\n"
+        "_torch_tidy_list() {\n"
+        "  compset -P '*,'\n"
+        "  compset -P '[-]'\n"
+        "  compadd -q -S , -- $@\n"
+        "}\n"
         "_arguments \\\n";
   for (const OptionText &Each : allOptions()) {
     std::string Brief;
@@ -227,7 +233,9 @@ void writeZsh(raw_ostream &OS) {
       std::string Shown = Each.Value;
       std::replace(Shown.begin(), Shown.end(), ':', ' ');
       Spec += ":" + Shown + ":";
-      if (!Each.Values.empty())
+      if (Each.isList())
+        Spec += "{_torch_tidy_list " + join(Each.Values, " ") + "}";
+      else if (!Each.Values.empty())
         Spec += "(" + join(Each.Values, " ") + ")";
       else if (Each.takesPath())
         Spec += "_files";
@@ -238,11 +246,21 @@ void writeZsh(raw_ostream &OS) {
 }
 
 void writeFish(raw_ostream &OS) {
-  OS << "# Completes torch-tidy in fish. Written by torch-tidy itself.\n";
+  OS << R"(# Completes torch-tidy in fish. Written by torch-tidy itself.
+# Names behind what the list of the option has before its last one.
+function __torch_tidy_list
+  set -l head (commandline -ct | string replace -r -- '^--?[a-z-]+=' '' |
+    string match -r -- '^(?:.*,)?-?')
+  printf '%s\n' $head$argv
+end
+)";
   for (const OptionText &Each : allOptions()) {
     OS << "complete -c torch-tidy " << (Each.Name.size() == 1 ? "-s " : "-l ")
        << Each.Name << " -d " << quoted(Each.brief());
-    if (!Each.Values.empty())
+    if (Each.isList())
+      OS << " -x -a "
+         << quoted("(__torch_tidy_list " + join(Each.Values, " ") + ")");
+    else if (!Each.Values.empty())
       OS << " -x -a " << quoted(join(Each.Values, " "));
     else if (!Each.Value.empty())
       OS << (Each.takesPath() ? " -r" : " -x");
