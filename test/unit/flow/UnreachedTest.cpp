@@ -79,8 +79,9 @@ TEST(Unreached, WhatOnlyUnreachedCodeNames) {
     void benchmark() { Board b; evaluate(b); Deep().grow(); }
     int main() { Board b; shared(b); return turns(3); }
   )cpp"),
-            (Names{"Board::score", "Tree::grow", "Tree::leaf", "Deep::grow",
-                   "Deep::wide", "odd", "even", "evaluate", "benchmark"}));
+            (Names{"Board::score", "Tree::grow", "Tree::leaf", "Tree::Tree",
+                   "Deep::grow", "Deep::wide", "Deep::Deep", "odd", "even",
+                   "evaluate", "benchmark"}));
 }
 
 TEST(Unreached, WhatStartsWithTheProgramRuns) {
