@@ -18,49 +18,53 @@ const char Declarations[] = R"cpp(
   extern bool on; extern torch::Device device; extern at::ScalarType type;
 )cpp";
 
-void expect(AutocastCall Answer, const Names &Expressions) {
+/// All of a table in one source: its header is in no precompiled one.
+template <class T>
+void expect(const std::vector<std::pair<const char *, T>> &Answers,
+            T (*Ask)(const clang::CallExpr *Call)) {
+  Names Expressions;
+  for (const auto &Each : Answers)
+    Expressions.push_back(Each.first);
   const Calls All(Declarations, Expressions);
   ASSERT_TRUE(All.isRead());
-  for (const std::string &Text : Expressions)
-    EXPECT_EQ(torch::autocastCall(All.call(Text)), Answer) << Text;
-}
-
-void expect(std::optional<DeviceKind> Answer, const std::string &Text) {
-  const Calls All(Declarations, {Text});
-  ASSERT_TRUE(All.isRead());
-  EXPECT_EQ(torch::autocastDevice(All.call(Text)), Answer) << Text;
+  for (const auto &[Text, Answer] : Answers)
+    EXPECT_EQ(Ask(All.call(Text)), Answer) << Text;
 }
 
 } // namespace
 
 TEST(Autocast, Calls) {
-  expect(AutocastCall::Switch,
-         {"at::autocast::set_autocast_enabled(at::kCPU, true)",
-          "at::autocast::set_enabled(on)",
-          "at::autocast::set_cpu_enabled(false)"});
-  expect(AutocastCall::EmptyCache, {"at::autocast::clear_cache()"});
-  expect(AutocastCall::SwitchCache,
-         {"at::autocast::set_autocast_cache_enabled(on)"});
-  expect(AutocastCall::OtherType,
-         {"at::autocast::set_autocast_dtype(at::kCPU, at::kFloat)",
-          "at::autocast::set_autocast_cpu_dtype(type)"});
-  expect(AutocastCall::None,
-         {"at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16)",
-          "at::autocast::set_autocast_gpu_dtype(at::kHalf)",
-          "at::autocast::is_autocast_enabled(at::kCPU)",
-          "at::autocast::increment_nesting()",
-          "at::autocast::decrement_nesting()",
-          "mine::autocast::clear_cache()"});
+  expect<AutocastCall>(
+      {{"at::autocast::set_autocast_enabled(at::kCPU, true)",
+        AutocastCall::Switch},
+       {"at::autocast::set_enabled(on)", AutocastCall::Switch},
+       {"at::autocast::set_cpu_enabled(false)", AutocastCall::Switch},
+       {"at::autocast::clear_cache()", AutocastCall::EmptyCache},
+       {"at::autocast::set_autocast_cache_enabled(on)",
+        AutocastCall::SwitchCache},
+       {"at::autocast::set_autocast_dtype(at::kCPU, at::kFloat)",
+        AutocastCall::OtherType},
+       {"at::autocast::set_autocast_cpu_dtype(type)", AutocastCall::OtherType},
+       {"at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16)",
+        AutocastCall::None},
+       {"at::autocast::set_autocast_gpu_dtype(at::kHalf)", AutocastCall::None},
+       {"at::autocast::is_autocast_enabled(at::kCPU)", AutocastCall::None},
+       {"at::autocast::increment_nesting()", AutocastCall::None},
+       {"at::autocast::decrement_nesting()", AutocastCall::None},
+       {"mine::autocast::clear_cache()", AutocastCall::None}},
+      torch::autocastCall);
 }
 
 TEST(Autocast, Devices) {
-  expect(DeviceKind::CPU, "at::autocast::set_autocast_enabled(at::kCPU, on)");
-  expect(DeviceKind::CUDA, "at::autocast::set_autocast_enabled(at::kCUDA, on)");
-  expect(std::nullopt,
-         "at::autocast::set_autocast_enabled(device.type(), true)");
-  expect(DeviceKind::CUDA, "at::autocast::set_enabled(true)");
-  expect(DeviceKind::CPU, "at::autocast::set_cpu_enabled(true)");
-  expect(DeviceKind::Other, "at::autocast::set_xpu_enabled(true)");
+  expect<std::optional<DeviceKind>>(
+      {{"at::autocast::set_autocast_enabled(at::kCPU, on)", DeviceKind::CPU},
+       {"at::autocast::set_autocast_enabled(at::kCUDA, on)", DeviceKind::CUDA},
+       {"at::autocast::set_autocast_enabled(device.type(), true)",
+        std::nullopt},
+       {"at::autocast::set_enabled(true)", DeviceKind::CUDA},
+       {"at::autocast::set_cpu_enabled(true)", DeviceKind::CPU},
+       {"at::autocast::set_xpu_enabled(true)", DeviceKind::Other}},
+      torch::autocastDevice);
 }
 
 TEST(Autocast, KeptCasts) {
