@@ -162,6 +162,14 @@ Call classify(const FunctionDecl *Callee) {
         return {Api::ModuleForward};
       if (Kind == TypeKind::Optimizer && Name == "step")
         return {Api::OptimizerStep};
+      // Whose body is seen does what that says. (Not train(): many a module
+      // has a training loop of that name.)
+      if (Name == "zero_grad" && !Method->isDefined()) {
+        if (Kind == TypeKind::Module)
+          return {Api::ModuleZeroGrad};
+        if (Kind == TypeKind::Optimizer)
+          return {Api::OptimizerZeroGrad};
+      }
     }
     return {Api::Foreign};
   }

@@ -95,3 +95,40 @@ private:
 };
 
 void useSplit(Split &split, Tensor x, Tensor y) { split.run(x, y); }
+
+// A module's own zero_grad(), parameters() and optimizer, which lie in another file.
+struct Evolved {
+  virtual ~Evolved() = default;
+  virtual void zero_grad() {}
+};
+struct EvolvedNet : Evolved, torch::nn::Module {
+  Tensor forward(Tensor x);
+  void zero_grad() override;
+  std::vector<Tensor> parameters(bool recurse = true) const;
+};
+struct Annealed : torch::optim::SGD {
+  using SGD::SGD;
+  void zero_grad(bool quietly, int epoch);
+};
+
+struct EvolvedModel {
+  std::unique_ptr<EvolvedNet> net;
+
+  void train(Tensor x, Tensor y) {
+    torch::optim::SGD opt(net->parameters(), 0.1);
+    for (int i = 0; i < 10; ++i) {
+      net->zero_grad();
+      torch::mse_loss(net->forward(x), y).backward();
+      opt.step();
+    }
+  }
+};
+
+void anneals(Linear net, Tensor x, Tensor y) {
+  Annealed opt(net->parameters(), 0.1);
+  for (int i = 0; i < 10; ++i) {
+    opt.zero_grad(true, i);
+    torch::mse_loss(net->forward(x), y).backward();
+    opt.step();
+  }
+}
