@@ -4,7 +4,7 @@
 // place that makes those is in a function that nobody calls.
 #include <torch/torch.h>
 
-static double sum(const torch::Tensor &values) {
+static double added(const torch::Tensor &values) {
   double total = 0;
   for (int64_t i = 0; i < values.size(0); ++i)
     total += values[i].item<double>();
@@ -22,7 +22,7 @@ static double highest(const torch::Tensor &values) {
 
 struct Sampler {
   virtual ~Sampler() = default;
-  virtual double weigh(const torch::Tensor &values) const { return sum(values); }
+  virtual double weigh(const torch::Tensor &values) const { return added(values); }
 };
 
 struct Peaked : Sampler {
