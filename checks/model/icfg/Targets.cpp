@@ -39,6 +39,12 @@ void Resolver::resolveMethod(const CXXMethodDecl *Method, const Target &Call,
   llvm::SmallVector<const CXXMethodDecl *, 2> Methods = {Method};
   if (IsVirtual && Method->isVirtual())
     Methods = methodsRunBy(User.calls().overriders(), F, Method, Call.Object);
+  // Of a class that nobody makes there is no object.
+  Methods.erase(std::remove_if(Methods.begin() + 1, Methods.end(),
+                               [&](const CXXMethodDecl *Each) {
+                                 return User.unreached().contains(Each);
+                               }),
+                Methods.end());
   if (Methods.size() > MaxTargets)
     Methods = {Method};
   for (const CXXMethodDecl *Each : Methods)
