@@ -169,6 +169,22 @@ private:
     return !SeesForward;
   }
 
+  /// Where nothing tells what is trained: a method of some module that is not
+  /// seen, or that Clang could not make sense of, may be its zero_grad().
+  bool isUnseenMethod(const EscapeEvent &Escape) const {
+    if (!isa_and_nonnull<CXXMemberCallExpr, RecoveryExpr>(Escape.Site))
+      return false;
+    const auto IsModule = [&](PlaceId P) {
+      const QualType Type = Entry.places().knownType(P);
+      return !Type.isNull() && torch::moduleClass(Type);
+    };
+    return llvm::any_of(Escape.Places, IsModule) &&
+           llvm::none_of(Entry.events<ForwardEvent>(),
+                         [&](const ForwardEvent &Forward) {
+                           return Forward.Site == Escape.Site;
+                         });
+  }
+
   void collectBarriers() {
     for (const ZeroGradEvent &ZeroGrad : Entry.events<ZeroGradEvent>())
       if (clears(ZeroGrad)) {
@@ -177,7 +193,8 @@ private:
         addDeliberateConditions(ZeroGrad);
       }
     for (const EscapeEvent &Escape : Entry.events<EscapeEvent>())
-      if (Entry.mayAlias(Escape.Places, Concerned))
+      if (Entry.mayAlias(Escape.Places, Concerned) ||
+          (Trained.empty() && isUnseenMethod(Escape)))
         Barriers.insert(Escape.Point);
     for (const CreateEvent &Create : Entry.events<CreateEvent>())
       if (createsAfresh(Create))

@@ -104,6 +104,7 @@ struct Evolved {
 struct EvolvedNet : Evolved, torch::nn::Module {
   Tensor forward(Tensor x);
   void zero_grad() override;
+  void begin(int step);
   std::vector<Tensor> parameters(bool recurse = true) const;
 };
 struct Annealed : torch::optim::SGD {
@@ -123,6 +124,16 @@ struct EvolvedModel {
     }
   }
 };
+
+// So may any other method, where nothing tells what the optimizer trains.
+void anyMethod(EvolvedNet &net, Tensor x, Tensor y) {
+  torch::optim::SGD opt(net.parameters(), 0.1);
+  for (int i = 0; i < 10; ++i) {
+    net.begin(i);
+    torch::mse_loss(net.forward(x), y).backward();
+    opt.step();
+  }
+}
 
 void anneals(Linear net, Tensor x, Tensor y) {
   Annealed opt(net->parameters(), 0.1);
