@@ -12,7 +12,7 @@
 #   %libtorch_root the folder above it, which holds torchgen/ where a wheel is used
 #   %source_root   the source tree
 #   %build_root    the build tree
-#   %python, %cmake
+#   %python, %cmake, %lit
 #   %locale        env with the variables of the locale that lit was started in: ccache counts them
 #   %quick_cxx     a compiler for many programs: Clang, where it is whole, takes a third of
 #                  GCC's time on LibTorch's headers
@@ -81,6 +81,7 @@ config.substitutions += [
                           if name in os.environ))),
     ("%python", command(site["python"])),
     ("%cmake", command(site["cmake"])),
+    ("%lit", command(site["lit"])),
     ("%quick_cxx", command(quick_cxx())),
 ]
 
