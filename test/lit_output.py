@@ -12,7 +12,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -22,8 +22,8 @@ OUTPUT = re.compile(r"\*{20} TEST '(.+)' FAILED \*{20}$")
 GOOD = ["PASS", "XFAIL", "FLAKYPASS"]
 # Not run here: what the machine lacks, and what a filter leaves out.
 APART = ["UNSUPPORTED", "EXCLUDED"]
-# For lit's own end, after what it has started has been ended.
-GRACE = 20
+# For lit's own end: with a time limit for each test it may wait for ever after the last one.
+GRACE = 60
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Outcome:
     outputs: dict[str, str] = field(default_factory=dict)
     # Of those that the run was to have: not ended when the time was over.
     left: list[str] = field(default_factory=list)
-    # lit's exit code; not 0 where it was ended.
+    # lit's exit code; 0 where it was ended from here.
     code: int = 0
 
 
@@ -98,32 +98,45 @@ def run(words: Sequence[object], environment: Mapping[str, str],
     process = subprocess.Popen([*map(str, words), *selection.words()], env=dict(environment),
                                text=True, errors="replace", stdout=subprocess.PIPE,
                                start_new_session=True)
-    timer = None
+    timers = []
+
+    def end_in(seconds: float) -> None:
+        timers.append(threading.Timer(max(1, seconds), end, [process]))
+        timers[-1].start()
+
     if ends is not None:
-        timer = threading.Timer(max(1, ends - time.monotonic()), end, [process])
-        timer.start()
+        end_in(ends - time.monotonic())
     assert process.stdout  # a pipe
     try:
-        read(process.stdout, outcome)
-        outcome.code = process.wait(GRACE)
+        read(process.stdout, outcome, lambda: end_in(GRACE))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
+        end(process)
+        code = process.wait()
+        outcome.code = 0 if code == -signal.SIGKILL else code
     except BaseException:
         end(process)
         raise
     finally:
-        if timer is not None:
+        for timer in timers:
             timer.cancel()
     outcome.left = [name for name in outcome.left if name not in outcome.codes]
     return outcome
 
 
-def read(lines: IO[str], outcome: Outcome) -> None:
-    """Reads what lit prints to its end."""
+def read(lines: IO[str], outcome: Outcome, at_last: Callable[[], None]) -> None:
+    """Reads what lit prints to its end. at_last: what to do when the last test has ended."""
     failing = None
+    awaited = set(outcome.left)
     for line in lines:
         print(line, end="", flush=True)
         line = line.rstrip("\n")
         if ended := ENDED.match(line):
             outcome.codes[ended[2]] = ended[1]
+            if ended[2] in awaited:
+                awaited.remove(ended[2])
+                if not awaited:
+                    at_last()
         elif begins := OUTPUT.match(line):
             failing = begins[1]
             outcome.outputs[failing] = ""

@@ -33,7 +33,10 @@ bool owns(QualType Type) {
 
 using Classes = llvm::SmallPtrSet<const CXXRecordDecl *, 8>;
 
-static bool leadsToTensor(QualType Type, Classes &Seen) {
+/// What a type is, where it is none that leads to others.
+using IsSought = bool (*)(TypeKind Kind);
+
+static bool leadsTo(QualType Type, IsSought Is, Classes &Seen) {
   if (Type.isNull() || Type->isDependentType())
     return false;
   Type = Type.getNonReferenceType();
@@ -44,30 +47,22 @@ static bool leadsToTensor(QualType Type, Classes &Seen) {
   const CXXRecordDecl *Class = classOf(Type);
   if (!Class || !Seen.insert(Class->getCanonicalDecl()).second)
     return false;
-  switch (kindOf(Class)) {
-  case TypeKind::Tensor:
-  case TypeKind::Optimizer:
-  case TypeKind::Module:
-  case TypeKind::ModuleHolder:
-  case TypeKind::ScriptModule:
-  case TypeKind::IValue:
+  const TypeKind Kind = kindOf(Class);
+  if (Is(Kind))
     return true;
-  case TypeKind::Callable:
+  if (Kind == TypeKind::Callable)
     return false;
-  default:
-    break;
-  }
+  const auto Leads = [&](QualType Of) { return leadsTo(Of, Is, Seen); };
   if (const auto *Made = dyn_cast<ClassTemplateSpecializationDecl>(Class);
       Made && (isStd(Class) || isLibTorch(Class)))
     return llvm::any_of(Made->getTemplateArgs().asArray(),
                         [&](const TemplateArgument &Each) {
                           return Each.getKind() == TemplateArgument::Type &&
-                                 leadsToTensor(Each.getAsType(), Seen);
+                                 Leads(Each.getAsType());
                         });
   Class = Class->getDefinition();
   if (!Class || isStd(Class) || isLibTorch(Class))
     return false;
-  const auto Leads = [&](QualType Of) { return leadsToTensor(Of, Seen); };
   return llvm::any_of(
              Class->fields(),
              [&](const FieldDecl *Field) { return Leads(Field->getType()); }) ||
@@ -76,9 +71,31 @@ static bool leadsToTensor(QualType Type, Classes &Seen) {
          });
 }
 
+static bool isTrained(TypeKind Kind) {
+  switch (Kind) {
+  case TypeKind::Optimizer:
+  case TypeKind::Module:
+  case TypeKind::ModuleHolder:
+  case TypeKind::ScriptModule:
+    return true;
+  default:
+    return false;
+  }
+}
+
+static bool isOrHasTensors(TypeKind Kind) {
+  return Kind == TypeKind::Tensor || Kind == TypeKind::IValue ||
+         isTrained(Kind);
+}
+
 bool leadsToTensor(QualType Type) {
   Classes Seen;
-  return leadsToTensor(Type, Seen);
+  return leadsTo(Type, isOrHasTensors, Seen);
+}
+
+bool leadsToTrained(QualType Type) {
+  Classes Seen;
+  return leadsTo(Type, isTrained, Seen);
 }
 
 bool isSharedFromThis(const FunctionDecl *Method) {

@@ -17,6 +17,8 @@ bool owns(clang::QualType Type);
 /// It is a tensor, a module, an optimizer or an IValue, or has one in it or
 /// leads to one. What a std::function has captured does not count.
 bool leadsToTensor(clang::QualType Type);
+/// The same of a module or an optimizer: what is trained, or trains.
+bool leadsToTrained(clang::QualType Type);
 /// shared_from_this().
 bool isSharedFromThis(const clang::FunctionDecl *Method);
 /// std::function: holds what it calls.

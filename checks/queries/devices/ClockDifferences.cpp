@@ -309,6 +309,26 @@ private:
     return Result;
   }
 
+  /// Nobody reads the variable that the difference goes into: what has printed
+  /// it is gone.
+  static bool isUnread(const Stmt *Difference, const Scope &In) {
+    const flow::ControlFlow *Flow = In.Call ? nullptr : In.F->Flow;
+    const auto *Declaration =
+        Flow ? dyn_cast_or_null<DeclStmt>(Flow->statement(Difference))
+             : nullptr;
+    const auto *V = Declaration && Declaration->isSingleDecl()
+                        ? dyn_cast<VarDecl>(Declaration->getSingleDecl())
+                        : nullptr;
+    return V && V->hasLocalStorage() && !V->isReferenced() && V->getInit() &&
+           !ast::anyStmt(
+               V->getInit(),
+               [](const Stmt *S) {
+                 const auto *Call = dyn_cast<CallExpr>(S);
+                 return Call && !torch::isStd(Call->getDirectCallee());
+               },
+               ast::Lambdas::Skip);
+  }
+
   void findDifferences(const Scope &In, std::vector<ClockDifference> &Result) {
     const bool IsVoid = In.Function->getReturnType()->isVoidType();
     if (!In.Function->getBody() || (In.Call && IsVoid))
@@ -317,7 +337,7 @@ private:
         In.Function->getBody(),
         [&](const Stmt *S) {
           const std::optional<Subtraction> Minus = subtraction(S);
-          if (!Minus)
+          if (!Minus || isUnread(S, In))
             return;
           const auto Starts = keptIn(Minus->Earlier, In);
           if (Starts.empty())

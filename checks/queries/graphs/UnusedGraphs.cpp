@@ -1,5 +1,6 @@
 #include "queries/graphs/UnusedGraphs.h"
 #include "queries/graphs/InnerDerivatives.h"
+#include "queries/graphs/UnseenTraining.h"
 #include "queries/memory/Sizes.h"
 #include "queries/paths/Calls.h"
 #include "queries/paths/Uses.h"
@@ -22,6 +23,15 @@ bool UsedChains::isUsed(const Execution &Entry, const ForwardEvent &Forward) {
   });
 }
 
+/// Site, which is in F, and what leads to it.
+static void addChain(UsedChains::Statements &To, const Frame *F,
+                     const Stmt *Site) {
+  for (; F; F = F->Caller) {
+    To.insert({F->Function, Site});
+    Site = F->Site;
+  }
+}
+
 void UsedChains::add(const Execution &Entry) {
   for (const GraphUseEvent &Use : Entry.events<GraphUseEvent>())
     if (Use.Is != Event::Inspect)
@@ -29,23 +39,35 @@ void UsedChains::add(const Execution &Entry) {
   for (const ForwardEvent &Forward : Entry.events<ForwardEvent>())
     if (isUsed(Entry, Forward))
       add(Forward);
+  for (const UnseenCall &Unseen : unseenTraining(Entry))
+    addChain(Unseen.Trains == UnseenTraining::Likely ? UnseenLikely
+                                                     : UnseenUnlikely,
+             Unseen.At.In, Unseen.At.Call);
 }
 
 void UsedChains::add(const Event &E) {
+  addChain(Training, E.In, E.Site);
   const Stmt *Site = E.Site;
   for (const Frame *F = E.In; F; F = F->Caller) {
     Sites.insert(Site);
-    Training.insert({F->Function, Site});
     Site = F->Site;
   }
 }
 
-/// Something in Within, which is in F, leads to training.
-static bool trains(const UsedChains &Used, const Frame *F, const Stmt *Within) {
-  return llvm::any_of(Used.Training, [&](const auto &Each) {
+/// Something in Within, which is in F, and not in Except is one of them.
+static bool hasOneOf(const UsedChains::Statements &Statements, const Frame *F,
+                     const Stmt *Within, const Stmt *Except = nullptr) {
+  return llvm::any_of(Statements, [&](const auto &Each) {
     return Each.first == F->Function && Each.second &&
-           F->Flow->isInside(Each.second, Within);
+           F->Flow->isInside(Each.second, Within) &&
+           !(Except && F->Flow->isInside(Each.second, Except));
   });
+}
+
+/// Something in Within, which is in F, leads to training, or may.
+static bool trains(const UsedChains &Used, const Frame *F, const Stmt *Within) {
+  return hasOneOf(Used.Training, F, Within) ||
+         hasOneOf(Used.UnseenLikely, F, Within);
 }
 
 const CompoundStmt *guardScope(const UsedChains &Used, const Frame *F,
@@ -57,7 +79,8 @@ const CompoundStmt *guardScope(const UsedChains &Used, const Frame *F,
     const auto *Block = dyn_cast<CompoundStmt>(S);
     if (!Block)
       continue;
-    if (trains(Used, F, Block))
+    if (trains(Used, F, Block) ||
+        (Best && hasOneOf(Used.UnseenUnlikely, F, Block, Best)))
       return Best;
     Best = Block;
   }
@@ -419,7 +442,7 @@ private:
     for (const Stmt *Each : Block->body()) {
       if (Each == Child)
         break;
-      if (trains(Used, F, Each))
+      if (hasOneOf(Used.Training, F, Each))
         Begin = Each;
     }
     return Begin;

@@ -39,10 +39,15 @@ struct UnusedGraph {
 /// backward(), in any of the entries that were added: no guard may be around
 /// them.
 struct UsedChains {
+  using Statements =
+      std::set<std::pair<const clang::FunctionDecl *, const clang::Stmt *>>;
+
   std::set<const clang::Stmt *> Sites;
   /// The same, with the function that the statement is in.
-  std::set<std::pair<const clang::FunctionDecl *, const clang::Stmt *>>
-      Training;
+  Statements Training;
+  /// And those that lead to code that is not seen and may train
+  /// (UnseenTraining.h): of what is likely to, and of what is not.
+  Statements UnseenLikely, UnseenUnlikely;
 
   void add(const Execution &Entry);
   /// In this entry.
@@ -52,8 +57,10 @@ private:
   void add(const Event &E);
 };
 
-/// The largest block around Site, in F, in which nothing is trained: a guard
-/// may stand at its start. Null where there is none.
+/// The largest block around Site, in F, in which nothing is trained, as far as
+/// is known: a guard may stand at its start. Only the innermost block may call
+/// code that is not seen and gets what is trained, unless that code is likely
+/// to train. Null where there is none.
 const clang::CompoundStmt *guardScope(const UsedChains &Used, const Frame *F,
                                       const clang::Stmt *Site);
 /// The result leaves what is analysed: returned to callers elsewhere, kept in

@@ -34,6 +34,10 @@ struct Own : torch::optim::SGD {
   torch::Tensor step(LossClosure closure = nullptr) override { return {}; }
   void log() {}
 };
+// LibTorch's has another signature: these are the class's own.
+struct Elsewhere : torch::nn::Module { void zero_grad(); };
+struct ElsewhereSgd : torch::optim::SGD { using SGD::SGD; void zero_grad(); };
+struct Seen : torch::nn::Module { void zero_grad() {} };
 namespace mine {
 struct Tensor { void backward() {} void add(int) {} };
 struct Sgd { void step() {} void zero_grad() {} };
@@ -48,6 +52,9 @@ extern std::unique_ptr<torch::optim::Adam> adam;
 extern torch::optim::StepLR scheduler;
 extern Own own;
 extern NetImpl net;
+extern Elsewhere elsewhere;
+extern ElsewhereSgd elsewhere_sgd;
+extern Seen seen;
 extern Net holder;
 extern std::shared_ptr<NetImpl> shared;
 extern Callable callable;
@@ -144,6 +151,9 @@ const Case Cases[] = {
     {"script(inputs)", Api::ModuleForward},
     {"net.zero_grad()", Api::ModuleZeroGrad},
     {"linear->zero_grad()", Api::ModuleZeroGrad},
+    {"elsewhere.zero_grad()", Api::ModuleZeroGrad},
+    {"elsewhere_sgd.zero_grad()", Api::OptimizerZeroGrad},
+    {"seen.zero_grad()", Api::Foreign},
     {"net.parameters()", Api::ModuleParameters},
     {"shared->named_parameters()", Api::ModuleParameters},
     {"script.parameters()", Api::ModuleParameters},

@@ -17,6 +17,8 @@ struct SharedOwners : testing::Test {
 template <class T> T of();
 std::shared_ptr<int> shared; std::vector<int> list;
 struct Batch { torch::Tensor data; };
+struct Trainer { std::unique_ptr<torch::optim::Adam> adam; };
+struct Agent : Trainer { int steps; };
 struct Plain { std::shared_ptr<Plain> next; std::function<void()> call; };
 struct Self : std::enable_shared_from_this<Self> {} self;
 )cpp",
@@ -25,7 +27,8 @@ struct Self : std::enable_shared_from_this<Self> {} self;
               "of<torch::nn::Linear>()", "of<std::unique_ptr<int>>()",
               "of<std::weak_ptr<int>>()", "of<int *>()", "of<torch::Tensor>()",
               "of<std::function<void()>>()", "of<Batch>()", "of<Plain>()",
-              "of<std::vector<std::shared_ptr<Batch>>>()"});
+              "of<std::vector<std::shared_ptr<Batch>>>()", "of<Agent *>()",
+              "of<std::vector<Trainer>>()", "of<torch::optim::SGD>()"});
   }
   static void TearDownTestSuite() { Shared.reset(); }
   void SetUp() override { ASSERT_TRUE(Shared && Shared->isRead()); }
@@ -62,4 +65,13 @@ TEST_F(SharedOwners, WhatLeadsToTensors) {
   for (const char *Name :
        {"std::shared_ptr<int>", "std::function<void()>", "Plain", "int *"})
     EXPECT_FALSE(torch::leadsToTensor(type(Name))) << Name;
+}
+
+TEST_F(SharedOwners, WhatLeadsToWhatIsTrained) {
+  for (const char *Name : {"torch::nn::Linear", "torch::optim::SGD", "Agent *",
+                           "std::vector<Trainer>"})
+    EXPECT_TRUE(torch::leadsToTrained(type(Name))) << Name;
+  for (const char *Name : {"torch::Tensor", "Batch", "Plain", "int *",
+                           "std::vector<std::shared_ptr<Batch>>"})
+    EXPECT_FALSE(torch::leadsToTrained(type(Name))) << Name;
 }
