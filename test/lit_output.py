@@ -38,6 +38,8 @@ class Outcome:
     left: list[str] = field(default_factory=list)
     # lit's exit code; 0 where it was ended from here.
     code: int = 0
+    # The moment came before lit's own end. Where it did not, what is left is lit's fault.
+    is_late: bool = False
 
 
 def processes_of(session: int) -> list[int]:
@@ -114,6 +116,7 @@ def run(words: Sequence[object], environment: Mapping[str, str],
         end(process)
         code = process.wait()
         outcome.code = 0 if code == -signal.SIGKILL else code
+        outcome.is_late = ends is not None and time.monotonic() >= ends
     except BaseException:
         end(process)
         raise

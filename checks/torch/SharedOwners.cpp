@@ -33,7 +33,7 @@ bool owns(QualType Type) {
 
 using Classes = llvm::SmallPtrSet<const CXXRecordDecl *, 8>;
 
-/// What a type is, where it is none that leads to others.
+/// Whether a kind of type is what somebody looks for.
 using IsSought = bool (*)(TypeKind Kind);
 
 static bool leadsTo(QualType Type, IsSought Is, Classes &Seen) {

@@ -337,10 +337,10 @@ private:
         In.Function->getBody(),
         [&](const Stmt *S) {
           const std::optional<Subtraction> Minus = subtraction(S);
-          if (!Minus || isUnread(S, In))
+          if (!Minus)
             return;
           const auto Starts = keptIn(Minus->Earlier, In);
-          if (Starts.empty())
+          if (Starts.empty() || isUnread(S, In))
             return;
           std::vector<const OpaqueEvent *> Ends;
           if (const CallExpr *Clock = clockIn(Minus->Later))
