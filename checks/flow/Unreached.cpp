@@ -34,10 +34,9 @@ static bool isInCompanion(const Decl *D) {
   return Ending.starts_with(".c") || Ending == ".C";
 }
 
-/// Something else than its name in a line of the program may run it.
-static bool mayRunUnnamed(const FunctionDecl *F) {
+bool mayRunUnnamed(const FunctionDecl *F, const LibraryNames &Library) {
   const auto *Method = dyn_cast<CXXMethodDecl>(F);
-  return F->isMain() || !F->getIdentifier() ||
+  return F->isMain() || !F->getIdentifier() || Library.Calls(F) ||
          (Method && Method->isVirtual()) ||
          isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(F) ||
          F->isOverloadedOperator() || F->isTemplateInstantiation() ||
@@ -154,7 +153,7 @@ private:
   const SourceManager &sources() const { return Context.getSourceManager(); }
 
   bool mayBeUnnamed(const FunctionDecl *F) const {
-    if (mayRunUnnamed(F) || Of.Library.Calls(F) || !Of.isOfProgram(F))
+    if (mayRunUnnamed(F, Of.Library) || !Of.isOfProgram(F))
       return false;
     // What mentions it without a word (a library's template, a macro that
     // makes names) is not known.

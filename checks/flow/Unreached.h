@@ -8,22 +8,26 @@
 
 namespace torchtidy::flow {
 
+/// What a library does with the names of a program.
+struct LibraryNames {
+  /// A template of it may call F: forward(), begin().
+  bool (*Calls)(const clang::FunctionDecl *F);
+  /// The name that a macro of it makes the class's name from: Net of NetImpl.
+  llvm::StringRef (*Stem)(const clang::CXXRecordDecl *Class);
+};
+
+/// Whether something else than its name in a line of the program may run F: it
+/// is virtual, an operator, a template, `extern "C"`, or has an attribute that
+/// keeps it.
+bool mayRunUnnamed(const clang::FunctionDecl *F, const LibraryNames &Library);
+
 /// What no line of a program runs. A translation unit is a program if its main
 /// file has main(); it is known as a whole where other sources are included
 /// from the command line (-include net.cpp), or as far as the main file goes.
 /// What stands only in such code itself is such code. Nothing is said of what
-/// somebody may run without naming it: virtual methods, operators, templates,
-/// `extern "C"`, attributes that keep a function.
+/// mayRunUnnamed().
 class Unreached {
 public:
-  /// What a library does with the names of a program.
-  struct LibraryNames {
-    /// A template of it may call F: forward(), begin().
-    bool (*Calls)(const clang::FunctionDecl *F);
-    /// The name that a macro of it makes the class's name from: Net of NetImpl.
-    llvm::StringRef (*Stem)(const clang::CXXRecordDecl *Class);
-  };
-
   Unreached(const UserFunctions &Functions, LibraryNames Library);
 
   /// Whether F is a function that no line names (often its only call is

@@ -9,6 +9,7 @@
 #include "queries/paths/Uses.h"
 #include "torch/Api.h"
 #include "torch/Factories.h"
+#include "torch/Modules.h"
 
 using namespace clang;
 namespace op = torchtidy::torch::operation;
@@ -45,6 +46,20 @@ static bool isMadeOnce(const Execution &Entry, const HostAllocation &Found) {
   return false;
 }
 
+/// It is in a loop, in what a template of LibTorch calls (forward(), get()), or
+/// in a callback.
+static bool isRepeated(const Execution &Entry, const HostAllocation &Found) {
+  if (Found.Around)
+    return true;
+  const Frame *In = Found.Transfer->In;
+  for (; In->Caller; In = In->Caller)
+    if (torch::isCalledByTemplates(In->Function))
+      return true;
+  const auto *Method = dyn_cast<CXXMethodDecl>(In->Function);
+  return torch::isCalledByTemplates(In->Function) ||
+         (Method && Method->getParent()->isLambda());
+}
+
 static std::optional<HostAllocation> judge(const Execution &Entry,
                                            const TransferEvent &Transfer) {
   const auto *Moves = dyn_cast<CXXMemberCallExpr>(Transfer.Site);
@@ -72,6 +87,7 @@ static std::optional<HostAllocation> judge(const Execution &Entry,
   Result.Around = Around.empty() ? nullptr : Around.back();
   if (isMadeOnce(Entry, Result) || isForCpu(Moves, Transfer.In))
     return std::nullopt;
+  Result.IsStrictOnly = !isRepeated(Entry, Result);
   return Result;
 }
 

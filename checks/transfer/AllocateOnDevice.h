@@ -19,6 +19,8 @@ struct HostAllocation {
   bool IsRandom = false;
   /// The innermost loop around it, or null.
   const flow::Loop *Around = nullptr;
+  /// Nothing that is seen repeats it: it may be made once.
+  bool IsStrictOnly = false;
 };
 
 /// Nothing is reported where something happens to the tensor before it is

@@ -136,8 +136,21 @@ static Finding describe(const Program &Program, const HostAllocation &Found) {
   return Result;
 }
 
+AllocateOnDeviceCheck::AllocateOnDeviceCheck(
+    llvm::StringRef Name, clang::tidy::ClangTidyContext *Context)
+    : TorchCheck(Name, Context), Strict(boolOption("Strict", false)) {}
+
+void AllocateOnDeviceCheck::storeOptions(
+    clang::tidy::ClangTidyOptions::OptionMap &Options) {
+  storeBoolOption(Options, "Strict", Strict);
+}
+
 std::vector<Finding> AllocateOnDeviceCheck::analyze(Program &Program) {
-  return findingsOf(Program, hostAllocations, describe);
+  std::vector<Finding> Findings;
+  for (const HostAllocation &Found : hostAllocations(Program))
+    if (Strict || !Found.IsStrictOnly)
+      Findings.push_back(describe(Program, Found));
+  return Findings;
 }
 
 } // namespace torchtidy::checks

@@ -5,12 +5,20 @@
 
 namespace torchtidy::checks {
 
+/// Options:
+///   Strict (false): also speaks of what nothing in the file repeats.
 class AllocateOnDeviceCheck : public TorchCheck {
 public:
-  using TorchCheck::TorchCheck;
+  AllocateOnDeviceCheck(llvm::StringRef Name,
+                        clang::tidy::ClangTidyContext *Context);
+
+  void storeOptions(clang::tidy::ClangTidyOptions::OptionMap &Options) override;
 
 protected:
   std::vector<model::Finding> analyze(model::Program &Program) override;
+
+private:
+  const bool Strict;
 };
 
 } // namespace torchtidy::checks

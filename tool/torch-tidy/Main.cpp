@@ -17,6 +17,7 @@
 #include "report/Conclude.h"
 #include "report/UnusedNolints.h"
 #include "run/Programs.h"
+#include "run/Unnamed.h"
 #include "run/Watch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -247,15 +248,17 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
                                        new clang::IgnoringDiagConsumer);
   Context.setDiagnosticsEngine(&Diagnostics);
   RunResult Done;
-  Settings.AreCompared = Line.Together;
+  Settings.AreCompared = Settings.Analysis.IsTree = Line.Together;
   if (!Sources.Usable.empty())
     Done = runChecks(MakeContext, *Commands.Database, Sources.Usable, FS,
                      Settings);
-  if (Line.Together && Commands.Database && !Done.Signal)
+  if (Line.Together && Commands.Database && !Done.Signal) {
     addPrograms(Done, MakeContext, *Commands.Database,
                 programsOf(Meant, Sources.Usable, Done, Part.has_value(),
                            Selected, *Commands.Database, FS),
                 FS, Settings);
+    dropUnnamed(Done, Meant, *FS);
+  }
   tellWatched(Done.UserFiles);
   Done.ThisPart = std::move(Part);
   if (!Line.Times.empty()) {

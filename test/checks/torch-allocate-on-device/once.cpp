@@ -108,6 +108,10 @@ struct Sometimes {
   Tensor noise, state;
   bool done = false, asked = false, mode = false;
 };
+void run(Sometimes &steps, const std::vector<int64_t> &sizes) {
+  for (int64_t n : sizes)
+    steps.step(n);
+}
 
 // One of the call only, which a loop repeats.
 Tensor perCall(int64_t n) {

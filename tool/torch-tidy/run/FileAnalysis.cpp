@@ -124,6 +124,8 @@ void FileAnalysis::conclude(Attempt &Now,
         HeaderParts.push_back(Part);
   Now.Result.UsesNoLibTorch = Now.IsLeftOut;
   Now.Result.Functions = Now.Functions.count();
+  if (Settings.IsTree)
+    Now.Result.Written = Now.Functions.takeWritten();
   Now.Result.Unanalysed = Now.Functions.countWithErrors(Now.Result.Findings);
 }
 

@@ -38,6 +38,8 @@ struct AnalysisSettings {
   /// declares may clash with another, and a header need not have been written
   /// to be included twice.
   bool ArePrograms = false;
+  /// What a source tree as a whole does not run is left out of what is shown.
+  bool IsTree = false;
   /// Nobody has configured the files: conditions that hide LibTorch are tried.
   bool AreInferred = false;
   /// The sources that a folder or a glob has brought, which nobody named: left

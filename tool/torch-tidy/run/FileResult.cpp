@@ -100,6 +100,12 @@ void visit(Stream &S, FileResult &Result, List &Findings) {
     S.integer(Each.IsTemplate);
   });
   S.list(Result.UserFiles, [&](std::string &Each) { S.text(Each); });
+  S.list(Result.Written, [&](WrittenFunction &Each) {
+    S.text(Each.Name);
+    S.integer(Each.IsMentioned);
+    S.list(Each.Declarations,
+           [&](tooling::FileByteRange &Range) { visit(S, Range); });
+  });
   S.list(Result.Hidden, [&](HiddenCode &Each) {
     S.text(Each.Path);
     S.integer(Each.Line);

@@ -6,6 +6,7 @@
 #include "cache/Reads.h"
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"
 #include "run/Evidence.h"
+#include "run/FunctionRanges.h"
 #include "run/HiddenCode.h"
 #include "run/Nolints.h"
 #include <optional>
@@ -26,6 +27,8 @@ struct FileResult {
   /// Itself and what it includes, without headers of the system and LibTorch's:
   /// those that somebody may edit.
   std::vector<std::string> UserFiles;
+  /// Where AnalysisSettings::IsTree.
+  std::vector<WrittenFunction> Written;
   /// What was not parsed.
   std::vector<HiddenCode> Hidden;
   /// The macro that was defined to parse more of an unconfigured file.

@@ -1,4 +1,6 @@
 #include "run/FunctionRanges.h"
+#include "flow/Unreached.h"
+#include "torch/Modules.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
@@ -55,6 +57,40 @@ bool holdsErrors(const Stmt *Body) {
   return Errors.Found;
 }
 
+/// By one name for each file.
+std::optional<tooling::FileByteRange> placeOf(const FunctionDecl *F) {
+  const SourceManager &SM = F->getASTContext().getSourceManager();
+  const SourceLocation Begin = SM.getFileLoc(F->getBeginLoc()),
+                       End = SM.getFileLoc(F->getEndLoc());
+  if (Begin.isInvalid() || SM.getFileID(Begin) != SM.getFileID(End))
+    return std::nullopt;
+  const OptionalFileEntryRef File =
+      SM.getFileEntryRefForID(SM.getFileID(Begin));
+  if (!File || SM.getFileOffset(End) < SM.getFileOffset(Begin))
+    return std::nullopt;
+  tooling::FileByteRange Result;
+  Result.FilePath = File->getFileEntry().tryGetRealPathName().str();
+  Result.FileOffset = SM.getFileOffset(Begin);
+  Result.Length = SM.getFileOffset(End) - Result.FileOffset;
+  return Result;
+}
+
+/// Nothing where it may run in ways that are not known.
+std::optional<WrittenFunction> writtenAs(const FunctionDecl *F) {
+  if (flow::mayRunUnnamed(F, {torch::isCalledByTemplates, torch::layerName}))
+    return std::nullopt;
+  WrittenFunction Result;
+  Result.Name = F->getName().str();
+  for (const FunctionDecl *Each : F->redecls()) {
+    std::optional<tooling::FileByteRange> Place = placeOf(Each);
+    if (!Place)
+      return std::nullopt;
+    Result.Declarations.push_back(std::move(*Place));
+    Result.IsMentioned |= Each->isReferenced() || Each->isUsed(false);
+  }
+  return Result;
+}
+
 } // namespace
 
 void FunctionRanges::collect(ASTContext &Context,
@@ -68,9 +104,9 @@ void FunctionRanges::collect(ASTContext &Context,
   for (const FunctionDecl *Function : Functions) {
     if (!isWrittenWithBody(Function))
       continue;
-    const SourceRange Written = Function->getSourceRange();
-    const SourceLocation Begin = SM.getFileLoc(Written.getBegin()),
-                         End = SM.getFileLoc(Written.getEnd());
+    const SourceRange All = Function->getSourceRange();
+    const SourceLocation Begin = SM.getFileLoc(All.getBegin()),
+                         End = SM.getFileLoc(All.getEnd());
     if (Begin.isInvalid() || SM.getFileID(Begin) != SM.getFileID(End))
       continue;
     Ranges.push_back(
@@ -78,6 +114,8 @@ void FunctionRanges::collect(ASTContext &Context,
          SM.getFileOffset(End),
          Function->isInvalidDecl() || (HasErrors && Function->hasBody() &&
                                        holdsErrors(Function->getBody()))});
+    if (std::optional<WrittenFunction> Named = writtenAs(Function))
+      Written.push_back(std::move(*Named));
   }
 }
 

@@ -4,10 +4,20 @@
 
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"
 #include "clang/AST/Decl.h"
+#include "clang/Tooling/Core/Diagnostic.h"
 #include <string>
 #include <vector>
 
 namespace torchtidy::tool {
+
+/// A function that somebody has to name to run it (flow/Unreached.h).
+struct WrittenFunction {
+  std::string Name;
+  /// All of it: declarations, and the body.
+  std::vector<clang::tooling::FileByteRange> Declarations;
+  /// The file refers to it, or has what does without its name.
+  bool IsMentioned = false;
+};
 
 /// The functions that the user has written with a body, templates once,
 /// lambdas as a part of what they are written in.
@@ -16,6 +26,8 @@ public:
   void collect(clang::ASTContext &Context, llvm::ArrayRef<clang::Decl *> Scope);
 
   unsigned count() const { return Ranges.size(); }
+  /// Those of them that nothing but their names may run.
+  std::vector<WrittenFunction> takeWritten() { return std::move(Written); }
   /// How many hold a compile error, or are invalid as a whole.
   unsigned
   countWithErrors(llvm::ArrayRef<clang::tidy::ClangTidyError> Findings) const;
@@ -27,6 +39,7 @@ private:
     bool IsInvalid;
   };
   std::vector<Range> Ranges;
+  std::vector<WrittenFunction> Written;
 };
 
 } // namespace torchtidy::tool

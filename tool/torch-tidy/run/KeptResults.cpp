@@ -109,6 +109,7 @@ std::string KeptResults::key(const std::string &Source,
   Hash.add(Here);
   Hash.add(Source);
   Hash.add(Settings.ArePrograms ? "program" : "source");
+  Hash.add(Settings.IsTree ? "tree" : "");
   Hash.add(Settings.FixesFromNotes ? "notes" : "");
   Hash.add(Settings.AreInferred ? "inferred" : "");
   Hash.add(Settings.Gathered.contains(Source) ? "gathered" : "");

@@ -152,6 +152,7 @@ void addPrograms(RunResult &Whole, const ContextMaker &MakeContext,
              << " other sources: it is analysed with the nearest of them\n";
   }
   Settings.Analysis.ArePrograms = true;
+  Settings.Analysis.IsTree = false;
   const auto Commands = commandsOfPrograms(Database, Programs);
   RunResult Done = runChecks(MakeContext, *Commands, Sources, FS, Settings);
   for (const auto &[Source, Reason] : Done.Failures)

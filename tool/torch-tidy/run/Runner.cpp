@@ -185,6 +185,7 @@ RunResult runChecks(const ContextMaker &MakeContext,
     llvm::move(Result.Evidences, std::back_inserter(Whole.Evidences));
     llvm::move(Result.Nolints, std::back_inserter(Whole.Nolints));
     llvm::append_range(Whole.UserFiles[Sources[Job]], Result.UserFiles);
+    llvm::move(Result.Written, std::back_inserter(Whole.Written));
     addShortfalls(Whole, std::move(Result.Shortfalls));
     for (HiddenCode &Each : Result.Hidden)
       if (llvm::none_of(Whole.Hidden, [&](const HiddenCode &Known) {

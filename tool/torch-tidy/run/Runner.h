@@ -32,6 +32,8 @@ struct RunResult {
   std::vector<Shortfall> Shortfalls;
   /// Of each source what FileResult::UserFiles says.
   std::map<std::string, std::vector<std::string>> UserFiles;
+  /// Where AnalysisSettings::IsTree. Of a header once for each source.
+  std::vector<WrittenFunction> Written;
   /// Each part once.
   std::vector<HiddenCode> Hidden;
   /// Macros that were defined to parse more, and in how many files.
