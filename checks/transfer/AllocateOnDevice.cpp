@@ -48,7 +48,7 @@ static bool isMadeOnce(const Execution &Entry, const HostAllocation &Found) {
 
 /// It is in a loop, in what a template of LibTorch calls (forward(), get()), or
 /// in a callback.
-static bool isRepeated(const Execution &Entry, const HostAllocation &Found) {
+static bool isRepeated(const HostAllocation &Found) {
   if (Found.Around)
     return true;
   const Frame *In = Found.Transfer->In;
@@ -87,7 +87,7 @@ static std::optional<HostAllocation> judge(const Execution &Entry,
   Result.Around = Around.empty() ? nullptr : Around.back();
   if (isMadeOnce(Entry, Result) || isForCpu(Moves, Transfer.In))
     return std::nullopt;
-  Result.IsStrictOnly = !isRepeated(Entry, Result);
+  Result.IsStrictOnly = !isRepeated(Result);
   return Result;
 }
 

@@ -85,13 +85,21 @@ public:
           remove(Each.Name);
   }
 
-  /// Whether it stands in one of them; in one with the name, where one is
-  /// given.
-  bool hold(StringRef Path, unsigned Offset, StringRef Name = {}) const {
+  /// How often they are declared.
+  size_t declarations(StringRef Name) const {
+    size_t Result = 0;
+    for (const auto &File : Parts)
+      Result += count_if(File.second,
+                         [&](const Part &Each) { return Each.Name == Name; });
+    return Result;
+  }
+
+  /// Whether it stands in one of them.
+  bool hold(StringRef Path, unsigned Offset) const {
     const auto File = Parts.find(Path);
     return File != Parts.end() && any_of(File->second, [&](const Part &Each) {
              return Each.Begin <= Offset && Offset <= Each.End &&
-                    (Name.empty() || Each.Name == Name) && contain(Each.Name);
+                    contain(Each.Name);
            });
   }
 
@@ -120,15 +128,17 @@ public:
   TreeWords(const Candidates &Of, vfs::FileSystem &FS) : Of(Of), FS(FS) {}
 
   /// False where it is not known who else may call what is in the tree.
-  bool read(StringRef Root) {
+  bool readTree(StringRef Root) {
     const std::vector<std::string> Files = filesBelow(Root, FS, MaxFiles);
-    if (Files.size() >= MaxFiles || any_of(Files, isForSwig))
-      return false;
-    for (const std::string &Each : Files)
-      if (mayNameFunctions(Each) && !add(Each))
-        return false;
-    return true;
+    return Files.size() < MaxFiles && none_of(Files, isForSwig) &&
+           all_of(
+               Files,
+               [&](StringRef Each) {
+                 return !mayNameFunctions(Each) || read(Each);
+               });
   }
+
+  bool read(StringRef Path) { return !Known.insert(Path).second || add(Path); }
 
   bool haveMain() const { return HaveMain; }
   bool isOfQt(StringRef Path) const { return OfQt.contains(Path); }
@@ -144,8 +154,9 @@ private:
 
   bool add(StringRef Path) {
     const auto Text = FS.getBufferForFile(Path);
+    // A link may lead nowhere.
     if (!Text)
-      return false;
+      return Text.getError() == std::errc::no_such_file_or_directory;
     LangOptions Language;
     Language.CPlusPlus = Language.CPlusPlus11 = Language.LineComment = true;
     const StringRef All = (*Text)->getBuffer();
@@ -168,19 +179,18 @@ private:
   const Candidates &Of;
   vfs::FileSystem &FS;
   StringMap<std::vector<Place>> Places;
-  StringSet<> OfQt;
+  StringSet<> Known, OfQt;
   bool HaveMain = false;
 };
 
 bool isNamed(StringRef Name, const TreeWords &Words, const Candidates &All) {
-  bool IsElsewhere = false;
-  for (const TreeWords::Place &Word : Words.places(Name)) {
-    if (!All.hold(Word.Path, Word.Offset))
-      return true;
-    IsElsewhere |= !All.hold(Word.Path, Word.Offset, Name);
-  }
+  const ArrayRef<TreeWords::Place> Places = Words.places(Name);
   // What mentions it without a word (a macro that makes names) is not known.
-  return All.wereMentioned(Name) && !IsElsewhere;
+  return any_of(Places,
+                [&](const TreeWords::Place &Word) {
+                  return !All.hold(Word.Path, Word.Offset);
+                }) ||
+         (All.wereMentioned(Name) && Places.size() <= All.declarations(Name));
 }
 
 /// Takes out what is named elsewhere than in them, until nothing changes: so
@@ -209,9 +219,14 @@ void dropUnnamed(RunResult &Whole, ArrayRef<std::string> Sources,
   for (const std::string &Source : Sources) {
     const std::string Root =
         projectRoot(sys::path::parent_path(Paths.of(absolutePath(Source))), FS);
-    if (Roots.insert(Root).second && !Words.read(Root))
+    if (Roots.insert(Root).second && !Words.readTree(Root))
       return;
   }
+  // What a build has made may lie elsewhere.
+  for (const auto &[Source, Files] : Whole.UserFiles)
+    for (const std::string &Each : Files)
+      if (!Words.read(Paths.of(Each)))
+        return;
   if (!Words.haveMain())
     return;
   All.removeAllOf(
