@@ -9,11 +9,12 @@ using namespace clang;
 
 namespace torchtidy::model {
 
-/// Of a function that is told so: a flag, or something of LibTorch.
+/// Of a function that is told so: a flag, or something of LibTorch. Who is
+/// given a tensor computes with it.
 static bool saysMode(const Expr *Given) {
   const QualType Type = Given->getType().getNonReferenceType();
-  return Type->isBooleanType() || torch::mayHoldTensor(Type) ||
-         torch::isModule(Type);
+  return Type->isBooleanType() || torch::isModule(Type) ||
+         (torch::mayHoldTensor(Type) && !torch::isTensor(Type));
 }
 
 /// A function of the program whose code is not here, or is and knows LibTorch.
@@ -42,10 +43,14 @@ bool maySwitchMode(const Execution &Entry, const OpaqueEvent &E) {
   if (!isUnseen(Entry, Callee))
     return false;
   const Expr *Object = ast::objectOf(Call);
-  return (Object && saysMode(Object)) ||
-         llvm::any_of(Call->arguments(), saysMode) ||
-         (!Object && Call->getNumArgs() == 0 &&
-          Callee->getReturnType()->isVoidType());
+  // What nobody has written comes last.
+  const auto Written =
+      llvm::make_range(Call->arg_begin(),
+                       llvm::find_if(Call->arguments(), [](const Expr *Given) {
+                         return isa<CXXDefaultArgExpr>(Given);
+                       }));
+  return (Object && saysMode(Object)) || llvm::any_of(Written, saysMode) ||
+         (!Object && Written.empty() && Callee->getReturnType()->isVoidType());
 }
 
 bool mayBeModeGuard(const OpaqueEvent &E) {

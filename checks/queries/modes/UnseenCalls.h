@@ -9,7 +9,7 @@ namespace torchtidy::model {
 
 /// A function that cannot be seen may switch a mode of the thread: where it is
 /// not known which one it is, where it is told something about modes or
-/// LibTorch, or nothing and gives nothing back. So may the constructor of a
+/// LibTorch (but for a tensor), or nothing and gives nothing back. So may the constructor of a
 /// class whose destructor cannot be seen either.
 bool maySwitchMode(const Execution &Entry, const OpaqueEvent &E);
 

@@ -225,6 +225,7 @@ void collecting(const Tensors &xs) {
 void prepareTraining(Linear &net);
 void recordAgain();
 void records(bool everything);
+void recordsAll(bool really = true);
 void unseen(const Tensors &xs) {
   Linear net(4, 2);
   SGD opt(net->parameters(), 0.1);
@@ -244,6 +245,12 @@ void unseen(const Tensors &xs) {
     at::GradMode::set_enabled(false);
     show(net, xs);
     records(true);
+    learn(net, opt, xs);
+  }
+  for (int epoch = 0; epoch < 9; ++epoch) {
+    at::GradMode::set_enabled(false);
+    show(net, xs);
+    recordsAll();
     learn(net, opt, xs);
   }
 }

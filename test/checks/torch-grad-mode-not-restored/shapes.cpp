@@ -47,6 +47,18 @@ void beside(const std::vector<Tensor> &xs) {
     show(net, xs);
   }
 }
+// A tensor is computed with there; the flag is nobody's choice.
+void saveImage(Tensor picture, const std::string &path, int64_t columns = 8, bool normalize = false);
+void pictures(const std::vector<Tensor> &xs) {
+  Linear net(4, 2);
+  SGD opt(net->parameters(), 0.1);
+  for (int epoch = 0; epoch < 9; ++epoch) {
+    learn(net, opt, xs);
+    at::GradMode::set_enabled(false);
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: grad mode is switched off here, and is still off
+    saveImage(net->forward(xs.front()), "sample.png");
+  }
+}
 void everySoMany(const std::vector<Tensor> &xs) {
   Linear net(4, 2);
   SGD opt(net->parameters(), 0.1);
