@@ -59,6 +59,7 @@ public:
     Result.Around = &L;
     Result.Factory = Op->Name;
     Result.IsConstant = !IsScratch;
+    Result.IsStrictOnly = isRowOfUnknownLength(Entry, Allocate);
     Result.Variable = Variable;
     Result.AssignedTo = AssignedTo;
     Result.CanMove =

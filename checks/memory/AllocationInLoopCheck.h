@@ -5,12 +5,19 @@
 
 namespace torchtidy::checks {
 
+/// Options:
+///   Strict (false): also speaks of rows whose length nothing says.
 class AllocationInLoopCheck : public TorchCheck {
 public:
-  using TorchCheck::TorchCheck;
+  AllocationInLoopCheck(llvm::StringRef Name,
+                        clang::tidy::ClangTidyContext *Context);
+  void storeOptions(clang::tidy::ClangTidyOptions::OptionMap &Options) override;
 
 protected:
   std::vector<model::Finding> analyze(model::Program &Program) override;
+
+private:
+  const bool Strict;
 };
 
 } // namespace torchtidy::checks

@@ -66,7 +66,7 @@ private:
       // A copy that is kept. What is computed into a variable of the loop's
       // function is that variable's own: bounded, and common in good code.
       // So is a state that a forward pass returns as a tuple.
-      if (!isCopyOfNamed(Store.Operand))
+      if (!isCopyOfNamed(Store.Operand) || isHeldAnyway(Store.Operand))
         return std::nullopt;
       How = Retention::Overwrites;
       break;
@@ -149,6 +149,28 @@ private:
     return llvm::any_of(Parts, [](const Expr *Part) {
       return isNamed(Part) && torch::isTensor(Part->getType());
     });
+  }
+
+  /// What a parameter, or a member or an element of something that is not made
+  /// here, has: another handle to it keeps nothing alive.
+  static bool isHeldAnyway(const Expr *E) {
+    E = ast::stripCopies(E);
+    const bool IsPart = isa<MemberExpr>(E);
+    while (true) {
+      if (const auto *Member = dyn_cast<MemberExpr>(E))
+        E = ast::strip(Member->getBase());
+      else if (const auto *Call = dyn_cast<CallExpr>(E);
+               Call && Call->isGLValue() && ast::objectOf(Call))
+        E = ast::strip(ast::objectOf(Call));
+      else
+        break;
+    }
+    if (isa<CXXThisExpr>(E))
+      return true;
+    const auto *Ref = dyn_cast<DeclRefExpr>(E);
+    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+    return V && (isa<ParmVarDecl>(V) || V->getType()->isReferenceType() ||
+                 (IsPart && V->hasGlobalStorage()));
   }
 
   /// An operation makes it, here or where its variable is declared. A choice

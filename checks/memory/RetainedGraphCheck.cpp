@@ -5,6 +5,7 @@
 #include "memory/RetainedGraph.h"
 #include "report/Edit.h"
 #include "report/Report.h"
+#include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include <map>
 
@@ -35,13 +36,23 @@ static std::string shortName(const Program &Program, const clang::Expr *E) {
   return Program.text(Stripped);
 }
 
+/// What is kept is the tensor, and no object that has it.
+static bool isTensor(const clang::Expr *Operand) {
+  return !Operand ||
+         torch::isTensor(
+             ast::stripCopies(Operand)->getType().getNonReferenceType());
+}
+
 static std::string message(const Retention &Kept, const std::string &Tensor,
                            const std::string &Place) {
   const std::string In = Place.empty() ? "" : " in '" + Place + "'";
-  const std::string Subject =
-      Tensor.empty() ? "tensor" : "tensor '" + Tensor + "'";
+  const bool IsObject = !isTensor(Kept.Store->Operand) && !Tensor.empty();
+  const std::string Subject = Tensor.empty() ? "tensor"
+                              : IsObject     ? "'" + Tensor + "'"
+                                             : "tensor '" + Tensor + "'";
   const std::string Alternatives =
-      Tensor.empty()
+      IsObject ? "it with '.detach()' of its tensors"
+      : Tensor.empty()
           ? "'.item<float>()' or '.detach()' of it"
           : "'" + Tensor + ".item<float>()' or '" + Tensor + ".detach()'";
   switch (Kept.How) {
@@ -132,7 +143,7 @@ static Finding describe(const Program &Program, const Retention &Kept) {
                             "it is read here, without its graph",
                             NoteRole::Read});
   addLoop(Result, *Kept.Entry, Store.In, Kept.Around);
-  if (Operand && Kept.How != Retention::Overwrites)
+  if (Operand && Kept.How != Retention::Overwrites && isTensor(Operand))
     Result.Fixes = appendCall(Program.context(), Operand, ".detach()");
   if (Kept.Built)
     Result.IterationSite = Kept.Built->Site->getBeginLoc();

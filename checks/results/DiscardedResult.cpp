@@ -133,9 +133,9 @@ public:
 private:
   bool isOnlyForItsResult(const CallExpr *Call) {
     // What returns nothing has no result to keep: what is dropped inside is
-    // told there.
+    // told there. Who drops a pointer has lost nothing either.
     if (Call->getType()->isDependentType() || Call->getType()->isVoidType() ||
-        Call->containsErrors())
+        Call->getType()->isPointerType() || Call->containsErrors())
       return false;
     if (Of.Copies.count(Call))
       return true;

@@ -164,6 +164,23 @@ bool printsText(const CallExpr *Call) {
       .Default(false);
 }
 
+bool makesText(const CallExpr *Call) {
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Call->getDirectCallee());
+  if (!Method || !isStd(Method))
+    return false;
+  const auto IsText = [](QualType Type) {
+    const CXXRecordDecl *Record = recordOf(Type.getNonReferenceType());
+    return Record && isStd(Record) && ast::nameOf(Record) == "basic_string";
+  };
+  const bool Adds = Method->getOverloadedOperator() == OO_PlusEqual ||
+                    llvm::StringSwitch<bool>(ast::nameOf(Method))
+                        .Cases("append", "push_back", "emplace_back", true)
+                        .Default(false);
+  return Adds && (ast::nameOf(Method->getParent()) == "basic_string" ||
+                  (Method->getNumParams() > 0 &&
+                   IsText(Method->getParamDecl(0)->getType())));
+}
+
 bool isMinimum(const FunctionDecl *F) {
   return F && stdName(F) == "min" && F->getNumParams() >= 2;
 }

@@ -46,6 +46,8 @@ NumberWrite numberWrite(const clang::CallExpr *Call);
 
 /// Text goes to a stream or to the standard output.
 bool printsText(const clang::CallExpr *Call);
+/// Text is added to a string, or a string to a list of them.
+bool makesText(const clang::CallExpr *Call);
 /// std::min of two.
 bool isMinimum(const clang::FunctionDecl *F);
 

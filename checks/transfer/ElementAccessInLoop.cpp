@@ -148,6 +148,19 @@ private:
            runsForObjects(Entry, *A.Loops.front()) && !isOnDevice(A);
   }
 
+  /// The loop makes text of what it reads: for a person, seldom hundreds.
+  bool isForText(const Access &A) const {
+    const Loop &L = *A.Loops.front();
+    return A.How == ElementAccessInLoop::Reads && !isOnDevice(A) &&
+           llvm::any_of(Calls, [&](const CallAt &At) {
+             return L.contains(At.Point) && torch::makesText(At.Call);
+           });
+  }
+
+  bool mayBeFew(const Access &A) const {
+    return isForObjects(A) || isForText(A);
+  }
+
   /// A kernel is started for each number, or waited for: a few hundred count.
   bool isOnDevice(const Access &A) const {
     const auto IsThere = [&](const auto &E, const Value &Of) {
@@ -264,7 +277,8 @@ private:
     return false;
   }
 
-  /// It prints, or at least as many other operations run in it as accesses.
+  /// It prints, or at least as many other operations run in it
+  /// as accesses.
   bool doesOtherThings(const Loop &L) const {
     std::set<const CallExpr *> Others, Accesses;
     std::set<const ValueDecl *> Tensors;
@@ -337,13 +351,13 @@ private:
       ElementAccessInLoop Found;
       Found.Entry = &Entry;
       Found.How = A.How;
-      Found.IsStrictOnly = isForObjects(A);
+      Found.IsStrictOnly = mayBeFew(A);
       place(Found, A);
       Result.push_back(std::move(Found));
       return;
     }
     ElementAccessInLoop &Known = Result[It->second];
-    Known.IsStrictOnly &= isForObjects(A);
+    Known.IsStrictOnly &= mayBeFew(A);
     if (Known.Site->getBeginLoc() < A.At.Call->getBeginLoc()) {
       Known.AsWell.push_back(A.At.Call);
       return;

@@ -7,7 +7,7 @@ namespace torchtidy::checks {
 
 /// Options:
 ///   Strict (false): also speaks of a loop over the objects of a container that
-///   nothing repeats.
+///   nothing repeats, and of one that makes text.
 class ElementAccessInLoopCheck : public TorchCheck {
 public:
   ElementAccessInLoopCheck(llvm::StringRef Name,

@@ -1,4 +1,6 @@
 #include "queries/graphs/UnusedGraphs.h"
+#include "ast/Expressions.h"
+#include "ast/Walk.h"
 #include "queries/graphs/InnerDerivatives.h"
 #include "queries/graphs/UnseenTraining.h"
 #include "queries/memory/Sizes.h"
@@ -16,6 +18,32 @@ namespace torchtidy::model {
 
 /// The graph of one pass over fewer elements is gone before it costs anything.
 static constexpr uint64_t Large = 10000;
+
+static const FieldDecl *memberAt(const Expr *E) {
+  const auto *Member = E ? dyn_cast<MemberExpr>(ast::strip(E)) : nullptr;
+  return Member ? dyn_cast<FieldDecl>(Member->getMemberDecl()) : nullptr;
+}
+
+/// The module is a member that some method sets to train(): whoever calls that
+/// trains it, wherever it was loaded from.
+static bool isMemberToTrain(const Code &User, const ForwardEvent &Forward) {
+  const auto *Pass = dyn_cast_or_null<CallExpr>(Forward.Site);
+  const FieldDecl *Module = Pass ? memberAt(ast::objectOf(Pass)) : nullptr;
+  return Module &&
+         llvm::any_of(User.functions().all(), [&](const FunctionDecl *F) {
+           return ast::anyStmt(
+               F->getBody(),
+               [&](const Stmt *S) {
+                 const auto *Call = dyn_cast<CallExpr>(S);
+                 return Call &&
+                        torch::classify(Call).Kind == torch::Api::ModuleTrain &&
+                        memberAt(ast::objectOf(Call)) == Module &&
+                        (Call->getNumArgs() == 0 ||
+                         ast::boolAt(Call->getArg(0), true) != false);
+               },
+               ast::Lambdas::Enter);
+         });
+}
 
 bool UsedChains::isUsed(const Execution &Entry, const ForwardEvent &Forward) {
   return llvm::any_of(Entry.events<GraphUseEvent>(), [&](const auto &Use) {
@@ -383,7 +411,7 @@ private:
     if (InEvalMode)
       Result.Evidence = switchedToEval(Forward);
     const bool Escapes = leavesEntry(Entry, Forward);
-    if (!Result.Evidence)
+    if (!Result.Evidence && !isMemberToTrain(Entry.code(), Forward))
       Result.Evidence = loaded(Forward);
     // A pretrained part of a network may well be trained by whoever gets the
     // result.

@@ -122,4 +122,19 @@ std::optional<uint64_t> knownElements(const Execution &Entry,
   return Elements;
 }
 
+bool isRowOfUnknownLength(const Execution &Entry,
+                          const AllocateEvent &Allocate) {
+  constexpr int64_t Few = 64;
+  const auto *Call = dyn_cast_or_null<CallExpr>(Allocate.Site);
+  const auto Sizes = Call ? writtenSizes(Call, Allocate.In) : std::nullopt;
+  int64_t Known = 1;
+  unsigned Unknown = 0;
+  for (const WrittenSize &Size : Sizes.value_or(std::vector<WrittenSize>()))
+    if (const auto Number = knownNumber(Entry, Size.Number, Size.In))
+      Known = std::min(Known * std::clamp<int64_t>(*Number, 0, Few), Few);
+    else
+      ++Unknown;
+  return Unknown == 1 && Known < Few;
+}
+
 } // namespace torchtidy::model

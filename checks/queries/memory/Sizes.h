@@ -27,6 +27,10 @@ writtenSizes(const clang::CallExpr *Factory, const Frame *In);
 /// constant, nor a variable that keeps the constant which it is declared with.
 std::optional<uint64_t> knownElements(const Execution &Entry,
                                       const AllocateEvent &Allocate);
+/// One dimension is not known, and the others together have fewer than 64: a
+/// row, as long as a batch or a list is. There are seldom thousands.
+bool isRowOfUnknownLength(const Execution &Entry,
+                          const AllocateEvent &Allocate);
 /// V is memory of factories that make fewer elements than that, each of them.
 bool isKnownBelow(const Execution &Entry, const Value &V, uint64_t Elements);
 inline bool isKnownSmall(const Execution &Entry, const Value &V) {

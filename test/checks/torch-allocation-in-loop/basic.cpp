@@ -45,7 +45,7 @@ void whileLoop(Tensor x, int64_t n) {
 void doLoop(Tensor x, int64_t n) {
   int step = 0;
   do {
-    auto positions = torch::arange(n);
+    auto positions = torch::arange(100 * 100);
     // CHECK-MESSAGES: :[[@LINE-1]]:22: warning: 'torch::arange' makes the same tensor in every iteration; create 'positions' once before the loop
     x = x + positions;
   } while (++step < 100);
@@ -64,7 +64,7 @@ again:
 
 void forEach(const std::vector<Tensor> &xs, int64_t n) {
   std::for_each(xs.begin(), xs.end(), [&](const Tensor &x) {
-    auto grid = torch::linspace(0, 1, n);
+    auto grid = torch::linspace(0, 1, 10000);
     // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'torch::linspace' makes the same tensor in every iteration; create 'grid' once before the loop
     std::cout << (x * grid).sum().item<float>() << '\n';
   });

@@ -78,7 +78,7 @@ void grows(const std::vector<Tensor> &xs) {
   while (width < 4096)
     width *= 2;
   for (const auto &x : xs) {
-    auto bias = torch::zeros({8, width});
+    auto bias = torch::zeros({128, width});
     // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'torch::zeros' allocates a tensor of the same shape in every iteration
     bias += x;
     use(bias.sum());

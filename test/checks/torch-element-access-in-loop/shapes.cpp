@@ -163,9 +163,8 @@ std::string decodeText(Tensor tokens, const std::vector<std::string> &vocab) {
   std::string s;
   for (int i = 0; i < tokens.size(1); ++i) {
     int64_t id = tokens[0][i].item<int64_t>();
-    // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: elements of 'tokens' are read one at a time
     if (id == 2) break;
-    s += vocab[id];
+    s += vocab[id]; // Text: Strict
   }
   return s;
 }

@@ -34,7 +34,7 @@ static void namedStruct(Linear policy, Tensor state) {
     t.logProb = torch::log_softmax(policy->forward(state), -1).max();
     t.reward = 1.0f;
     memory.push_back(t);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor {{.*}}kept in 'memory' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 't' kept in 'memory' keeps its autograd graph alive for every iteration, so memory grows with each; store it with '.detach()' of its tensors [torch-retained-graph]
   }
   std::cout << memory.size() << '\n';
 }

@@ -1,0 +1,26 @@
+// RUN: %check_torch %s torch-allocation-in-loop %t
+//
+// Rows whose length nothing says: they may be small. The option Strict tells them too; see strict.cpp.
+
+#include <torch/torch.h>
+
+using torch::Tensor;
+void use(const Tensor &x);
+
+void rows(const std::vector<Tensor> &xs, int64_t n, int64_t m) {
+  for (const Tensor &x : xs) {
+    use(x + torch::ones({n, 1}));
+    use(x + torch::arange(n));
+    use(x + torch::zeros({2, n, 16}));
+    use(x + torch::linspace(0, 1, n));
+    // Two that are not known, or one beside many.
+    auto wide = torch::ones({n, m});
+    // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'torch::ones' makes the same tensor in every iteration
+    // CHECK-FIXES: for (const Tensor &x : xs) {
+    auto long_rows = torch::ones({n, 1024});
+    // CHECK-MESSAGES: :[[@LINE-1]]:22: warning: 'torch::ones' makes the same tensor in every iteration
+    auto square = torch::eye(n);
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'torch::eye' makes the same tensor in every iteration
+    use(x + wide + long_rows + square);
+  }
+}

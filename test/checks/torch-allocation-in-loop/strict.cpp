@@ -1,0 +1,18 @@
+// RUN: %check_torch %s torch-allocation-in-loop %t -still-warns -- -config="{CheckOptions: {torch-allocation-in-loop.Strict: true}}"
+//
+// With Strict the check also speaks of rows whose length nothing says. See also rows.cpp.
+
+#include <torch/torch.h>
+
+void use(const torch::Tensor &x);
+
+void rows(const std::vector<torch::Tensor> &xs, int64_t n) {
+  for (const torch::Tensor &x : xs) {
+    use(x + torch::ones({n, 1}));
+    // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: 'torch::ones' makes the same tensor in every iteration
+    use(x + torch::arange(n));
+    // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: 'torch::arange' makes the same tensor in every iteration
+    // It is known to be small.
+    use(x + torch::arange(100));
+  }
+}
