@@ -27,8 +27,19 @@ std::unique_ptr<ControlFlow> ControlFlow::build(const FunctionDecl *Function,
   if (!Result->Graph || Result->Graph->size() > MaxBlocks)
     return nullptr;
   Result->Parents = std::make_unique<ParentMap>(Body);
+  if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(Function))
+    for (const CXXCtorInitializer *Init : Constructor->inits())
+      if (const Expr *Whole = writtenInitializer(*Init))
+        Result->Parents->addStmt(const_cast<Expr *>(Whole));
   Result->index();
   return Result;
+}
+
+const Expr *ControlFlow::writtenInitializer(const CXXCtorInitializer &Init) {
+  const Expr *Whole = Init.getInit();
+  if (const auto *OfMember = dyn_cast_or_null<CXXDefaultInitExpr>(Whole))
+    return OfMember->getExpr();
+  return Whole;
 }
 
 void ControlFlow::index() {
@@ -93,11 +104,20 @@ bool ControlFlow::isFullExpression(const Stmt *S) const {
     return true;
   if (!isa<Expr>(S))
     return false;
+  const Stmt *Around = around(S);
+  return !Around || !isa<Expr, DeclStmt, ReturnStmt>(Around);
+}
+
+bool ControlFlow::isInitializer(const Stmt *S) const {
+  return isa<Expr>(S) && !around(S);
+}
+
+const Stmt *ControlFlow::around(const Stmt *S) const {
   const Stmt *Around = parent(S);
   while (isa_and_nonnull<FullExpr, ParenExpr, MaterializeTemporaryExpr,
                          CXXBindTemporaryExpr>(Around))
     Around = parent(Around);
-  return !Around || !isa<Expr, DeclStmt, ReturnStmt>(Around);
+  return Around;
 }
 
 const Stmt *ControlFlow::statement(const Stmt *S) const {

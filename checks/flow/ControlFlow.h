@@ -25,13 +25,21 @@ public:
   const clang::FunctionDecl *function() const { return Function; }
   const clang::CFG &cfg() const { return *Graph; }
 
-  /// The nearest statement around S, inside the function; null for the body.
+  /// What gives a member its value: that of the class where the constructor
+  /// names none. Null where nothing is written.
+  static const clang::Expr *
+  writtenInitializer(const clang::CXXCtorInitializer &Init);
+
+  /// The nearest statement around S, inside the function; null for the body,
+  /// and for the whole of an initializer.
   const clang::Stmt *parent(const clang::Stmt *S) const;
   /// Outer is S, or around it.
   bool isInside(const clang::Stmt *S, const clang::Stmt *Outer) const;
   /// S is evaluated as a whole, no part of another expression or declaration:
   /// the temporaries that it makes end with it.
   bool isFullExpression(const clang::Stmt *S) const;
+  /// S is all that a constructor gives a member.
+  bool isInitializer(const clang::Stmt *S) const;
   /// The statement around S whose parent is a compound statement, a loop, a
   /// branch, a label or the function: what a new statement can stand beside.
   const clang::Stmt *statement(const clang::Stmt *S) const;
@@ -53,6 +61,8 @@ private:
   /// What is asked for once for each statement is looked up: a generated
   /// function has thousands.
   void index();
+  /// The nearest around S that is no mere wrapper of it.
+  const clang::Stmt *around(const clang::Stmt *S) const;
 
   const clang::FunctionDecl *Function = nullptr;
   std::unique_ptr<clang::CFG> Graph;

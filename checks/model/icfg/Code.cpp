@@ -42,7 +42,8 @@ private:
     if (Type.isNull() || Type->isDependentType())
       return true;
     const CXXRecordDecl *Record = torch::recordOf(Type);
-    Found |= Record && torch::isLibTorch(Record);
+    // A class of the user's may be a module, and hold or point to one.
+    Found |= (Record && torch::isLibTorch(Record)) || torch::moduleClass(Type);
     return !Found;
   }
 };

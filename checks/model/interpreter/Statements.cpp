@@ -312,14 +312,12 @@ static void endOfLife(Machine &M, const VarDecl *V) {
     M.erase(P);
 }
 
-/// S is a statement of its own, and not a part of one. Of initializers of
-/// constructors, which have no parent, that is not known.
+/// S is a statement of its own, and not a part of one; no initializer of a
+/// constructor.
 static bool isStatement(const Stmt *S, const flow::ControlFlow *Flow) {
   if (isa<DeclStmt, ReturnStmt>(S))
     return true;
-  // An expression without a parent belongs to a member initializer, which is
-  // still to come.
-  return Flow && Flow->parent(S) && Flow->isFullExpression(S);
+  return Flow && !Flow->isInitializer(S) && Flow->isFullExpression(S);
 }
 
 static void visitStatement(Machine &M, const Stmt *S) {
@@ -339,7 +337,9 @@ static void visitStatement(Machine &M, const Stmt *S) {
     visitExpression(M, E);
     conditions::keepOperands(M, E);
   }
-  loans::endFullExpression(M, S);
+  // That of a constructor's initializer ends when the member has its value.
+  if (!Flow || !Flow->isInitializer(S))
+    loans::endFullExpression(M, S);
   if (isStatement(S, Flow))
     M.forgetDenotations();
 }
@@ -350,6 +350,9 @@ void visitElement(Machine &M, const CFGElement &Element) {
   } else if (std::optional<CFGInitializer> Init =
                  Element.getAs<CFGInitializer>()) {
     visitInitializer(M, Init->getInitializer());
+    if (const Expr *Whole =
+            flow::ControlFlow::writtenInitializer(*Init->getInitializer()))
+      loans::endFullExpression(M, Whole);
     M.forgetDenotations();
   } else if (std::optional<CFGAutomaticObjDtor> End =
                  Element.getAs<CFGAutomaticObjDtor>()) {

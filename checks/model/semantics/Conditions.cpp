@@ -159,8 +159,21 @@ static const Expr *withoutHistory(const Expr *Condition, bool Holds) {
              : nullptr;
 }
 
-/// The device variables that do not name the CPU where Condition is decided as
-/// Holds: those of device == torch::kCPU, device.is_cpu(), device.is_cuda().
+/// x of x.device().type(), x.device() and x.
+static const Expr *askedForDevice(const Expr *E) {
+  E = ast::strip(E);
+  while (const auto *Call = dyn_cast<CXXMemberCallExpr>(E)) {
+    if (!torch::isDevice(Call->getType().getNonReferenceType()) &&
+        !torch::isDeviceType(Call->getType().getNonReferenceType()))
+      break;
+    E = ast::strip(Call->getImplicitObjectArgument());
+  }
+  return E;
+}
+
+/// The device variables that do not name the CPU, and the tensors that are not
+/// there, where Condition is decided as Holds: those of device == torch::kCPU,
+/// device.is_cpu(), x.device().type() == torch::kCPU, x.is_cuda().
 static PlaceSet elsewhere(Machine &M, const Expr *Condition, bool Holds) {
   const Expr *E = positive(Condition, Holds);
   if (!E)
@@ -170,33 +183,32 @@ static PlaceSet elsewhere(Machine &M, const Expr *Condition, bool Holds) {
     if (Compare->IsEqual == Holds ||
         (!IsLeft && !M.deepValue(Compare->Left).isOnCpu()))
       return {};
-    const Expr *Other = ast::strip(IsLeft ? Compare->Left : Compare->Right);
-    // device.type()
-    if (const auto *Call = dyn_cast<CXXMemberCallExpr>(Other))
-      Other = Call->getImplicitObjectArgument();
-    return M.named(Other);
+    return M.named(askedForDevice(IsLeft ? Compare->Left : Compare->Right));
   }
   const auto *Call = dyn_cast<CXXMemberCallExpr>(E);
   const std::optional<torch::DeviceKind> Kind =
       torch::askedKind(Call ? Call->getMethodDecl() : nullptr);
   if (!Kind || (*Kind == torch::DeviceKind::CPU) == Holds)
     return {};
-  return M.named(Call->getImplicitObjectArgument());
+  return M.named(askedForDevice(Call->getImplicitObjectArgument()));
 }
 
-/// from_blob(..).to(device) is a copy where the device is not the CPU.
-static void copyElsewhere(Machine &M, const PlaceSet &Devices) {
-  for (auto &[P, V] : M.state().Places)
-    if (const std::optional<PlaceId> From = V.DeviceFrom.get();
-        V.borrows() && From && llvm::is_contained(Devices, *From))
+/// from_blob(..).to(device) is a copy where the device, or what it has made, is
+/// not the CPU, or on it.
+static void copyElsewhere(Machine &M, const PlaceSet &Elsewhere) {
+  for (auto &[P, V] : M.state().Places) {
+    const std::optional<PlaceId> From = V.DeviceFrom.get();
+    if (V.borrows() && ((From && llvm::is_contained(Elsewhere, *From)) ||
+                        llvm::is_contained(Elsewhere, P)))
       V.forgetLoans();
+  }
 }
 
 bool assume(Machine &M, const Expr *Condition, bool Holds) {
   if (const std::optional<bool> Is = known(M, Condition))
     return *Is == Holds;
-  if (const PlaceSet Devices = elsewhere(M, Condition, Holds); !Devices.empty())
-    copyElsewhere(M, Devices);
+  if (const PlaceSet Others = elsewhere(M, Condition, Holds); !Others.empty())
+    copyElsewhere(M, Others);
   const Expr *Absent = withoutHistory(Condition, Holds);
   if (!Absent)
     return true;
