@@ -41,11 +41,19 @@ private:
   bool checkType(QualType Type) {
     if (Type.isNull() || Type->isDependentType())
       return true;
-    const CXXRecordDecl *Record = torch::recordOf(Type);
-    // A class of the user's may be a module, and hold or point to one.
-    Found |= (Record && torch::isLibTorch(Record)) || torch::moduleClass(Type);
+    const auto [Known, IsNew] =
+        Mentions.try_emplace(Type.getCanonicalType().getTypePtr(), false);
+    if (IsNew) {
+      const CXXRecordDecl *Record = torch::recordOf(Type);
+      // A class of the user's may be a module, and hold or point to one.
+      Known->second =
+          (Record && torch::isLibTorch(Record)) || torch::moduleClass(Type);
+    }
+    Found |= Known->second;
     return !Found;
   }
+
+  llvm::DenseMap<const Type *, bool> Mentions;
 };
 
 } // namespace
@@ -76,6 +84,7 @@ Code::Code(ASTContext &Context)
             }),
       Tests(Functions),
       Unreached(Functions, {torch::isCalledByTemplates, torch::layerName}) {
+  TorchMention Mention;
   // Callees first: one pass suffices, except for recursive functions, which
   // need a second.
   for (unsigned Pass = 0; Pass < 2; ++Pass)
@@ -87,7 +96,7 @@ Code::Code(ASTContext &Context)
             return TorchFunctions.count(G);
           });
       if (!Concerns) {
-        TorchMention Mention;
+        Mention.Found = false;
         Mention.TraverseStmt(F->getBody());
         if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(F))
           for (const CXXCtorInitializer *Init : Constructor->inits())
