@@ -19,7 +19,8 @@ struct RepeatedAllocation {
   const clang::VarDecl *Variable = nullptr;
   /// The variable or member that it is assigned to, or null.
   const clang::Expr *AssignedTo = nullptr;
-  /// It is a row whose length nothing says: it may be small.
+  /// It is a row whose length nothing says, in a loop that does not train: it
+  /// may be small.
   bool IsStrictOnly = false;
   /// It is written in one function with the loop, with names from before it.
   bool CanMove = false;

@@ -6,7 +6,8 @@
 namespace torchtidy::checks {
 
 /// Options:
-///   Strict (false): also speaks of rows whose length nothing says.
+///   Strict (false): also speaks of rows whose length nothing says,
+///   in loops that do not train.
 class AllocationInLoopCheck : public TorchCheck {
 public:
   AllocationInLoopCheck(llvm::StringRef Name,
