@@ -9,8 +9,8 @@ namespace torchtidy::model {
 
 /// A function that cannot be seen may switch a mode of the thread: where it is
 /// not known which one it is, where it is told something about modes or
-/// LibTorch (but for a tensor), or nothing and gives nothing back. So may the constructor of a
-/// class whose destructor cannot be seen either.
+/// LibTorch (but for a tensor), or nothing and gives nothing back. So may the
+/// constructor of a class whose destructor cannot be seen either.
 bool maySwitchMode(const Execution &Entry, const OpaqueEvent &E);
 
 /// An object is made whose constructor, or destructor, may do so unseen.
