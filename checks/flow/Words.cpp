@@ -5,6 +5,20 @@ using namespace clang;
 
 namespace torchtidy::flow {
 
+void forEachWord(
+    StringRef Text, const LangOptions &Language,
+    llvm::function_ref<void(StringRef Word, unsigned Offset)> Meet) {
+  // What a token's place is counted from does not matter: only its text is
+  // asked for.
+  Lexer Reader(SourceLocation::getFromRawEncoding(1), Language, Text.begin(),
+               Text.begin(), Text.end());
+  for (Token Next; !Reader.LexFromRawLexer(Next);)
+    if (Next.is(tok::raw_identifier)) {
+      const StringRef Word = Next.getRawIdentifier();
+      Meet(Word, static_cast<unsigned>(Word.begin() - Text.begin()));
+    }
+}
+
 Words::Words(const UserFunctions &Functions, const ASTContext &Context) {
   const SourceManager &SM = Context.getSourceManager();
   for (unsigned I = 0; I < SM.local_sloc_entry_size(); ++I) {
@@ -27,12 +41,10 @@ void Words::add(FileID File, const SourceManager &SM,
   const std::optional<llvm::MemoryBufferRef> Text = SM.getBufferOrNone(File);
   if (!Text)
     return;
-  Lexer Reader(SM.getLocForStartOfFile(File), Language, Text->getBufferStart(),
-               Text->getBufferStart(), Text->getBufferEnd());
-  Token Next;
-  while (!Reader.LexFromRawLexer(Next))
-    if (Next.is(tok::raw_identifier))
-      Places[Next.getRawIdentifier()].push_back(Next.getLocation());
+  const SourceLocation Start = SM.getLocForStartOfFile(File);
+  forEachWord(Text->getBuffer(), Language, [&](StringRef Word, unsigned At) {
+    Places[Word].push_back(Start.getLocWithOffset(static_cast<int>(At)));
+  });
 }
 
 } // namespace torchtidy::flow

@@ -4,10 +4,18 @@
 #define TORCHTIDY_FLOW_WORDS_H
 
 #include "flow/Functions.h"
+#include "clang/Basic/LangOptions.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace torchtidy::flow {
+
+/// Each identifier of a file's text, in order, with where it begins in it; not
+/// those in comments and strings. The character behind Text is zero.
+void forEachWord(
+    llvm::StringRef Text, const clang::LangOptions &Language,
+    llvm::function_ref<void(llvm::StringRef Word, unsigned Offset)> Meet);
 
 class Words {
 public:

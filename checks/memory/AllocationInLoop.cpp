@@ -59,7 +59,8 @@ public:
     Result.Around = &L;
     Result.Factory = Op->Name;
     Result.IsConstant = !IsScratch;
-    Result.IsStrictOnly = isRowOfUnknownLength(Entry, Allocate) && !trains(L);
+    Result.IsStrictOnly =
+        isRowOfUnknownLength(Entry, Allocate) && !goesBackward(Entry, L);
     Result.Variable = Variable;
     Result.AssignedTo = AssignedTo;
     Result.CanMove =
@@ -69,13 +70,6 @@ public:
   }
 
 private:
-  bool trains(const Loop &L) const {
-    return llvm::any_of(Entry.events<BackwardEvent>(),
-                        [&](const BackwardEvent &Backward) {
-                          return L.contains(Backward.Point);
-                        });
-  }
-
   static bool isMadeFromData(const torch::Operation &Op) {
     return torch::isMadeFromData(Op) || !Op.has(torch::operation::Allocates);
   }

@@ -66,11 +66,7 @@ void AllocationInLoopCheck::storeOptions(
 }
 
 std::vector<Finding> AllocationInLoopCheck::analyze(Program &Program) {
-  std::vector<Finding> Findings;
-  for (const RepeatedAllocation &Found : repeatedAllocations(Program))
-    if (Strict || !Found.IsStrictOnly)
-      Findings.push_back(describe(Program, Found));
-  return Findings;
+  return findingsOf(Program, repeatedAllocations, describe, Strict);
 }
 
 } // namespace torchtidy::checks

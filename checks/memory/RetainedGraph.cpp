@@ -263,10 +263,7 @@ private:
   }
 
   bool isTraining(const Loop &L) const {
-    return llvm::any_of(Entry.events<BackwardEvent>(),
-                        [&](const auto &Backward) {
-                          return L.contains(Backward.Point);
-                        }) ||
+    return goesBackward(Entry, L) ||
            llvm::any_of(Entry.events<ForwardEvent>(), [&](const auto &Forward) {
              return L.contains(Forward.Point) &&
                     Forward.Result.mayHaveGraph() &&

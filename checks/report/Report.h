@@ -66,6 +66,19 @@ findingsOf(Program &Program, std::vector<Fact> (*Query)(model::Program &),
   return Result;
 }
 
+/// The same; facts that are IsStrictOnly where Strict.
+template <class Fact>
+std::vector<Finding>
+findingsOf(Program &Program, std::vector<Fact> (*Query)(model::Program &),
+           Finding (*Describe)(const model::Program &, const Fact &),
+           bool Strict) {
+  std::vector<Finding> Result;
+  for (const Fact &Found : Query(Program))
+    if (Strict || !Found.IsStrictOnly)
+      Result.push_back(Describe(Program, Found));
+  return Result;
+}
+
 } // namespace torchtidy::model
 
 #endif

@@ -146,11 +146,7 @@ void AllocateOnDeviceCheck::storeOptions(
 }
 
 std::vector<Finding> AllocateOnDeviceCheck::analyze(Program &Program) {
-  std::vector<Finding> Findings;
-  for (const HostAllocation &Found : hostAllocations(Program))
-    if (Strict || !Found.IsStrictOnly)
-      Findings.push_back(describe(Program, Found));
-  return Findings;
+  return findingsOf(Program, hostAllocations, describe, Strict);
 }
 
 } // namespace torchtidy::checks

@@ -73,11 +73,7 @@ void ElementAccessInLoopCheck::storeOptions(
 }
 
 std::vector<Finding> ElementAccessInLoopCheck::analyze(Program &Program) {
-  std::vector<Finding> Findings;
-  for (const ElementAccessInLoop &Found : findElementAccessInLoop(Program))
-    if (Strict || !Found.IsStrictOnly)
-      Findings.push_back(describe(Program, Found));
-  return Findings;
+  return findingsOf(Program, findElementAccessInLoop, describe, Strict);
 }
 
 } // namespace torchtidy::checks

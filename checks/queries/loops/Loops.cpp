@@ -20,10 +20,15 @@ static bool worksInside(const Execution &Entry, const Loop &L, const Event &E) {
          Entry.loopsAround(E.Point).back() != &L;
 }
 
+bool goesBackward(const Execution &Entry, const Loop &L) {
+  return llvm::any_of(Entry.events<BackwardEvent>(),
+                      [&](const Event &E) { return L.contains(E.Point); });
+}
+
 bool runsNetwork(const Execution &Entry, const Loop &L) {
-  const auto IsIn = [&](const Event &E) { return L.contains(E.Point); };
-  return llvm::any_of(Entry.events<ForwardEvent>(), IsIn) ||
-         llvm::any_of(Entry.events<BackwardEvent>(), IsIn);
+  return goesBackward(Entry, L) ||
+         llvm::any_of(Entry.events<ForwardEvent>(),
+                      [&](const Event &E) { return L.contains(E.Point); });
 }
 
 bool trainsInside(const Execution &Entry, const Loop &L) {

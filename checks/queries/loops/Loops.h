@@ -13,6 +13,9 @@ namespace torchtidy::model {
 /// epoch) costs nothing.
 bool isOuterLoop(const Execution &Entry, const flow::Loop &L);
 
+/// L, or what it calls, goes backward.
+bool goesBackward(const Execution &Entry, const flow::Loop &L);
+
 /// L, or what it calls, runs a module or goes backward.
 bool runsNetwork(const Execution &Entry, const flow::Loop &L);
 

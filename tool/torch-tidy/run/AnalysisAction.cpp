@@ -143,7 +143,7 @@ FileAnalysis::Action::CreateASTConsumer(CompilerInstance &Compiler,
                                              partlySeen(AST, Scope));
                         if (!IsTorchOnly)
                           return;
-                        Whole.Functions.collect(AST, Scope);
+                        Whole.Functions.collect(AST, Scope, Whole.IsTree);
                         if (Now)
                           Now->Doubtful->judge(AST, Scope);
                       });

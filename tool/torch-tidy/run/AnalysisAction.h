@@ -36,6 +36,8 @@ struct FileAnalysis::Attempt {
   bool WasOpen = false;
   /// AnalysisSettings::ArePrograms.
   bool IsProgram = false;
+  /// AnalysisSettings::IsTree.
+  bool IsTree = false;
   /// No stock check has looked at it.
   bool HasTorchOnly = true;
   /// Those that a precompiled header is used for.

@@ -83,6 +83,7 @@ FileAnalysis::Attempt FileAnalysis::attempt(const std::string &Source,
                         Settings.Gathered.contains(Source), Now,
                         OnShared ? &Sharing : nullptr);
   Now.IsProgram = Settings.ArePrograms;
+  Now.IsTree = Settings.IsTree;
 
   tooling::ClangTool Tool(Database, Source,
                           std::make_shared<PCHContainerOperations>(), FS);
@@ -124,8 +125,7 @@ void FileAnalysis::conclude(Attempt &Now,
         HeaderParts.push_back(Part);
   Now.Result.UsesNoLibTorch = Now.IsLeftOut;
   Now.Result.Functions = Now.Functions.count();
-  if (Settings.IsTree)
-    Now.Result.Written = Now.Functions.takeWritten();
+  Now.Result.Written = Now.Functions.takeWritten();
   Now.Result.Unanalysed = Now.Functions.countWithErrors(Now.Result.Findings);
 }
 

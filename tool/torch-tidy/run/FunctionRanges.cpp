@@ -94,7 +94,8 @@ std::optional<WrittenFunction> writtenAs(const FunctionDecl *F) {
 } // namespace
 
 void FunctionRanges::collect(ASTContext &Context,
-                             llvm::ArrayRef<Decl *> Scope) {
+                             llvm::ArrayRef<Decl *> Scope,
+                             bool AreNamesAsked) {
   const SourceManager &SM = Context.getSourceManager();
   const bool HasErrors = Context.getDiagnostics().hasErrorOccurred();
   std::vector<const FunctionDecl *> Functions;
@@ -114,6 +115,8 @@ void FunctionRanges::collect(ASTContext &Context,
          SM.getFileOffset(End),
          Function->isInvalidDecl() || (HasErrors && Function->hasBody() &&
                                        holdsErrors(Function->getBody()))});
+    if (!AreNamesAsked)
+      continue;
     if (std::optional<WrittenFunction> Named = writtenAs(Function))
       Written.push_back(std::move(*Named));
   }

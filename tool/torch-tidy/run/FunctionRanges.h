@@ -23,7 +23,9 @@ struct WrittenFunction {
 /// lambdas as a part of what they are written in.
 class FunctionRanges {
 public:
-  void collect(clang::ASTContext &Context, llvm::ArrayRef<clang::Decl *> Scope);
+  /// AreNamesAsked: takeWritten() is of use.
+  void collect(clang::ASTContext &Context, llvm::ArrayRef<clang::Decl *> Scope,
+               bool AreNamesAsked);
 
   unsigned count() const { return Ranges.size(); }
   /// Those of them that nothing but their names may run.

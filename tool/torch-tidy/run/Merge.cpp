@@ -2,7 +2,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Path.h"
-#include <tuple>
 
 using namespace clang;
 using namespace llvm;
@@ -69,6 +68,15 @@ void renameFiles(tidy::ClangTidyError &Finding,
   rename(Finding.Message, NewName);
   for (tooling::DiagnosticMessage &Note : Finding.Notes)
     rename(Note, NewName);
+}
+
+FindingPlace placeOf(const tidy::ClangTidyError &Finding) {
+  return {Finding.Message.FilePath, Finding.Message.FileOffset,
+          Finding.DiagnosticName};
+}
+
+FindingPlace placeOf(const Evidence &Each) {
+  return {Each.FilePath, Each.FileOffset, Each.Check};
 }
 
 void unifyPaths(std::vector<tidy::ClangTidyError> &Findings,

@@ -7,9 +7,15 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace torchtidy::tool {
+
+/// What tells one finding from another: file, offset and check.
+using FindingPlace = std::tuple<std::string, unsigned, std::string>;
+FindingPlace placeOf(const clang::tidy::ClangTidyError &Finding);
+FindingPlace placeOf(const Evidence &Each);
 
 /// A header is included by many paths, relative ones among them. Of those that
 /// mean one file the plainest, an absolute one, stands for all from here on; in

@@ -6,7 +6,6 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include <set>
-#include <tuple>
 
 using namespace clang;
 using namespace llvm;
@@ -14,16 +13,8 @@ using namespace llvm;
 namespace torchtidy::tool {
 namespace {
 
-/// File, offset and check.
-using Place = std::tuple<std::string, unsigned, std::string>;
-
-Place placeOf(const tidy::ClangTidyError &Finding) {
-  return {Finding.Message.FilePath, Finding.Message.FileOffset,
-          Finding.DiagnosticName};
-}
-
 void addNew(RunResult &Whole, RunResult &Done) {
-  std::set<Place> Known, New;
+  std::set<FindingPlace> Known, New;
   for (const tidy::ClangTidyError &Each : Whole.Findings)
     Known.insert(placeOf(Each));
   for (tidy::ClangTidyError &Each : Done.Findings)
@@ -34,7 +25,7 @@ void addNew(RunResult &Whole, RunResult &Done) {
     }
   merge(Whole.Findings);
   for (Evidence &Each : Done.Evidences)
-    if (New.count({Each.FilePath, Each.FileOffset, Each.Check}))
+    if (New.count(placeOf(Each)))
       Whole.Evidences.push_back(std::move(Each));
   addShortfalls(Whole, std::move(Done.Shortfalls));
 }
@@ -76,7 +67,7 @@ private:
 
   /// Where the sources clash, or a function is too large in whole.
   void leaveOut(const RunResult &Alone, const RunResult &Done) {
-    std::set<Place> Errors;
+    std::set<FindingPlace> Errors;
     for (const tidy::ClangTidyError &Each : Alone.Findings)
       if (Each.DiagLevel == tidy::ClangTidyError::Error)
         Errors.insert(placeOf(Each));
@@ -110,26 +101,17 @@ size_t dropRefuted(RunResult &Whole, const RunResult &Done,
                    const KnownCode &Known) {
   // Also what a filter has left out of the findings, and what a note of one
   // says: of one cause there is one.
-  std::set<Place> Shown;
+  std::set<FindingPlace> Shown;
   for (const Evidence &Each : Done.Evidences) {
-    Shown.insert({Each.FilePath, Each.FileOffset, Each.Check});
+    Shown.insert(placeOf(Each));
     for (const NoteEvidence &Note : Each.Notes)
       Shown.insert({Note.FilePath, Note.FileOffset, Each.Check});
   }
-  std::set<Place> Refuted;
-  llvm::erase_if(Whole.Findings, [&](const tidy::ClangTidyError &Each) {
+  return dropFindings(Whole, [&](const tidy::ClangTidyError &Each) {
     const CheckInfo *Ours = findCheck(Each.DiagnosticName);
-    const bool IsRefuted = Ours && Ours->Level > 0 &&
-                           Known.contains(Each.Message.FilePath) &&
-                           !Shown.count(placeOf(Each));
-    if (IsRefuted)
-      Refuted.insert(placeOf(Each));
-    return IsRefuted;
+    return Ours && Ours->Level > 0 &&
+           Known.contains(Each.Message.FilePath) && !Shown.count(placeOf(Each));
   });
-  llvm::erase_if(Whole.Evidences, [&](const Evidence &Each) {
-    return Refuted.count({Each.FilePath, Each.FileOffset, Each.Check}) != 0;
-  });
-  return Refuted.size();
 }
 
 } // namespace

@@ -106,6 +106,22 @@ void addShortfalls(RunResult &To, std::vector<Shortfall> More) {
       To.Shortfalls.push_back(std::move(Each));
 }
 
+size_t
+dropFindings(RunResult &From,
+             function_ref<bool(const tidy::ClangTidyError &)> Is) {
+  std::set<FindingPlace> Dropped;
+  llvm::erase_if(From.Findings, [&](const tidy::ClangTidyError &Each) {
+    const bool IsMeant = Is(Each);
+    if (IsMeant)
+      Dropped.insert(placeOf(Each));
+    return IsMeant;
+  });
+  llvm::erase_if(From.Evidences, [&](const Evidence &Each) {
+    return Dropped.count(placeOf(Each)) != 0;
+  });
+  return Dropped.size();
+}
+
 RunResult runChecks(const ContextMaker &MakeContext,
                     const tooling::CompilationDatabase &Database,
                     ArrayRef<std::string> Sources,

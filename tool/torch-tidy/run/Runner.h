@@ -3,6 +3,7 @@
 #define TORCHTIDY_TOOL_RUN_RUNNER_H
 
 #include "run/FileAnalysis.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <map>
 #include <optional>
 #include <set>
@@ -65,6 +66,12 @@ struct RunResult {
 
 /// Each function once: one of a header is met in several files.
 void addShortfalls(RunResult &To, std::vector<Shortfall> More);
+
+/// Takes out the findings that are meant, with what goes with them. How many
+/// they were.
+size_t
+dropFindings(RunResult &From,
+             llvm::function_ref<bool(const clang::tidy::ClangTidyError &)> Is);
 
 /// Each file is analysed in a process of its own, which does nothing but find:
 /// what is done with the findings is done here, once.

@@ -1,8 +1,8 @@
 #include "run/Unnamed.h"
 #include "Messages.h"
 #include "Registry.h"
+#include "flow/Words.h"
 #include "inputs/Tree.h"
-#include "clang/Lex/Lexer.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
@@ -60,9 +60,13 @@ class Candidates {
 public:
   void add(const WrittenFunction &Each, RealPaths &Paths) {
     WereMentioned[Each.Name] |= Each.IsMentioned;
-    for (const tooling::FileByteRange &Written : Each.Declarations)
-      Parts[Paths.of(Written.FilePath)].insert(
-          {Written.FileOffset, Written.FileOffset + Written.Length, Each.Name});
+    for (const tooling::FileByteRange &Written : Each.Declarations) {
+      const unsigned End = Written.FileOffset + Written.Length;
+      if (Parts[Paths.of(Written.FilePath)]
+              .insert({Written.FileOffset, End, Each.Name})
+              .second)
+        ++Declarations[Each.Name];
+    }
   }
 
   bool contain(StringRef Name) const { return WereMentioned.contains(Name); }
@@ -86,12 +90,8 @@ public:
   }
 
   /// How often they are declared.
-  size_t declarations(StringRef Name) const {
-    size_t Result = 0;
-    for (const auto &File : Parts)
-      Result += count_if(File.second,
-                         [&](const Part &Each) { return Each.Name == Name; });
-    return Result;
+  unsigned declarations(StringRef Name) const {
+    return Declarations.lookup(Name);
   }
 
   /// Whether it stands in one of them.
@@ -115,6 +115,7 @@ private:
   };
   StringMap<std::set<Part>> Parts;
   StringMap<bool> WereMentioned;
+  StringMap<unsigned> Declarations;
 };
 
 /// Where the words stand that candidates are named by.
@@ -159,20 +160,14 @@ private:
       return Text.getError() == std::errc::no_such_file_or_directory;
     LangOptions Language;
     Language.CPlusPlus = Language.CPlusPlus11 = Language.LineComment = true;
-    const StringRef All = (*Text)->getBuffer();
-    Lexer Reader(SourceLocation::getFromRawEncoding(1), Language, All.begin(),
-                 All.begin(), All.end());
-    for (Token Next; !Reader.LexFromRawLexer(Next);) {
-      if (Next.isNot(tok::raw_identifier))
-        continue;
-      const StringRef Word = Next.getRawIdentifier();
-      HaveMain |= Word == "main";
-      if (Word == "Q_OBJECT" || Word == "Q_GADGET")
-        OfQt.insert(Path);
-      if (Of.contain(Word))
-        Places[Word].push_back(
-            {Path.str(), static_cast<unsigned>(Word.begin() - All.begin())});
-    }
+    flow::forEachWord((*Text)->getBuffer(), Language,
+                      [&](StringRef Word, unsigned At) {
+                        HaveMain |= Word == "main";
+                        if (Word == "Q_OBJECT" || Word == "Q_GADGET")
+                          OfQt.insert(Path);
+                        if (Of.contain(Word))
+                          Places[Word].push_back({Path.str(), At});
+                      });
     return true;
   }
 
@@ -233,23 +228,15 @@ void dropUnnamed(RunResult &Whole, ArrayRef<std::string> Sources,
       [&](StringRef Path) { return Words.isOfQt(Path) || isForOthers(Path); });
   keepUnnamed(All, Words);
 
-  std::set<std::tuple<std::string, unsigned, std::string>> Dropped;
-  llvm::erase_if(Whole.Findings, [&](const tidy::ClangTidyError &Finding) {
-    const CheckInfo *Ours = findCheck(Finding.DiagnosticName);
-    if (!Ours || Ours->Level == 0)
-      return false;
-    const bool IsUnnamed = All.hold(Paths.of(Finding.Message.FilePath),
-                                    Finding.Message.FileOffset);
-    if (IsUnnamed)
-      Dropped.insert({Finding.Message.FilePath, Finding.Message.FileOffset,
-                      Finding.DiagnosticName});
-    return IsUnnamed;
-  });
-  llvm::erase_if(Whole.Evidences, [&](const Evidence &Each) {
-    return Dropped.count({Each.FilePath, Each.FileOffset, Each.Check}) != 0;
-  });
-  if (!Dropped.empty())
-    note() << counted(Dropped.size(), "finding")
+  const size_t Dropped =
+      dropFindings(Whole, [&](const tidy::ClangTidyError &Finding) {
+        const CheckInfo *Ours = findCheck(Finding.DiagnosticName);
+        return Ours && Ours->Level > 0 &&
+               All.hold(Paths.of(Finding.Message.FilePath),
+                        Finding.Message.FileOffset);
+      });
+  if (Dropped)
+    note() << counted(Dropped, "finding")
            << " fewer: in functions that no line of the source tree names\n";
 }
 
