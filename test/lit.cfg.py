@@ -16,6 +16,7 @@
 #   %locale        env with the variables of the locale that lit was started in: ccache counts them
 #   %quick_cxx     a compiler for many programs: Clang, where it is whole, takes a third of
 #                  GCC's time on LibTorch's headers
+import glob
 import os
 import shlex
 import shutil
@@ -121,6 +122,8 @@ elif shutil.which("debootstrap"):
 for program in ["git", "hyperfine", "nvim"]:
     if shutil.which(program):
         config.available_features.add(program)
+if shutil.which("emacs") and glob.glob("/usr/share/emacs/site-lisp/elpa/eglot-*"):
+    config.available_features.add("eglot")
 for framework, header in [("doctest", "doctest/doctest.h"), ("catch2", "catch2/catch.hpp")]:
     if os.path.exists(os.path.join("/usr/include", header)):
         config.available_features.add(framework)

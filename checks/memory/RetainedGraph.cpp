@@ -3,6 +3,7 @@
 #include "ast/Walk.h"
 #include "queries/graphs/UnguardedThreads.h"
 #include "queries/loops/LoopInvariance.h"
+#include "queries/loops/Loops.h"
 #include "queries/paths/MemberReads.h"
 #include "torch/Api.h"
 #include "torch/Std.h"

@@ -1,7 +1,7 @@
 # What programs with LLVM inside need beside them: Clang's own headers, where
 # tool/torch-tidy/inputs/OwnHeaders.h looks for them. And the licences of all that is
 # linked in.
-execute_process(COMMAND "${Clang19_CLANG}" -print-resource-dir
+execute_process(COMMAND "${ClangTidy_CLANG}" -print-resource-dir
   OUTPUT_VARIABLE ResourceDir OUTPUT_STRIP_TRAILING_WHITESPACE
   COMMAND_ERROR_IS_FATAL ANY)
 set(Documents "${CMAKE_INSTALL_DATADIR}/torch-tidy")
