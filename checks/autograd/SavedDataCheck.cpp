@@ -2,6 +2,7 @@
 // saved_data, so that they keep themselves alive.
 #include "autograd/SavedDataCheck.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "autograd/SavedData.h"
 #include "report/Report.h"
 #include "clang/AST/StmtCXX.h"
@@ -26,7 +27,7 @@ static std::string context(const Program &Program, const clang::Expr *Element) {
 /// The list of saved variables has it alone.
 static std::vector<clang::FixItHint> fix(const Program &Program,
                                          const SavedData &Found) {
-  if (Found.Reads.empty() || Found.Save->getBeginLoc().isMacroID())
+  if (Found.Reads.empty() || ast::beginLoc(Found.Save).isMacroID())
     return {};
   const std::string Name = Found.Output->getNameAsString();
   const auto *Assign = llvm::cast<clang::CXXOperatorCallExpr>(Found.Save);
@@ -35,7 +36,7 @@ static std::vector<clang::FixItHint> fix(const Program &Program,
                                     "save_for_backward({" + Name + "})")};
   for (const clang::CallExpr *Read : Found.Reads) {
     const clang::Expr *Element = ast::objectOf(Read);
-    if (Read->getBeginLoc().isMacroID())
+    if (ast::beginLoc(Read).isMacroID())
       return {};
     Result.push_back(clang::FixItHint::CreateReplacement(
         Read->getSourceRange(),
@@ -46,7 +47,7 @@ static std::vector<clang::FixItHint> fix(const Program &Program,
 
 static Finding describe(const Program &Program, const SavedData &Found) {
   Finding Result;
-  Result.Location = Found.Save->getBeginLoc();
+  Result.Location = ast::beginLoc(Found.Save);
   Result.Range = Found.Save->getSourceRange();
   Result.Kind = FindingKind::OutputInSavedData;
   const std::string Name = Found.Output->getNameAsString();

@@ -2,6 +2,7 @@
 // is not the one of the memory.
 #include "lifetime/BlobDtypeCheck.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "ast/Walk.h"
 #include "lifetime/BlobDtype.h"
 #include "queries/paths/Uses.h"
@@ -83,7 +84,7 @@ static std::vector<FixItHint> typeFixes(const Program &Program,
                                         const MistypedBlob &Found,
                                         const std::string &Constant) {
   const auto *Call = cast<CallExpr>(Found.Blob->Site);
-  if (Found.Memory.Name.empty() || Call->getBeginLoc().isMacroID() ||
+  if (Found.Memory.Name.empty() || ast::beginLoc(Call).isMacroID() ||
       Call->getRParenLoc().isMacroID())
     return {};
   const Expr *Options = torch::blobOptions(Call);
@@ -128,11 +129,11 @@ static std::vector<FixItHint> fixes(const Program &Program,
   const flow::ControlFlow *Flow = Found.Blob->In->Flow;
   const CXXMemberCallExpr *Next = Flow ? calledOn(*Flow, Call) : nullptr;
   const torch::Operation *Op = Next ? torch::classify(Next).Op : nullptr;
-  if (Op && torch::copiesElements(*Op) && Next->getEndLoc().isFileID() &&
+  if (Op && torch::copiesElements(*Op) && ast::endLoc(Next).isFileID() &&
       !llvm::any_of(Next->arguments(), isWritten))
     Result.push_back(FixItHint::CreateReplacement(
         CharSourceRange::getCharRange(Behind,
-                                      Next->getEndLoc().getLocWithOffset(1)),
+                                      ast::endLoc(Next).getLocWithOffset(1)),
         Conversion));
   else
     Result.push_back(FixItHint::CreateInsertion(Behind, Conversion));
@@ -147,7 +148,7 @@ static Finding describe(const Program &Program, const MistypedBlob &Found) {
   PrintingPolicy Policy(Program.context().getLangOpts());
   Policy.SuppressScope = true;
   Finding Result;
-  Result.Location = Call->getBeginLoc();
+  Result.Location = ast::beginLoc(Call);
   Result.Range = Call->getSourceRange();
   Result.Kind = kind(Found);
   Result.Message = message(
@@ -155,7 +156,7 @@ static Finding describe(const Program &Program, const MistypedBlob &Found) {
       Found.Pointee.getCanonicalType().getUnqualifiedType().getAsString(Policy),
       Constant);
   Result.Fixes = fixes(Program, Found, Constant, Scope + Found.ReadAs.str());
-  Result.IterationSite = Call->getBeginLoc();
+  Result.IterationSite = ast::beginLoc(Call);
   return Result;
 }
 

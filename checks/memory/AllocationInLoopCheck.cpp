@@ -1,6 +1,7 @@
 // Finds tensors of one shape that a loop allocates in every iteration.
 #include "memory/AllocationInLoopCheck.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "memory/AllocationInLoop.h"
 #include "report/Edit.h"
 #include "report/Report.h"
@@ -27,7 +28,7 @@ static Finding describe(const Program &Program,
   const clang::ASTContext &Context = Program.context();
   const auto *Call = llvm::cast<clang::CallExpr>(Found.Allocate->Site);
   Finding Result;
-  Result.Location = Call->getBeginLoc();
+  Result.Location = ast::beginLoc(Call);
   Result.Range = Call->getSourceRange();
   const std::string Refill = Found.IsConstant ? "" : refill(Program, Found);
   const std::string Name = Found.Variable ? Found.Variable->getNameAsString()
@@ -52,7 +53,7 @@ static Finding describe(const Program &Program,
         moveBeforeLoop(Context, *Found.Allocate->In->Flow, Found.Variable,
                        Found.Entry->loopStatement(*Found.Around),
                        Refill.empty() ? "" : Name + "." + Refill + ";");
-  Result.IterationSite = Call->getBeginLoc();
+  Result.IterationSite = ast::beginLoc(Call);
   return Result;
 }
 

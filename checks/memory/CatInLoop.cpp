@@ -1,5 +1,6 @@
 #include "memory/CatInLoop.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "ast/Walk.h"
 #include "queries/loops/LoopInvariance.h"
 #include "queries/loops/TripCount.h"
@@ -318,7 +319,7 @@ static void add(CatInLoop Found, std::vector<CatInLoop> &Result) {
   for (CatInLoop &Known : Result) {
     if (Known.Entry != Found.Entry || Known.Around != Found.Around)
       continue;
-    if (Found.Cat->getBeginLoc() < Known.Cat->getBeginLoc()) {
+    if (ast::beginLoc(Found.Cat) < ast::beginLoc(Known.Cat)) {
       Found.AsWell = std::move(Known.AsWell);
       std::swap(Known, Found);
     }

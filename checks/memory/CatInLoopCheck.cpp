@@ -1,5 +1,6 @@
 // Finds tensors that grow in a loop by being concatenated with themselves.
 #include "memory/CatInLoopCheck.h"
+#include "ast/Locations.h"
 #include "memory/CatInLoop.h"
 #include "report/Report.h"
 
@@ -9,7 +10,7 @@ using namespace model;
 
 static Finding describe(const Program &Program, const CatInLoop &Found) {
   Finding Result;
-  Result.Location = Found.Cat->getBeginLoc();
+  Result.Location = ast::beginLoc(Found.Cat);
   Result.Range = Found.Cat->getSourceRange();
   Result.Kind = FindingKind::CatInLoop;
   const std::string Call = calleeText(Program, Found.Cat);
@@ -22,8 +23,8 @@ static Finding describe(const Program &Program, const CatInLoop &Found) {
       Call + "' once after the loop";
   addLoop(Result, *Found.Entry, Found.In, Found.Around);
   for (const clang::CallExpr *Other : Found.AsWell)
-    addNote(Result, {Other->getBeginLoc(), "and here", NoteRole::AsWell});
-  Result.IterationSite = Found.Cat->getBeginLoc();
+    addNote(Result, {ast::beginLoc(Other), "and here", NoteRole::AsWell});
+  Result.IterationSite = ast::beginLoc(Found.Cat);
   return Result;
 }
 

@@ -1,6 +1,7 @@
 // Finds data sets with their data by value that are copied for each worker of a
 // data loader.
 #include "memory/DatasetCopiedCheck.h"
+#include "ast/Locations.h"
 #include "ast/Names.h"
 #include "memory/DatasetCopied.h"
 #include "report/Report.h"
@@ -12,7 +13,7 @@ using namespace model;
 static Finding describe(const Program & /*Program*/,
                         const DatasetCopied &Found) {
   Finding Result;
-  Result.Location = Found.Loader->getBeginLoc();
+  Result.Location = ast::beginLoc(Found.Loader);
   Result.Range = Found.Loader->getSourceRange();
   Result.Kind = FindingKind::DatasetCopied;
   const std::string Data = "'" + Found.Data->getNameAsString() + "'";

@@ -1,6 +1,7 @@
 // Finds hooks, callbacks and parts that keep alive what holds them, so that
 // neither is ever freed.
 #include "memory/ReferenceCycleCheck.h"
+#include "ast/Locations.h"
 #include "memory/ReferenceCycle.h"
 #include "report/Report.h"
 
@@ -52,7 +53,7 @@ static std::string message(const ReferenceCycle &Found) {
 static Finding describe(const Program & /*Program*/,
                         const ReferenceCycle &Found) {
   Finding Result;
-  Result.Location = Found.Site->getBeginLoc();
+  Result.Location = ast::beginLoc(Found.Site);
   Result.Range = Found.Site->getSourceRange();
   Result.Kind = kind(Found.Of);
   Result.Message = message(Found);

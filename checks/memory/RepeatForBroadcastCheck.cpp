@@ -2,6 +2,7 @@
 // behind it would stretch without a copy.
 #include "memory/RepeatForBroadcastCheck.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "memory/RepeatForBroadcast.h"
 #include "report/Report.h"
 
@@ -53,7 +54,7 @@ static Finding describe(const Program &Program,
   addNote(Result, {Found.User->getExprLoc(), "the copy is broadcast here",
                    NoteRole::Read});
   Result.Fixes = expand(Program, Found);
-  Result.IterationSite = Found.Call->getBeginLoc();
+  Result.IterationSite = ast::beginLoc(Found.Call);
   return Result;
 }
 

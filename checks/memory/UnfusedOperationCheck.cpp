@@ -2,6 +2,7 @@
 // computes the sum without: addcmul, addcdiv, add with a factor.
 #include "memory/UnfusedOperationCheck.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "memory/UnfusedOperation.h"
 #include "report/Report.h"
 
@@ -40,7 +41,7 @@ static std::string insteadOf(const Program &Program,
 
 static Finding describe(const Program &Program, const UnfusedOperation &Found) {
   Finding Result;
-  Result.Location = Found.Product->getBeginLoc();
+  Result.Location = ast::beginLoc(Found.Product);
   Result.Range = Found.Product->getSourceRange();
   Result.Kind = Found.As == Fused::Scaled ? FindingKind::UnfusedScaling
                                           : FindingKind::UnfusedProduct;
@@ -52,7 +53,7 @@ static Finding describe(const Program &Program, const UnfusedOperation &Found) {
       insteadOf(Program, Found) + "' computes the same without";
   addLoop(Result, *Found.Entry, Found.In, Found.Around);
   addCallers(Result, Found.In);
-  Result.IterationSite = Found.Sum->getBeginLoc();
+  Result.IterationSite = ast::beginLoc(Found.Sum);
   return Result;
 }
 

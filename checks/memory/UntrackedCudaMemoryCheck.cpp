@@ -1,6 +1,7 @@
 // Finds memory of a device that is taken past LibTorch's allocator and that
 // nothing frees.
 #include "memory/UntrackedCudaMemoryCheck.h"
+#include "ast/Locations.h"
 #include "memory/UntrackedCudaMemory.h"
 #include "report/Report.h"
 
@@ -11,7 +12,7 @@ using namespace model;
 static Finding describe(const Program & /*Program*/,
                         const UntrackedMemory &Found) {
   Finding Result;
-  Result.Location = Found.Takes->getBeginLoc();
+  Result.Location = ast::beginLoc(Found.Takes);
   Result.Range = Found.Takes->getSourceRange();
   Result.Kind =
       Found.Blob ? FindingKind::UntrackedBlob : FindingKind::UntrackedLeak;
@@ -28,7 +29,7 @@ static Finding describe(const Program & /*Program*/,
                     "it");
   if (Found.Blob)
     addNote(Result,
-            {Found.Blob->getBeginLoc(),
+            {ast::beginLoc(Found.Blob),
              "the tensor is made here, without a deleter", NoteRole::Made});
   if (Found.Around)
     addLoop(Result, *Found.Entry, Found.In, Found.Around);

@@ -1,5 +1,6 @@
 // Finds tensors on a device that are larger in every iteration of a loop.
 #include "memory/VaryingShapesCheck.h"
+#include "ast/Locations.h"
 #include "memory/VaryingShapes.h"
 #include "report/Report.h"
 
@@ -9,7 +10,7 @@ using namespace model;
 
 static Finding describe(const Program &Program, const GrowingTensor &Found) {
   Finding Result;
-  Result.Location = Found.Makes->getBeginLoc();
+  Result.Location = ast::beginLoc(Found.Makes);
   Result.Range = Found.Makes->getSourceRange();
   Result.Message =
       "'" + calleeText(Program, Found.Makes) +
@@ -22,7 +23,7 @@ static Finding describe(const Program &Program, const GrowingTensor &Found) {
            : "make the largest once before the loop and take 'narrow()' of "
              "it, or round the size up to a few steps");
   addLoop(Result, *Found.Entry, Found.In, Found.Around);
-  Result.IterationSite = Found.Makes->getBeginLoc();
+  Result.IterationSite = ast::beginLoc(Found.Makes);
   return Result;
 }
 

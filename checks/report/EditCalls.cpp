@@ -1,6 +1,7 @@
 // Changes that wrap an expression into a call, move one to its end, or take an
 // argument out.
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "ast/Names.h"
 #include "model/icfg/Supergraph.h"
 #include "report/Edit.h"
@@ -55,7 +56,7 @@ static void collectWishes(const ASTContext &Context, const Stmt *S,
     if (Access)
       Wishes.push_back(
           {CharSourceRange::getCharRange(endOf(Context, Object->getEndLoc()),
-                                         endOf(Context, Member->getEndLoc())),
+                                         endOf(Context, ast::endLoc(Member))),
            ".requires_grad_(" +
                (Name != "requires_grad" && Call->getNumArgs() > 0 &&
                         !isa<CXXDefaultArgExpr>(Call->getArg(0))
@@ -75,7 +76,7 @@ static void collectWishes(const ASTContext &Context, const Stmt *S,
     if (Before && Maker->getNumArgs() > 1)
       Wishes.push_back(
           {CharSourceRange::getCharRange(endOf(Context, Before->getEndLoc()),
-                                         endOf(Context, Call->getEndLoc())),
+                                         endOf(Context, ast::endLoc(Call))),
            ".requires_grad_()"});
     else
       Wishes.push_back({CharSourceRange(), ""});

@@ -1,5 +1,6 @@
 #include "results/DiscardedResult.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "ast/Walk.h"
 #include "model/syntax/Effects.h"
 #include "model/syntax/Variables.h"
@@ -203,7 +204,7 @@ private:
     const Expr *Number = ast::argumentsOf(Write).front();
     return isNumber(Number) && !Of.Copies.at(Write) &&
            !Function.isTemplateInstantiation() &&
-           !Write->getBeginLoc().isMacroID() &&
+           !ast::beginLoc(Write).isMacroID() &&
            !Number->getBeginLoc().isMacroID() &&
            !Number->getEndLoc().isMacroID();
   }
@@ -480,7 +481,7 @@ private:
     const ASTContext &Context = User.context();
     if (!isa<DeclRefExpr, MemberExpr>(E) ||
         !Context.hasSameUnqualifiedType(E->getType(), Call->getType()) ||
-        E->getType().isConstQualified() || Call->getBeginLoc().isMacroID())
+        E->getType().isConstQualified() || ast::beginLoc(Call).isMacroID())
       return false;
     // x is what the call is made on, or its only tensor.
     const Expr *First = Call;

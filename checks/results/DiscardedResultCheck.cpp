@@ -2,6 +2,7 @@
 // is dropped although x is used afterwards as if it had been changed.
 #include "results/DiscardedResultCheck.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "report/Report.h"
 #include "results/DiscardedResult.h"
 #include "torch/Api.h"
@@ -52,7 +53,7 @@ static llvm::StringRef writesInto(const clang::CallExpr *Copy) {
 static Finding describeWrite(const Program &Program,
                              const DiscardedResult &Found) {
   Finding Result;
-  Result.Location = Found.Call->getBeginLoc();
+  Result.Location = ast::beginLoc(Found.Call);
   Result.Range = Found.Call->getSourceRange();
   Result.Cause = "discarded-result";
   Result.Kind = FindingKind::DiscardedWrite;
@@ -74,7 +75,7 @@ static Finding describe(const Program &Program, const DiscardedResult &Found) {
     return describeWrite(Program, Found);
   const clang::CallExpr *Call = Found.Call;
   Finding Result;
-  Result.Location = Call->getBeginLoc();
+  Result.Location = ast::beginLoc(Call);
   Result.Range = Call->getSourceRange();
   Result.Cause = "discarded-result";
   const std::string Text = callText(Program, Call);
@@ -101,7 +102,7 @@ static Finding describe(const Program &Program, const DiscardedResult &Found) {
     Result.Message += "keep it in a variable";
   if (Found.CanAssign)
     Result.Fixes.push_back(
-        clang::FixItHint::CreateInsertion(Call->getBeginLoc(), Name + " = "));
+        clang::FixItHint::CreateInsertion(ast::beginLoc(Call), Name + " = "));
   if (Found.Helper)
     Result.Notes.push_back(
         {Found.Helper->getLocation(),

@@ -2,6 +2,7 @@
 // at once: the factory can make them there.
 #include "transfer/AllocateOnDeviceCheck.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "ast/Walk.h"
 #include "report/Report.h"
 #include "torch/Options.h"
@@ -86,7 +87,7 @@ static std::vector<FixItHint> fixes(const Program &Program,
       dyn_cast<MemberExpr>(Found.Moves->getCallee()->IgnoreParenImpCasts());
   const SourceLocation Begin =
       Member ? Member->getOperatorLoc() : SourceLocation();
-  const SourceLocation End = Found.Moves->getEndLoc();
+  const SourceLocation End = ast::endLoc(Found.Moves);
   if (Found.IsRandom || Found.Variable || Device.empty() || !Options ||
       isa<CXXMemberCallExpr>(Found.Factory) || Begin.isInvalid() ||
       !Begin.isFileID() || !End.isFileID() ||
@@ -114,7 +115,7 @@ static std::vector<FixItHint> fixes(const Program &Program,
 
 static Finding describe(const Program &Program, const HostAllocation &Found) {
   Finding Result;
-  Result.Location = Found.Moves->getBeginLoc();
+  Result.Location = ast::beginLoc(Found.Moves);
   Result.Range = Found.Moves->getSourceRange();
   const auto *Member =
       dyn_cast<MemberExpr>(Found.Moves->getCallee()->IgnoreParenImpCasts());
@@ -129,10 +130,10 @@ static Finding describe(const Program &Program, const HostAllocation &Found) {
                       "generator of its own)";
   if (Found.Variable)
     addNote(Result,
-            {Found.Factory->getBeginLoc(), "made here", NoteRole::Made});
+            {ast::beginLoc(Found.Factory), "made here", NoteRole::Made});
   addLoop(Result, *Found.Entry, Found.Transfer->In, Found.Around);
   Result.Fixes = fixes(Program, Found);
-  Result.IterationSite = Found.Moves->getBeginLoc();
+  Result.IterationSite = ast::beginLoc(Found.Moves);
   return Result;
 }
 

@@ -1,6 +1,7 @@
 // Finds tensors that are converted to a wider type on the host and moved to a
 // device then: more bytes go over the bus than have to.
 #include "transfer/ConvertBeforeTransferCheck.h"
+#include "ast/Locations.h"
 #include "report/Report.h"
 #include "transfer/ConvertBeforeTransfer.h"
 #include "clang/Lex/Lexer.h"
@@ -16,11 +17,11 @@ static CharSourceRange memberCall(const Program &Program,
   const auto *Member =
       dyn_cast<MemberExpr>(Call->getCallee()->IgnoreParenImpCasts());
   if (!Member || Member->isArrow() || !Member->getOperatorLoc().isFileID() ||
-      !Call->getEndLoc().isFileID())
+      !ast::endLoc(Call).isFileID())
     return {};
   return Lexer::makeFileCharRange(
       CharSourceRange::getTokenRange(Member->getOperatorLoc(),
-                                     Call->getEndLoc()),
+                                     ast::endLoc(Call)),
       Program.sourceManager(), Program.context().getLangOpts());
 }
 
@@ -64,7 +65,7 @@ static Finding describe(const Program &Program, const WideTransfer &Found) {
   if (!Around.empty())
     addLoop(Result, *Found.Entry, Found.Move->In, Around.back());
   Result.Fixes = swap(Program, Found);
-  Result.IterationSite = Found.Moves->getBeginLoc();
+  Result.IterationSite = ast::beginLoc(Found.Moves);
   return Result;
 }
 

@@ -1,5 +1,6 @@
 #include "transfer/ElementAccessInLoop.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "ast/Walk.h"
 #include "queries/loops/LoopCounters.h"
 #include "queries/loops/LoopInvariance.h"
@@ -358,7 +359,7 @@ private:
     }
     ElementAccessInLoop &Known = Result[It->second];
     Known.IsStrictOnly &= mayBeFew(A);
-    if (Known.Site->getBeginLoc() < A.At.Call->getBeginLoc()) {
+    if (ast::beginLoc(Known.Site) < ast::beginLoc(A.At.Call)) {
       Known.AsWell.push_back(A.At.Call);
       return;
     }

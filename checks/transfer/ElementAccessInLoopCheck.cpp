@@ -1,6 +1,7 @@
 // Finds loops that read or write the elements of a tensor one at a time.
 #include "transfer/ElementAccessInLoopCheck.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "report/Report.h"
 #include "transfer/ElementAccessInLoop.h"
 
@@ -25,7 +26,7 @@ static Finding describe(const Program &Program,
                         const ElementAccessInLoop &Found) {
   const clang::ASTContext &Context = Program.context();
   Finding Result;
-  Result.Location = Found.Site->getBeginLoc();
+  Result.Location = ast::beginLoc(Found.Site);
   Result.Range = Found.Site->getSourceRange();
   const std::string Of = subject(Context, Found.Tensor.E);
   switch (Found.How) {
@@ -58,8 +59,8 @@ static Finding describe(const Program &Program,
   }
   addLoop(Result, *Found.Entry, Found.In, Found.Around);
   for (const clang::CallExpr *Other : Found.AsWell)
-    addNote(Result, {Other->getBeginLoc(), "and here", NoteRole::AsWell});
-  Result.IterationSite = Found.Site->getBeginLoc();
+    addNote(Result, {ast::beginLoc(Other), "and here", NoteRole::AsWell});
+  Result.IterationSite = ast::beginLoc(Found.Site);
   return Result;
 }
 

@@ -1,6 +1,7 @@
 // Finds transfers of tensors that are where they go already, and copies beside
 // a transfer that nobody needs: x.cpu().to(device), x.to(torch::kCUDA).clone().
 #include "transfer/RedundantTransferCheck.h"
+#include "ast/Locations.h"
 #include "queries/loops/Loops.h"
 #include "report/Report.h"
 #include "transfer/RedundantTransfer.h"
@@ -62,7 +63,7 @@ static Finding describe(const Program &Program,
   if (!Around.empty() && isUnconditional(*Found.Entry, Found.Call,
                                          Found.Transfer->In, *Around.back()))
     addLoop(Result, *Found.Entry, Found.Transfer->In, Around.back());
-  Result.IterationSite = Found.Call->getBeginLoc();
+  Result.IterationSite = ast::beginLoc(Found.Call);
   return Result;
 }
 

@@ -2,6 +2,7 @@
 // again.
 #include "transfer/RepeatedTransferCheck.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "report/Edit.h"
 #include "report/Report.h"
 #include "transfer/RepeatedTransfer.h"
@@ -25,7 +26,7 @@ static Finding describe(const Program &Program, const RepeatedTransfer &Found) {
   const clang::ASTContext &Context = Program.context();
   const auto *Call = llvm::cast<clang::CallExpr>(Found.Transfer->Site);
   Finding Result;
-  Result.Location = Call->getBeginLoc();
+  Result.Location = ast::beginLoc(Call);
   Result.Range = Call->getSourceRange();
   const std::string Name = plainName(Context, ast::objectOf(Call));
   const std::string Subject = Name.empty() ? "this tensor" : "'" + Name + "'";
@@ -54,7 +55,7 @@ static Finding describe(const Program &Program, const RepeatedTransfer &Found) {
     Result.Fixes =
         moveBeforeLoop(Context, *Found.Transfer->In->Flow, Found.Variable,
                        Found.Entry->loopStatement(*Found.Around), "");
-  Result.IterationSite = Call->getBeginLoc();
+  Result.IterationSite = ast::beginLoc(Call);
   return Result;
 }
 

@@ -1,6 +1,7 @@
 // Finds tensors that are copied to another device, or converted, only to be
 // asked what the original knows as well: their sizes, their type.
 #include "transfer/TransferForMetadataCheck.h"
+#include "ast/Locations.h"
 #include "report/Report.h"
 #include "transfer/TransferForMetadata.h"
 #include "clang/Lex/Lexer.h"
@@ -19,13 +20,13 @@ static std::vector<FixItHint> dropTransfer(const MetadataTransfer &Found) {
   const MemberExpr *To = memberOf(Found.Call);
   const SourceLocation Begin = To ? To->getOperatorLoc() : SourceLocation();
   if (Begin.isInvalid() || !Begin.isFileID() ||
-      !Found.Call->getEndLoc().isFileID())
+      !ast::endLoc(Found.Call).isFileID())
     return {};
   if (Found.Variable) {
     if (To->isArrow() || Found.Variable->getType()->isReferenceType())
       return {};
     return {FixItHint::CreateRemoval(
-        CharSourceRange::getTokenRange(Begin, Found.Call->getEndLoc()))};
+        CharSourceRange::getTokenRange(Begin, ast::endLoc(Found.Call)))};
   }
   const MemberExpr *Asked = memberOf(Found.Questions.front());
   const SourceLocation End = Asked ? Asked->getOperatorLoc() : SourceLocation();
@@ -39,7 +40,7 @@ static std::vector<FixItHint> dropTransfer(const MetadataTransfer &Found) {
 
 static Finding describe(const Program &Program, const MetadataTransfer &Found) {
   Finding Result;
-  Result.Location = Found.Call->getBeginLoc();
+  Result.Location = ast::beginLoc(Found.Call);
   Result.Range = Found.Call->getSourceRange();
   const MemberExpr *To = memberOf(Found.Call);
   const std::string Call =
@@ -61,7 +62,7 @@ static Finding describe(const Program &Program, const MetadataTransfer &Found) {
   if (!Around.empty())
     addLoop(Result, *Found.Entry, Found.Transfer->In, Around.back());
   Result.Fixes = dropTransfer(Found);
-  Result.IterationSite = Found.Call->getBeginLoc();
+  Result.IterationSite = ast::beginLoc(Found.Call);
   return Result;
 }
 

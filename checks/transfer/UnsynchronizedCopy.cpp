@@ -1,4 +1,5 @@
 #include "transfer/UnsynchronizedCopy.h"
+#include "ast/Locations.h"
 #include "ast/Walk.h"
 #include "queries/devices/DeviceUse.h"
 #include "torch/Api.h"
@@ -37,7 +38,7 @@ static bool mayWaitLater(const Event &Taken) {
         const auto *Call = dyn_cast<CallExpr>(S);
         return Call &&
                SM.isBeforeInTranslationUnit(Taken.Site->getEndLoc(),
-                                            Call->getEndLoc()) &&
+                                            ast::endLoc(Call)) &&
                (torch::waitOf(Call) == torch::Wait::Device ||
                 torch::asksWhetherDone(Call->getDirectCallee()) ||
                 torch::classify(Call).Kind == torch::Api::Foreign);

@@ -2,6 +2,7 @@
 // to(torch::kCPU, /*non_blocking=*/true) returns at once.
 #include "transfer/UnsynchronizedCopyCheck.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "report/Report.h"
 #include "torch/Options.h"
 #include "transfer/UnsynchronizedCopy.h"
@@ -37,7 +38,7 @@ static Finding describe(const Program &Program,
                                          : "it is read here",
                    NoteRole::Read});
   Result.Fixes = waitThere(Found.Copies);
-  Result.IterationSite = Found.Copies->getBeginLoc();
+  Result.IterationSite = ast::beginLoc(Found.Copies);
   return Result;
 }
 
