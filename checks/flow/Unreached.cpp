@@ -1,4 +1,5 @@
 #include "flow/Unreached.h"
+#include "flow/ClassParts.h"
 #include "flow/Words.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"
@@ -46,13 +47,6 @@ bool mayRunUnnamed(const FunctionDecl *F, const LibraryNames &Library) {
          F->hasAttr<VisibilityAttr>();
 }
 
-/// Of a template, or of what is local to a function, much is made unseen.
-static bool mayBeMadeUnnamed(const CXXRecordDecl *Class) {
-  return Class->isLambda() || !Class->getIdentifier() ||
-         Class->isDependentContext() || !Class->hasDefinition() ||
-         isa<ClassTemplateSpecializationDecl>(Class);
-}
-
 namespace {
 
 /// Pieces of the user's files.
@@ -66,16 +60,9 @@ public:
       add(Each->getBeginLoc(), Each->getEndLoc());
   }
 
-  /// The class, and what defines its members elsewhere; not what a static
-  /// member begins with, which may hand out the class when a program starts.
   void add(const CXXRecordDecl *Class) {
-    for (const auto *Each : Class->redecls())
-      add(Each->getBeginLoc(), Each->getEndLoc());
-    for (const Decl *Member : Class->decls())
-      for (const Decl *Each : Member->redecls())
-        if (Each->isOutOfLine())
-          add(Each->getBeginLoc(),
-              isa<VarDecl>(Each) ? Each->getLocation() : Each->getEndLoc());
+    for (const SourceRange &Each : partsOf(Class))
+      add(Each.getBegin(), Each.getEnd());
   }
 
   bool containAll(llvm::ArrayRef<SourceLocation> Places) const {
@@ -113,8 +100,8 @@ private:
   std::map<unsigned, unsigned> Ends;
 };
 
-template <class T> bool isMentioned(const T *D) {
-  return llvm::any_of(D->redecls(), [](const auto *Each) {
+bool isMentioned(const FunctionDecl *F) {
+  return llvm::any_of(F->redecls(), [](const auto *Each) {
     return Each->isReferenced() || Each->isUsed(/*CheckUsedAttr=*/false);
   });
 }
@@ -170,8 +157,7 @@ private:
       return false;
     Ranges Own(sources());
     Own.add(Class);
-    return llvm::none_of(Class->ctors(), isMentioned<CXXConstructorDecl>) ||
-           !holdAll(Own, Class);
+    return !isConstructorMentioned(Class) || !holdAll(Own, Class);
   }
 
   /// Each word that could make an object of Class.

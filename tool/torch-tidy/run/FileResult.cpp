@@ -100,8 +100,10 @@ void visit(Stream &S, FileResult &Result, List &Findings) {
     S.integer(Each.IsTemplate);
   });
   S.list(Result.UserFiles, [&](std::string &Each) { S.text(Each); });
-  S.list(Result.Written, [&](WrittenFunction &Each) {
+  S.list(Result.Written, [&](WrittenName &Each) {
     S.text(Each.Name);
+    S.text(Each.Stem);
+    S.integer(Each.IsClass);
     S.integer(Each.IsMentioned);
     S.list(Each.Declarations,
            [&](tooling::FileByteRange &Range) { visit(S, Range); });

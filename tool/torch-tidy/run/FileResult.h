@@ -28,7 +28,7 @@ struct FileResult {
   /// those that somebody may edit.
   std::vector<std::string> UserFiles;
   /// Where AnalysisSettings::IsTree.
-  std::vector<WrittenFunction> Written;
+  std::vector<WrittenName> Written;
   /// What was not parsed.
   std::vector<HiddenCode> Hidden;
   /// The macro that was defined to parse more of an unconfigured file.

@@ -1,10 +1,12 @@
 #include "run/FunctionRanges.h"
+#include "flow/ClassParts.h"
 #include "flow/Unreached.h"
 #include "torch/Modules.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace clang;
 
@@ -58,10 +60,10 @@ bool holdsErrors(const Stmt *Body) {
 }
 
 /// By one name for each file.
-std::optional<tooling::FileByteRange> placeOf(const FunctionDecl *F) {
-  const SourceManager &SM = F->getASTContext().getSourceManager();
-  const SourceLocation Begin = SM.getFileLoc(F->getBeginLoc()),
-                       End = SM.getFileLoc(F->getEndLoc());
+std::optional<tooling::FileByteRange> placeOf(SourceRange Code,
+                                              const SourceManager &SM) {
+  const SourceLocation Begin = SM.getFileLoc(Code.getBegin()),
+                       End = SM.getFileLoc(Code.getEnd());
   if (Begin.isInvalid() || SM.getFileID(Begin) != SM.getFileID(End))
     return std::nullopt;
   const OptionalFileEntryRef File =
@@ -76,13 +78,15 @@ std::optional<tooling::FileByteRange> placeOf(const FunctionDecl *F) {
 }
 
 /// Nothing where it may run in ways that are not known.
-std::optional<WrittenFunction> writtenAs(const FunctionDecl *F) {
+std::optional<WrittenName> writtenAs(const FunctionDecl *F) {
   if (flow::mayRunUnnamed(F, {torch::isCalledByTemplates, torch::layerName}))
     return std::nullopt;
-  WrittenFunction Result;
+  WrittenName Result;
   Result.Name = F->getName().str();
+  const SourceManager &SM = F->getASTContext().getSourceManager();
   for (const FunctionDecl *Each : F->redecls()) {
-    std::optional<tooling::FileByteRange> Place = placeOf(Each);
+    std::optional<tooling::FileByteRange> Place =
+        placeOf(Each->getSourceRange(), SM);
     if (!Place)
       return std::nullopt;
     Result.Declarations.push_back(std::move(*Place));
@@ -91,14 +95,32 @@ std::optional<WrittenFunction> writtenAs(const FunctionDecl *F) {
   return Result;
 }
 
+std::optional<WrittenName> writtenAs(const CXXRecordDecl *Class) {
+  if (flow::mayBeMadeUnnamed(Class))
+    return std::nullopt;
+  WrittenName Result;
+  Result.Name = Class->getName().str();
+  Result.Stem = torch::layerName(Class).str();
+  Result.IsClass = true;
+  Result.IsMentioned = flow::isConstructorMentioned(Class);
+  for (const SourceRange &Each : flow::partsOf(Class)) {
+    std::optional<tooling::FileByteRange> Place =
+        placeOf(Each, Class->getASTContext().getSourceManager());
+    if (!Place)
+      return std::nullopt;
+    Result.Declarations.push_back(std::move(*Place));
+  }
+  return Result;
+}
+
 } // namespace
 
-void FunctionRanges::collect(ASTContext &Context,
-                             llvm::ArrayRef<Decl *> Scope,
+void FunctionRanges::collect(ASTContext &Context, llvm::ArrayRef<Decl *> Scope,
                              bool AreNamesAsked) {
   const SourceManager &SM = Context.getSourceManager();
   const bool HasErrors = Context.getDiagnostics().hasErrorOccurred();
   std::vector<const FunctionDecl *> Functions;
+  llvm::DenseSet<const CXXRecordDecl *> Classes;
   Visitor Search(Functions);
   for (Decl *D : Scope)
     Search.TraverseDecl(D);
@@ -117,7 +139,12 @@ void FunctionRanges::collect(ASTContext &Context,
                                        holdsErrors(Function->getBody()))});
     if (!AreNamesAsked)
       continue;
-    if (std::optional<WrittenFunction> Named = writtenAs(Function))
+    if (std::optional<WrittenName> Named = writtenAs(Function))
+      Written.push_back(std::move(*Named));
+    const auto *Method = dyn_cast<CXXMethodDecl>(Function);
+    if (!Method || !Classes.insert(Method->getParent()).second)
+      continue;
+    if (std::optional<WrittenName> Named = writtenAs(Method->getParent()))
       Written.push_back(std::move(*Named));
   }
 }

@@ -10,10 +10,15 @@
 
 namespace torchtidy::tool {
 
-/// A function that somebody has to name to run it (flow/Unreached.h).
-struct WrittenFunction {
+/// A function that somebody has to name to run it (flow/Unreached.h), or a
+/// class that somebody has to name to make an object of it (flow/ClassParts.h).
+struct WrittenName {
   std::string Name;
-  /// All of it: declarations, and the body.
+  /// Of a class another name that makes objects of it; empty where there is
+  /// none.
+  std::string Stem;
+  bool IsClass = false;
+  /// All of it: declarations, and bodies.
   std::vector<clang::tooling::FileByteRange> Declarations;
   /// The file refers to it, or has what does without its name.
   bool IsMentioned = false;
@@ -28,8 +33,9 @@ public:
                bool AreNamesAsked);
 
   unsigned count() const { return Ranges.size(); }
-  /// Those of them that nothing but their names may run.
-  std::vector<WrittenFunction> takeWritten() { return std::move(Written); }
+  /// Those of them that nothing but their names may run, and the classes whose
+  /// methods they are.
+  std::vector<WrittenName> takeWritten() { return std::move(Written); }
   /// How many hold a compile error, or are invalid as a whole.
   unsigned
   countWithErrors(llvm::ArrayRef<clang::tidy::ClangTidyError> Findings) const;
@@ -41,7 +47,7 @@ private:
     bool IsInvalid;
   };
   std::vector<Range> Ranges;
-  std::vector<WrittenFunction> Written;
+  std::vector<WrittenName> Written;
 };
 
 } // namespace torchtidy::tool

@@ -109,8 +109,8 @@ size_t dropRefuted(RunResult &Whole, const RunResult &Done,
   }
   return dropFindings(Whole, [&](const tidy::ClangTidyError &Each) {
     const CheckInfo *Ours = findCheck(Each.DiagnosticName);
-    return Ours && Ours->Level > 0 &&
-           Known.contains(Each.Message.FilePath) && !Shown.count(placeOf(Each));
+    return Ours && Ours->Level > 0 && Known.contains(Each.Message.FilePath) &&
+           !Shown.count(placeOf(Each));
   });
 }
 

@@ -106,9 +106,8 @@ void addShortfalls(RunResult &To, std::vector<Shortfall> More) {
       To.Shortfalls.push_back(std::move(Each));
 }
 
-size_t
-dropFindings(RunResult &From,
-             function_ref<bool(const tidy::ClangTidyError &)> Is) {
+size_t dropFindings(RunResult &From,
+                    function_ref<bool(const tidy::ClangTidyError &)> Is) {
   std::set<FindingPlace> Dropped;
   llvm::erase_if(From.Findings, [&](const tidy::ClangTidyError &Each) {
     const bool IsMeant = Is(Each);

@@ -34,7 +34,7 @@ struct RunResult {
   /// Of each source what FileResult::UserFiles says.
   std::map<std::string, std::vector<std::string>> UserFiles;
   /// Where AnalysisSettings::IsTree. Of a header once for each source.
-  std::vector<WrittenFunction> Written;
+  std::vector<WrittenName> Written;
   /// Each part once.
   std::vector<HiddenCode> Hidden;
   /// Macros that were defined to parse more, and in how many files.

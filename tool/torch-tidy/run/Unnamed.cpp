@@ -55,29 +55,46 @@ private:
   StringMap<std::string> Known;
 };
 
-/// All functions of a name, as long as nothing is known to run one of them.
+/// All functions and classes of a name, as long as nothing is known to run one
+/// of them.
+struct Candidate {
+  bool HasFunction = false, HasClass = false, WasMentioned = false;
+  /// How often they are declared.
+  unsigned Declarations = 0;
+  /// Other names that make objects of the classes.
+  std::set<std::string> Stems;
+};
+
 class Candidates {
 public:
-  void add(const WrittenFunction &Each, RealPaths &Paths) {
-    WereMentioned[Each.Name] |= Each.IsMentioned;
+  void add(const WrittenName &Each, RealPaths &Paths) {
+    Candidate &Of = All[Each.Name];
+    (Each.IsClass ? Of.HasClass : Of.HasFunction) = true;
+    Of.WasMentioned |= Each.IsMentioned;
+    if (!Each.Stem.empty()) {
+      Of.Stems.insert(Each.Stem);
+      Words.insert(Each.Stem);
+    }
+    Words.insert(Each.Name);
     for (const tooling::FileByteRange &Written : Each.Declarations) {
       const unsigned End = Written.FileOffset + Written.Length;
       if (Parts[Paths.of(Written.FilePath)]
               .insert({Written.FileOffset, End, Each.Name})
               .second)
-        ++Declarations[Each.Name];
+        ++Of.Declarations;
     }
   }
 
-  bool contain(StringRef Name) const { return WereMentioned.contains(Name); }
-  bool wereMentioned(StringRef Name) const {
-    return WereMentioned.lookup(Name);
+  /// Who wants to know whether a candidate is named has to look for the word.
+  bool areNamedBy(StringRef Word) const { return Words.contains(Word); }
+  const Candidate &operator[](StringRef Name) const {
+    return All.find(Name)->second;
   }
-  void remove(StringRef Name) { WereMentioned.erase(Name); }
+  void remove(StringRef Name) { All.erase(Name); }
 
   std::vector<std::string> names() const {
     std::vector<std::string> Result;
-    for (const auto &Each : WereMentioned)
+    for (const auto &Each : All)
       Result.push_back(Each.first().str());
     return Result;
   }
@@ -89,18 +106,14 @@ public:
           remove(Each.Name);
   }
 
-  /// How often they are declared.
-  unsigned declarations(StringRef Name) const {
-    return Declarations.lookup(Name);
-  }
-
   /// Whether it stands in one of them.
   bool hold(StringRef Path, unsigned Offset) const {
-    const auto File = Parts.find(Path);
-    return File != Parts.end() && any_of(File->second, [&](const Part &Each) {
-             return Each.Begin <= Offset && Offset <= Each.End &&
-                    contain(Each.Name);
-           });
+    return isIn(Path, Offset,
+                [&](StringRef Name) { return All.contains(Name); });
+  }
+  /// Whether it stands in one of that name.
+  bool hold(StringRef Path, unsigned Offset, StringRef Name) const {
+    return isIn(Path, Offset, [&](StringRef Each) { return Each == Name; });
   }
 
 private:
@@ -113,9 +126,19 @@ private:
              std::tie(Other.Begin, Other.End, Other.Name);
     }
   };
+
+  bool isIn(StringRef Path, unsigned Offset,
+            function_ref<bool(StringRef Name)> IsMeant) const {
+    const auto File = Parts.find(Path);
+    return File != Parts.end() && any_of(File->second, [&](const Part &Each) {
+             return Each.Begin <= Offset && Offset <= Each.End &&
+                    IsMeant(Each.Name);
+           });
+  }
+
   StringMap<std::set<Part>> Parts;
-  StringMap<bool> WereMentioned;
-  StringMap<unsigned> Declarations;
+  StringMap<Candidate> All;
+  StringSet<> Words;
 };
 
 /// Where the words stand that candidates are named by.
@@ -143,11 +166,8 @@ public:
 
   bool haveMain() const { return HaveMain; }
   bool isOfQt(StringRef Path) const { return OfQt.contains(Path); }
-  ArrayRef<Place> places(StringRef Name) const {
-    const auto Found = Places.find(Name);
-    if (Found == Places.end())
-      return {};
-    return Found->second;
+  std::vector<Place> places(StringRef Name) const {
+    return Places.lookup(Name);
   }
 
 private:
@@ -165,7 +185,7 @@ private:
                         HaveMain |= Word == "main";
                         if (Word == "Q_OBJECT" || Word == "Q_GADGET")
                           OfQt.insert(Path);
-                        if (Of.contain(Word))
+                        if (Of.areNamedBy(Word))
                           Places[Word].push_back({Path.str(), At});
                       });
     return true;
@@ -179,13 +199,22 @@ private:
 };
 
 bool isNamed(StringRef Name, const TreeWords &Words, const Candidates &All) {
-  const ArrayRef<TreeWords::Place> Places = Words.places(Name);
+  const Candidate &Of = All[Name];
+  std::vector<TreeWords::Place> Places = Words.places(Name);
+  for (const std::string &Stem : Of.Stems)
+    if (Stem != Name)
+      append_range(Places, Words.places(Stem));
+  if (any_of(Places, [&](const TreeWords::Place &Word) {
+        return !All.hold(Word.Path, Word.Offset);
+      }))
+    return true;
   // What mentions it without a word (a macro that makes names) is not known.
-  return any_of(Places,
-                [&](const TreeWords::Place &Word) {
-                  return !All.hold(Word.Path, Word.Offset);
-                }) ||
-         (All.wereMentioned(Name) && Places.size() <= All.declarations(Name));
+  if (!Of.WasMentioned)
+    return false;
+  return (Of.HasFunction && Places.size() <= Of.Declarations) ||
+         (Of.HasClass && all_of(Places, [&](const TreeWords::Place &Word) {
+            return All.hold(Word.Path, Word.Offset, Name);
+          }));
 }
 
 /// Takes out what is named elsewhere than in them, until nothing changes: so
@@ -207,7 +236,7 @@ void dropUnnamed(RunResult &Whole, ArrayRef<std::string> Sources,
                  vfs::FileSystem &FS) {
   RealPaths Paths(FS);
   Candidates All;
-  for (const WrittenFunction &Each : Whole.Written)
+  for (const WrittenName &Each : Whole.Written)
     All.add(Each, Paths);
   StringSet<> Roots;
   TreeWords Words(All, FS);
@@ -237,7 +266,7 @@ void dropUnnamed(RunResult &Whole, ArrayRef<std::string> Sources,
       });
   if (Dropped)
     note() << counted(Dropped, "finding")
-           << " fewer: in functions that no line of the source tree names\n";
+           << " fewer: in code that no line of the source tree names\n";
 }
 
 } // namespace torchtidy::tool

@@ -1,4 +1,5 @@
-// Functions that no line of a source tree names: nobody bears their cost.
+// Functions and classes that no line of a source tree names: nobody bears their
+// cost.
 #ifndef TORCHTIDY_TOOL_RUN_UNNAMED_H
 #define TORCHTIDY_TOOL_RUN_UNNAMED_H
 
@@ -6,9 +7,9 @@
 
 namespace torchtidy::tool {
 
-/// Takes out what was found above level 0 in functions that no line of the
-/// source trees of Sources names, but for lines of such functions themselves;
-/// often their only call is commented out. Says on standard error how much it
+/// Takes out what was found above level 0 in functions and classes that no line
+/// of the source trees of Sources names, but for lines of such code itself;
+/// often the only call is commented out. Says on standard error how much it
 /// was. A tree without main() has its callers elsewhere, and so have a header
 /// in a folder "include", slots of Qt, and what SWIG wraps: these stay.
 void dropUnnamed(RunResult &Whole, llvm::ArrayRef<std::string> Sources,
