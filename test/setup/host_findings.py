@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """What the plugin finds in a clang-tidy: all torch checks over all tests of checks and all
 scenarios, one line for each finding. Two such lists, of clang-tidies of two versions, are held
 side by side by diff.

@@ -28,9 +28,10 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PROGRAMS = {"bazel", "clang-tidy-19", "cmake", "git", "ninja", "pip", "python",
-            "run-clang-tidy-19", "tar", "test/run", "tool/package", "tool/quickstart",
-            "torch-confirm", "torch-tidy"}
+PROGRAMS = {"apt-get", "bazel", "clang-tidy-19", "clang-tidy-21", "cmake", "diff", "git", "ninja",
+            "pip", "python", "run-clang-tidy-19", "tar", "test/run",
+            "test/setup/host_findings.py", "tool/package", "tool/quickstart", "torch-confirm",
+            "torch-tidy"}
 # Indented lines that show what is printed. A line that is neither is a problem: it may be a
 # command of a program that is not known here.
 PRINTED = re.compile(r"torch-tidy: |line \d+:|FAILED  |.*: warning: ")
@@ -65,9 +66,20 @@ ELSEWHERE = {
         ("test/tool/confirm_session.py", "build/bin/torch-confirm run"),
     ("docs/memory.md", "torch-confirm live"): ("test/tool/confirm_live.py", '"live"'),
 }
+NO_CODECHECKER = "CodeChecker brings 320 MB with it; the page says that it was tried by hand"
+NO_LLVM_21 = "Debian 12 has no LLVM 21; the page says what it was tried in"
 CANNOT = {
     ("README.md", "test/run"): "it runs this test",
     ("docs/bazel.md", "bazel build"): "there is no Bazel here, and the page says so",
+    ("docs/ci.md", "export CC_ANALYZER_BIN"): NO_CODECHECKER,
+    ("docs/ci.md", "CodeChecker"): NO_CODECHECKER,
+    ("docs/ci.md", "torch-tidy --list-checks=json | python3"): NO_CODECHECKER,
+    ("docs/plugin.md", "apt-get install"): NO_LLVM_21,
+    ("docs/plugin.md", "cmake -G Ninja -B build-21"): NO_LLVM_21,
+    ("docs/plugin.md", "ninja -C build-21"): NO_LLVM_21,
+    ("docs/plugin.md", "clang-tidy-21"): NO_LLVM_21,
+    ("docs/plugin.md", "test/setup/host_findings.py"): NO_LLVM_21,
+    ("docs/plugin.md", "diff 19.txt"): NO_LLVM_21,
     ("docs/torch-confirm.md", "build/bin/torch-confirm fix"):
         "it builds the example three times; the same command runs with a smaller program",
 }
