@@ -1,6 +1,7 @@
 #include "autograd/UndetachedHiddenState.h"
 #include "ast/Expressions.h"
 #include "queries/graphs/UnusedGraphs.h"
+#include "queries/loops/Slots.h"
 #include "torch/Types.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/ExprCXX.h"
@@ -73,7 +74,8 @@ private:
     auto Loops = Entry.loopsAround(Store.Point);
     for (const Loop *L : llvm::reverse(Loops)) {
       std::optional<bool> Outlives = Entry.outlives(Place, *L);
-      if (!Outlives || !*Outlives || isHandedOutIn(*L))
+      if (!Outlives || !*Outlives || isHandedOutIn(*L) ||
+          fillsSlotsInOrder(Entry, Store, *L))
         continue;
       for (const BackwardEvent &Backward : Entry.events<BackwardEvent>())
         if (L->contains(Backward.Point) &&

@@ -36,12 +36,15 @@ llvm::SmallVector<SourceRange, 8> partsOf(const CXXRecordDecl *Class) {
   return Result;
 }
 
+bool isMentioned(const FunctionDecl *F) {
+  return llvm::any_of(F->redecls(), [](const FunctionDecl *Each) {
+    return Each->isReferenced() || Each->isUsed(/*CheckUsedAttr=*/false);
+  });
+}
+
 bool isConstructorMentioned(const CXXRecordDecl *Class) {
   return llvm::any_of(Class->ctors(), [](const CXXConstructorDecl *Each) {
-    return llvm::any_of(Each->redecls(), [](const auto *Declared) {
-      return Declared->isReferenced() ||
-             Declared->isUsed(/*CheckUsedAttr=*/false);
-    });
+    return isMentioned(Each);
   });
 }
 

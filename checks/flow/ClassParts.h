@@ -19,6 +19,8 @@ bool mayBeMadeUnnamed(const clang::CXXRecordDecl *Class);
 llvm::SmallVector<clang::SourceRange, 8>
 partsOf(const clang::CXXRecordDecl *Class);
 
+/// The file refers to the function, or has what does without its name.
+bool isMentioned(const clang::FunctionDecl *F);
 /// The file refers to a constructor of it, or has what does without its name.
 bool isConstructorMentioned(const clang::CXXRecordDecl *Class);
 

@@ -100,12 +100,6 @@ private:
   std::map<unsigned, unsigned> Ends;
 };
 
-bool isMentioned(const FunctionDecl *F) {
-  return llvm::any_of(F->redecls(), [](const auto *Each) {
-    return Each->isReferenced() || Each->isUsed(/*CheckUsedAttr=*/false);
-  });
-}
-
 } // namespace
 
 //===-- What no word names ------------------------------------------------===//

@@ -60,7 +60,8 @@ public:
     Result.Factory = Op->Name;
     Result.IsConstant = !IsScratch;
     Result.IsStrictOnly =
-        isRowOfUnknownLength(Entry, Allocate) && !goesBackward(Entry, L);
+        (isRowOfUnknownLength(Entry, Allocate) && !goesBackward(Entry, L)) ||
+        (isBesidePasses(Entry, Allocate) && !isLarge());
     Result.Variable = Variable;
     Result.AssignedTo = AssignedTo;
     Result.CanMove =
@@ -227,6 +228,10 @@ private:
   bool isSmall() const {
     const std::optional<uint64_t> Elements = knownElements(Entry, Allocate);
     return Elements && *Elements < SmallElements;
+  }
+
+  bool isLarge() const {
+    return knownElements(Entry, Allocate).value_or(0) >= LargeElements;
   }
 
   /// A loop of many steps inside the iteration works with the tensor: what is

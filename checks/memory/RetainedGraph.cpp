@@ -4,6 +4,7 @@
 #include "queries/graphs/UnguardedThreads.h"
 #include "queries/loops/LoopInvariance.h"
 #include "queries/loops/Loops.h"
+#include "queries/loops/Slots.h"
 #include "queries/paths/MemberReads.h"
 #include "torch/Api.h"
 #include "torch/Std.h"
@@ -28,7 +29,8 @@ public:
     if (Store.Places.size() != 1)
       return std::nullopt;
     const PlaceId Place = Store.Places.front();
-    if (Entry.isScratchOfForward(Place) || isGivenAway())
+    if (Entry.isScratchOfForward(Place) || isGivenAway() ||
+        isAskedForGradient(Place))
       return std::nullopt;
     if (Store.Stored.mayHaveGraph())
       if (std::optional<Retention> Found = inLoop(Place))
@@ -81,6 +83,8 @@ private:
         continue;
       if (How == Retention::Overwrites && isReadDetached(*L))
         continue;
+      if (How == Retention::Grows && isOfFixedSize(*L))
+        continue;
       Retention Result = describe(How, Place);
       Result.IsComputed =
           How == Retention::Chains && Store.How == StoreKind::Rebind;
@@ -91,6 +95,22 @@ private:
       return Result;
     }
     return std::nullopt;
+  }
+
+  /// A slot for each layer, or each device: the next iteration writes the same
+  /// ones, and what it writes is not computed from what was there.
+  bool isOfFixedSize(const Loop &L) const {
+    return Store.Stored.hasOrigin(Store.Origin)
+               ? fillsSlotsInOrder(Entry, Store, L)
+               : overwritesSlots(Entry, Store, L);
+  }
+
+  /// The tensor is kept for the gradient that backward() leaves in it: a tape
+  /// that the program keeps itself. Its detach() would get none.
+  bool isAskedForGradient(PlaceId Place) const {
+    return llvm::any_of(
+        Entry.events<ReadGradientEvent>(),
+        [&](const auto &Read) { return Entry.mayAlias({Place}, Read.Of); });
   }
 
   /// The function is called repeatedly, and the member that it fills is only

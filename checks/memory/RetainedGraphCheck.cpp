@@ -150,6 +150,21 @@ static Finding describe(const Program &Program, const Retention &Kept) {
   return Result;
 }
 
+/// Another store of the same cause. A template is met once for each of its
+/// instantiations, at one place.
+static void addAsWell(Finding &First, const Finding &New) {
+  const bool IsKnown =
+      First.Location == New.Location ||
+      llvm::any_of(First.Notes, [&](const Note &Each) {
+        return Each.Role == NoteRole::AsWell && Each.Location == New.Location;
+      });
+  if (IsKnown)
+    return;
+  llvm::append_range(First.Fixes, New.Fixes);
+  addNote(First,
+          {New.Location, "a graph is kept here as well", NoteRole::AsWell});
+}
+
 std::vector<Finding> RetainedGraphCheck::analyze(Program &Program) {
   std::vector<Finding> Findings;
   // Where nothing in the loop goes backward, one missing guard is the cause of
@@ -163,11 +178,7 @@ std::vector<Finding> RetainedGraphCheck::analyze(Program &Program) {
       const auto [Known, IsNew] =
           ByLoop.try_emplace({Kept.Entry, Kept.Around}, Findings.size());
       if (!IsNew) {
-        Finding &First = Findings[Known->second];
-        if (First.Location != New.Location)
-          llvm::append_range(First.Fixes, New.Fixes);
-        addNote(First, {New.Location, "a graph is kept here as well",
-                        NoteRole::AsWell});
+        addAsWell(Findings[Known->second], New);
         continue;
       }
     }

@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Locations.h"
 #include "ast/Walk.h"
+#include "model/syntax/AssignedBack.h"
 #include "model/syntax/Effects.h"
 #include "model/syntax/Variables.h"
 #include "queries/devices/Transfers.h"
@@ -154,7 +155,8 @@ private:
     if (isArgumentOfMacro(Call) || isWarmUp(Dropped) || isMadeAgain(Call) ||
         Of.Idle.count(Call))
       return std::nullopt;
-    DiscardedResult Result = {Call, nullptr, nullptr, false, false};
+    DiscardedResult Result;
+    Result.Call = Call;
     if (Of.Copies.count(Call))
       return judgeWrite(Dropped);
     if (Op && Op->Returns == op::Scalar) {
@@ -174,7 +176,9 @@ private:
         Result.Helper = Op ? nullptr : Call->getDirectCallee();
         Result.Converts =
             Op && (Op->has(op::ChangesDevice) || Op->has(op::ChangesDtype));
-        Result.CanAssign = replaces(Call, Op) && isAssignable(Subject, Call);
+        Result.CanAssign = canBeAssigned(Flow, Call, Subject);
+        Result.Reshapes =
+            reshapes(Call) && !isAskedForShape(Flow, Call, Subject);
         return Result;
       }
     return std::nullopt;
@@ -182,7 +186,8 @@ private:
 
   std::optional<DiscardedResult> judgeWrite(const Drop &Dropped) {
     const CallExpr *Call = Dropped.Call;
-    DiscardedResult Result = {Call, nullptr, nullptr, false, false};
+    DiscardedResult Result;
+    Result.Call = Call;
     Result.Copy = copyWrittenBy(Call);
     llvm::SmallVector<const Expr *, 4> Subjects;
     addSubjects(ast::objectOf(Result.Copy) ? ast::objectOf(Result.Copy)
@@ -457,48 +462,6 @@ private:
       return IsWritable || Root.ThroughPointer;
     }
     return !V || Root.ThroughPointer;
-  }
-
-  /// The result stands for the tensor that it is made of: moved, converted, in
-  /// another shape; or there is a variant that works in place, which may be
-  /// meant.
-  static bool replaces(const CallExpr *Call, const Operation *Op) {
-    if (!Op || Op->has(op::ChangesDevice) || Op->has(op::ChangesDtype) ||
-        Op->has(op::DiscardsHistory) || Op->View != Tri::No)
-      return true;
-    if (isa<CXXOperatorCallExpr>(Call) ||
-        (!ast::objectOf(Call) &&
-         llvm::count_if(Call->arguments(), [](const Expr *Argument) {
-           return torch::mayHoldTensor(Argument->getType());
-         }) > 1))
-      return false;
-    const Operation *InPlace = torch::inPlaceOf(*Op);
-    return InPlace && InPlace->Writes == op::Self;
-  }
-
-  bool isAssignable(const Expr *Subject, const CallExpr *Call) const {
-    const Expr *E = ast::strip(Subject);
-    const ASTContext &Context = User.context();
-    if (!isa<DeclRefExpr, MemberExpr>(E) ||
-        !Context.hasSameUnqualifiedType(E->getType(), Call->getType()) ||
-        E->getType().isConstQualified() || ast::beginLoc(Call).isMacroID())
-      return false;
-    // x is what the call is made on, or its only tensor.
-    const Expr *First = Call;
-    while (const auto *Inner = dyn_cast<CallExpr>(ast::stripCopies(First)))
-      First = ast::objectOf(Inner)      ? ast::objectOf(Inner)
-              : Inner->getNumArgs() > 0 ? Inner->getArg(0)
-                                        : nullptr;
-    if (ast::stripCopies(First) != E)
-      return false;
-    // The module does not know another tensor in the place of a registered one;
-    // a copy of an element that a loop goes through is not the element.
-    const auto *Member = dyn_cast<MemberExpr>(E);
-    if (Member && torch::isModule(Member->getBase()->getType()))
-      return false;
-    const auto *Ref = dyn_cast<DeclRefExpr>(E);
-    return !Ref || !rangeLoopOf(Flow, Ref->getDecl()) ||
-           isReference(Ref->getDecl());
   }
 
   Program &User;

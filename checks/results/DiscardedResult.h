@@ -8,17 +8,20 @@ namespace torchtidy::model {
 
 /// A call that only returns a result, and whose result is not used.
 struct DiscardedResult {
-  const clang::CallExpr *Call;
+  const clang::CallExpr *Call = nullptr;
   /// What the reader takes for changed, as it is written: batch.data. Null
   /// where a comparison is dropped.
-  const clang::Expr *Subject;
+  const clang::Expr *Subject = nullptr;
   /// The function of the user's that is called; null for an operation.
-  const clang::FunctionDecl *Helper;
+  const clang::FunctionDecl *Helper = nullptr;
   /// To another device or type.
-  bool Converts;
+  bool Converts = false;
   /// The result stands for Subject, or can be made in place as well, and
   /// Subject can be assigned to.
-  bool CanAssign;
+  bool CanAssign = false;
+  /// It has another shape, and no condition around asks for that of Subject:
+  /// what follows may rest on the shape that Subject has today.
+  bool Reshapes = false;
   /// The call writes into this copy of Subject, or of some of it; null where it
   /// only returns something.
   const clang::CallExpr *Copy = nullptr;

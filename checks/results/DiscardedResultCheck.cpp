@@ -100,7 +100,10 @@ static Finding describe(const Program &Program, const DiscardedResult &Found) {
     Result.Message += "assign it to '" + Name + "'";
   else
     Result.Message += "keep it in a variable";
-  if (Found.CanAssign)
+  if (Found.Reshapes)
+    Result.Message +=
+        ", or drop the line if what follows needs the shape of '" + Name + "'";
+  if (Found.CanAssign && !Found.Reshapes)
     Result.Fixes.push_back(
         clang::FixItHint::CreateInsertion(ast::beginLoc(Call), Name + " = "));
   if (Found.Helper)

@@ -52,6 +52,8 @@ private:
     const std::optional<Named> To = namedVariable(Assignment->getArg(0));
     if (!To || To->ThroughPointer)
       return std::nullopt;
+    if (To->Variable && To->isWhole() && isViewTakenBack(*To, Assignment))
+      return std::nullopt;
     LostWrite Result = {LostWrite::Temporary, Assignment, To->Variable,
                         To->Temporary};
     Result.IsOfModule = isOfModule(To->Temporary);
@@ -145,6 +147,42 @@ private:
       return List->getNumInits() == 0;
     return Made &&
            (Made->getNumArgs() == 0 || isa<CXXDefaultArgExpr>(Made->getArg(0)));
+  }
+
+  /// x = x.view({n, c, h, w}), after another x = x.view(..): the handle gets
+  /// back the shape that the caller's has kept all along.
+  bool isViewTakenBack(const Named &Of, const CallExpr *Assignment) const {
+    if (!isViewOf(Assignment->getArg(1), Of.Variable))
+      return false;
+    return ast::anyStmt(
+        Flow.function()->getBody(),
+        [&](const Stmt *S) {
+          const auto *Other = dyn_cast<CXXOperatorCallExpr>(S);
+          return Other && Other != Assignment &&
+                 Other->getOperator() == OO_Equal &&
+                 refersTo(Other->getArg(0), Of.Variable) &&
+                 isViewOf(Other->getArg(1), Of.Variable);
+        },
+        ast::Lambdas::Skip);
+  }
+
+  /// V.view(..).transpose(..): the same memory in another shape.
+  static bool isViewOf(const Expr *E, const ValueDecl *V) {
+    const Expr *Base = withoutViews(E);
+    return Base != ast::stripCopies(E) && refersTo(Base, V);
+  }
+
+  /// What operations on a tensor make a view of: x of x.view(..).t().
+  static const Expr *withoutViews(const Expr *E) {
+    E = ast::stripCopies(E);
+    while (const auto *Call = dyn_cast<CallExpr>(ast::strip(E))) {
+      const torch::Operation *Op = torch::classify(Call).Op;
+      if (!Op || Op->View != torch::Tri::Yes ||
+          Op->has(torch::operation::DiscardsHistory) || !ast::objectOf(Call))
+        break;
+      E = ast::objectOf(Call);
+    }
+    return E;
   }
 
   /// The elements are tensors themselves, or pairs and items with one: not
@@ -253,14 +291,7 @@ private:
     if (!Init)
       return nullptr;
     // A view of a tensor that has a name.
-    const Expr *Base = Init;
-    while (const auto *Call = dyn_cast<CallExpr>(ast::strip(Base))) {
-      const torch::Operation *Op = torch::classify(Call).Op;
-      if (!Op || Op->View != torch::Tri::Yes ||
-          Op->has(torch::operation::DiscardsHistory) || !ast::objectOf(Call))
-        break;
-      Base = ast::objectOf(Call);
-    }
+    const Expr *Base = withoutViews(Init);
     const std::optional<Named> From = namedVariable(Base);
     // t = x; t = y: a plain alias that is given up is no mistake. One of an
     // element, a member or a part is meant to lead there.

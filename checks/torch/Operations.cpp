@@ -98,6 +98,11 @@ bool isFromBlob(const Operation &Op) { return Op.Name == "from_blob"; }
 
 bool makesContiguous(const Operation &Op) { return Op.Name == "contiguous"; }
 
+bool changesShape(const Operation &Op) {
+  return (Op.View == Tri::Yes && !isDetach(Op) && Op.Name != "alias") ||
+         (keepsOrder(Op) && !isTransfer(Op) && !Op.has(DiscardsHistory));
+}
+
 bool reordersDimensions(const Operation &Op) {
   return llvm::StringSwitch<bool>(Op.Name)
       .Cases("t", "mT", "numpy_T", true)

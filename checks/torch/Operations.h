@@ -102,6 +102,9 @@ bool keepsDimensions(const Operation &Op);
 bool isFromBlob(const Operation &Op);
 /// contiguous(): the result lies in order.
 bool makesContiguous(const Operation &Op);
+/// The same elements in another shape or another order, or some of them:
+/// unsqueeze, flatten, permute, narrow.
+bool changesShape(const Operation &Op);
 /// Of views: the dimensions come in another order. t, transpose, permute.
 bool reordersDimensions(const Operation &Op);
 /// Of views: the elements lie in the order of the operand's. view, squeeze,

@@ -33,6 +33,15 @@ static const Expr *withoutWishes(const Expr *E) {
              : E;
 }
 
+/// How many elements it is known to have.
+static std::optional<uint64_t> elementsOf(const Execution &Entry,
+                                          const HostAllocation &Found) {
+  for (const AllocateEvent &Allocate : Entry.events<AllocateEvent>())
+    if (Allocate.Site == Found.Factory && Allocate.In == Found.Transfer->In)
+      return knownElements(Entry, Allocate);
+  return std::nullopt;
+}
+
 /// Once in the life of the program, or of an object, or before many passes of a
 /// network, or a few bytes. Of nothing at all, empty({0}), there is nothing to
 /// copy.
@@ -40,10 +49,11 @@ static bool isMadeOnce(const Execution &Entry, const HostAllocation &Found) {
   if (happensOnce(Entry, *Found.Transfer) || isOutweighed(Entry, Found.Around))
     return true;
   const uint64_t Few = Found.Around ? 1 : SmallElements;
-  for (const AllocateEvent &Allocate : Entry.events<AllocateEvent>())
-    if (Allocate.Site == Found.Factory && Allocate.In == Found.Transfer->In)
-      return knownElements(Entry, Allocate).value_or(Few) < Few;
-  return false;
+  return elementsOf(Entry, Found).value_or(Few) < Few;
+}
+
+static bool isLarge(const Execution &Entry, const HostAllocation &Found) {
+  return elementsOf(Entry, Found).value_or(0) >= LargeElements;
 }
 
 /// It is in a loop, in what a template of LibTorch calls (forward(), get()), or
@@ -87,7 +97,9 @@ static std::optional<HostAllocation> judge(const Execution &Entry,
   Result.Around = Around.empty() ? nullptr : Around.back();
   if (isMadeOnce(Entry, Result) || isForCpu(Moves, Transfer.In))
     return std::nullopt;
-  Result.IsStrictOnly = !isRepeated(Result);
+  Result.IsStrictOnly =
+      !isRepeated(Result) ||
+      (isBesidePasses(Entry, Transfer) && !isLarge(Entry, Result));
   return Result;
 }
 

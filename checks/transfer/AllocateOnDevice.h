@@ -19,7 +19,9 @@ struct HostAllocation {
   bool IsRandom = false;
   /// The innermost loop around it, or null.
   const flow::Loop *Around = nullptr;
-  /// Nothing that is seen repeats it: it may be made once.
+  /// Nothing that is seen repeats it, so that it may be made once; or it stands
+  /// beside passes of a network that nobody trains, and is not known to be
+  /// large.
   bool IsStrictOnly = false;
 };
 

@@ -31,6 +31,11 @@ bool onlyReads(const VarDecl *V, const Stmt *S) {
                  Names(Cast->getSubExpr()->IgnoreParens());
         const Expr *Copied = copiedByOptional(Part);
         Reads += Copied && Names(Copied);
+        // What the lambda does with what it captures is met in its body.
+        if (const auto *Lambda = dyn_cast<LambdaExpr>(Part))
+          Reads += llvm::count_if(Lambda->capture_inits(), [&](const Expr *E) {
+            return E && Names(E->IgnoreParens());
+          });
       },
       ast::Lambdas::Enter);
   return Mentions == Reads;

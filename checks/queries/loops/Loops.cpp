@@ -71,6 +71,31 @@ bool isOutweighed(const Execution &Entry, const Loop *Around) {
          llvm::any_of(Entry.events<StepEvent>(), IsInLoop);
 }
 
+/// A backward() goes back through the pass.
+static bool isTrained(const Execution &Entry, const ForwardEvent &Pass) {
+  return llvm::any_of(Entry.events<BackwardEvent>(), [&](const auto &E) {
+    return E.Root.ManyOrigins || E.Root.hasOrigin(Pass.Origin);
+  });
+}
+
+bool isBesidePasses(const Execution &Entry, const Event &E) {
+  const auto Around = Entry.loopsAround(E.Point);
+  const auto IsAround = [&](const Event &Other) {
+    return llvm::any_of(
+        Around, [&](const Loop *L) { return L->contains(Other.Point); });
+  };
+  bool RunsNetwork = false;
+  for (const ForwardEvent &Pass : Entry.events<ForwardEvent>())
+    if (IsAround(Pass)) {
+      RunsNetwork = true;
+      if (isTrained(Entry, Pass))
+        return false;
+    }
+  return RunsNetwork && !Entry.isInForward(E.In) &&
+         llvm::none_of(Entry.events<BackwardEvent>(), IsAround) &&
+         llvm::none_of(Entry.events<StepEvent>(), IsAround);
+}
+
 bool isUnconditional(const Execution &Entry, const Stmt *S, const Frame *F,
                      const Loop &L,
                      llvm::function_ref<bool(const Expr *)> Passes) {

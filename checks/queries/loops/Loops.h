@@ -28,6 +28,13 @@ bool trainsInside(const Execution &Entry, const flow::Loop &L);
 /// the layers of a network, or a cell over a sequence, is a pass itself.
 bool isOutweighed(const Execution &Entry, const flow::Loop *Around);
 
+/// Of an event: a loop around it runs a network, which nothing trains there or
+/// after it, and it is no part of a forward(). The host waits there for what
+/// the network says, and beside the pass a tensor that is made or copied is no
+/// matter. Where a loop trains, the host runs ahead of the device, and each
+/// copy stops it.
+bool isBesidePasses(const Execution &Entry, const Event &E);
+
 /// The statement runs in every iteration of L: no branch inside the loop
 /// decides about it, but for an if whose condition Passes: one that comes out
 /// the same in every iteration, for instance.

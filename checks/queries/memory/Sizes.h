@@ -12,6 +12,9 @@ namespace torchtidy::model {
 constexpr uint64_t SmallElements = 4096;
 /// Of fewer, memory that an operation takes beside its result costs no time.
 constexpr uint64_t FewestForMemory = 16384;
+/// To fill or copy that many (1 MiB of floats) shows beside a pass of a
+/// network.
+constexpr uint64_t LargeElements = 262144;
 
 /// One of the numbers of a shape, in the activation that it is written in.
 struct WrittenSize {

@@ -65,7 +65,7 @@ void localContainer(const std::vector<Tensor> &xs) {
 void guarded(Linear net, const std::vector<Tensor> &xs) {
   torch::NoGradGuard no_grad;
   for (const auto &x : xs) {
-    auto sum = torch::zeros({64, 256});
+    auto sum = torch::zeros({1024, 256});
     // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: 'torch::zeros' allocates a tensor of the same shape in every iteration; create 'sum' once before the loop and refill it with 'zero_()'
     sum += net->forward(x);
     sum += net->forward(x.flip(0));

@@ -30,9 +30,9 @@ Tensor all(Tensor x, Tensor y, Batch batch, Batch *other, torch::Device device) 
   // CHECK-FIXES: {{^}}  x = x.clamp(0, 1);
   x.clamp(0, 1);
   // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'x.clamp(0, 1)'
-  // CHECK-FIXES: {{^}}  x = x.permute({0, 3, 1, 2}).to(torch::kFloat).div(255);
-  x.permute({0, 3, 1, 2}).to(torch::kFloat).div(255);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'x.permute({0, 3, 1, 2}).to(torch::kFloat).div(255)'
+  // CHECK-FIXES: {{^}}  x = x.to(device).to(torch::kFloat).div(255);
+  x.to(device).to(torch::kFloat).div(255);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'x.to(device).to(torch::kFloat).div(255)'
   // CHECK-FIXES: {{^}}  x = torch::sigmoid(x);
   torch::sigmoid(x);
   // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'torch::sigmoid(x)'

@@ -158,17 +158,22 @@ TEST(LiveTest, AddressesAreAskedForOnce) {
 }
 
 TEST(LiveTest, ProcessesAreFoundByAVariable) {
-  int Ready[2];
-  ASSERT_EQ(pipe(Ready), 0);
+  int ToChild[2], FromChild[2];
+  ASSERT_EQ(pipe(ToChild), 0);
+  ASSERT_EQ(pipe(FromChild), 0);
   const pid_t Child = fork();
   if (Child == 0) {
     setenv("TORCH_CONFIRM_LIVE_TEST", "a value", 1);
-    dup2(Ready[1], 1);
-    execlp("sh", "sh", "-c", "echo; exec sleep 60", nullptr);
+    dup2(ToChild[0], 0);
+    dup2(FromChild[1], 1);
+    execlp("cat", "cat", nullptr);
     _exit(127);
   }
-  char Line = 0;
-  ASSERT_EQ(read(Ready[0], &Line, 1), 1);
+  // What cat sends back says that it runs: within an exec, no variable of a
+  // process can be read.
+  char Line = '\n';
+  ASSERT_EQ(write(ToChild[1], &Line, 1), 1);
+  ASSERT_EQ(read(FromChild[0], &Line, 1), 1);
   std::vector<std::string> Values;
   for (const WatchedProcess &Each : processesWith("TORCH_CONFIRM_LIVE_TEST"))
     if (Each.Id == Child)

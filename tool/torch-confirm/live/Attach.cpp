@@ -4,9 +4,11 @@
 #include "support/Errors.h"
 #include "trace/TraceFile.h"
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <fstream>
 #include <set>
+#include <thread>
 #include <unistd.h>
 
 namespace torchtidy::confirm {
@@ -127,10 +129,17 @@ std::optional<LiveLook> Follower::look() {
 }
 
 bool Follower::isAlive() const {
-  const auto All = processesWith(TraceVariable);
-  return std::any_of(All.begin(), All.end(), [&](const WatchedProcess &Each) {
-    return Each.Value == Which.Trace;
-  });
+  const auto IsThere = [&] {
+    const auto All = processesWith(TraceVariable);
+    return std::any_of(All.begin(), All.end(), [&](const WatchedProcess &Each) {
+      return Each.Value == Which.Trace;
+    });
+  };
+  if (IsThere())
+    return true;
+  // A process that is within an exec has no variables for a moment.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return IsThere();
 }
 
 } // namespace torchtidy::confirm

@@ -77,38 +77,45 @@ std::optional<tooling::FileByteRange> placeOf(SourceRange Code,
   return Result;
 }
 
-/// Nothing where it may run in ways that are not known.
-std::optional<WrittenName> writtenAs(const FunctionDecl *F) {
-  if (flow::mayRunUnnamed(F, {torch::isCalledByTemplates, torch::layerName}))
-    return std::nullopt;
+/// Nothing where a part stands in no file.
+std::optional<WrittenName> written(StringRef Name,
+                                   llvm::ArrayRef<SourceRange> Parts,
+                                   const SourceManager &SM) {
   WrittenName Result;
-  Result.Name = F->getName().str();
-  const SourceManager &SM = F->getASTContext().getSourceManager();
-  for (const FunctionDecl *Each : F->redecls()) {
-    std::optional<tooling::FileByteRange> Place =
-        placeOf(Each->getSourceRange(), SM);
+  Result.Name = Name.str();
+  for (const SourceRange &Each : Parts) {
+    std::optional<tooling::FileByteRange> Place = placeOf(Each, SM);
     if (!Place)
       return std::nullopt;
     Result.Declarations.push_back(std::move(*Place));
-    Result.IsMentioned |= Each->isReferenced() || Each->isUsed(false);
   }
   return Result;
 }
 
-std::optional<WrittenName> writtenAs(const CXXRecordDecl *Class) {
+/// Nothing where it may run in ways that are not known.
+std::optional<WrittenName> writtenAs(const FunctionDecl *F,
+                                     const SourceManager &SM) {
+  if (flow::mayRunUnnamed(F, {torch::isCalledByTemplates, torch::layerName}))
+    return std::nullopt;
+  llvm::SmallVector<SourceRange, 4> Parts;
+  for (const FunctionDecl *Each : F->redecls())
+    Parts.push_back(Each->getSourceRange());
+  std::optional<WrittenName> Result = written(F->getName(), Parts, SM);
+  if (Result)
+    Result->IsMentioned = flow::isMentioned(F);
+  return Result;
+}
+
+std::optional<WrittenName> writtenAs(const CXXRecordDecl *Class,
+                                     const SourceManager &SM) {
   if (flow::mayBeMadeUnnamed(Class))
     return std::nullopt;
-  WrittenName Result;
-  Result.Name = Class->getName().str();
-  Result.Stem = torch::layerName(Class).str();
-  Result.IsClass = true;
-  Result.IsMentioned = flow::isConstructorMentioned(Class);
-  for (const SourceRange &Each : flow::partsOf(Class)) {
-    std::optional<tooling::FileByteRange> Place =
-        placeOf(Each, Class->getASTContext().getSourceManager());
-    if (!Place)
-      return std::nullopt;
-    Result.Declarations.push_back(std::move(*Place));
+  std::optional<WrittenName> Result =
+      written(Class->getName(), flow::partsOf(Class), SM);
+  if (Result) {
+    Result->Stem = torch::layerName(Class).str();
+    Result->IsClass = true;
+    Result->IsMentioned = flow::isConstructorMentioned(Class);
   }
   return Result;
 }
@@ -139,12 +146,12 @@ void FunctionRanges::collect(ASTContext &Context, llvm::ArrayRef<Decl *> Scope,
                                        holdsErrors(Function->getBody()))});
     if (!AreNamesAsked)
       continue;
-    if (std::optional<WrittenName> Named = writtenAs(Function))
+    if (std::optional<WrittenName> Named = writtenAs(Function, SM))
       Written.push_back(std::move(*Named));
     const auto *Method = dyn_cast<CXXMethodDecl>(Function);
     if (!Method || !Classes.insert(Method->getParent()).second)
       continue;
-    if (std::optional<WrittenName> Named = writtenAs(Method->getParent()))
+    if (std::optional<WrittenName> Named = writtenAs(Method->getParent(), SM))
       Written.push_back(std::move(*Named));
   }
 }

@@ -55,27 +55,29 @@ private:
   StringMap<std::string> Known;
 };
 
-/// All functions and classes of a name, as long as nothing is known to run one
-/// of them.
+/// What bears one name.
 struct Candidate {
   bool HasFunction = false, HasClass = false, WasMentioned = false;
   /// How often they are declared.
   unsigned Declarations = 0;
-  /// Other names that make objects of the classes.
-  std::set<std::string> Stems;
+  /// The words that name it: its name, and of a holder's class that of the
+  /// holder.
+  std::set<std::string> Words;
 };
 
+/// All functions and classes, by name, as long as nothing is known to run one
+/// of them.
 class Candidates {
 public:
   void add(const WrittenName &Each, RealPaths &Paths) {
     Candidate &Of = All[Each.Name];
     (Each.IsClass ? Of.HasClass : Of.HasFunction) = true;
     Of.WasMentioned |= Each.IsMentioned;
-    if (!Each.Stem.empty()) {
-      Of.Stems.insert(Each.Stem);
-      Words.insert(Each.Stem);
-    }
-    Words.insert(Each.Name);
+    for (const std::string *Word : {&Each.Name, &Each.Stem})
+      if (!Word->empty()) {
+        Of.Words.insert(*Word);
+        Words.insert(*Word);
+      }
     for (const tooling::FileByteRange &Written : Each.Declarations) {
       const unsigned End = Written.FileOffset + Written.Length;
       if (Parts[Paths.of(Written.FilePath)]
@@ -200,10 +202,9 @@ private:
 
 bool isNamed(StringRef Name, const TreeWords &Words, const Candidates &All) {
   const Candidate &Of = All[Name];
-  std::vector<TreeWords::Place> Places = Words.places(Name);
-  for (const std::string &Stem : Of.Stems)
-    if (Stem != Name)
-      append_range(Places, Words.places(Stem));
+  std::vector<TreeWords::Place> Places;
+  for (const std::string &Word : Of.Words)
+    append_range(Places, Words.places(Word));
   if (any_of(Places, [&](const TreeWords::Place &Word) {
         return !All.hold(Word.Path, Word.Offset);
       }))

@@ -1,0 +1,181 @@
+#include "queries/loops/Slots.h"
+#include "ast/Expressions.h"
+#include "ast/Walk.h"
+#include "queries/loops/LoopInvariance.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+using flow::Loop;
+
+namespace {
+
+/// v[i], v.at(i), p[i].
+struct Element {
+  const Expr *Container = nullptr;
+  const Expr *Index = nullptr;
+};
+
+/// i + 2 of a variable i.
+struct Position {
+  const VarDecl *Counter = nullptr;
+  int64_t Offset = 0;
+};
+
+} // namespace
+
+static std::optional<Element> asElement(const Expr *E) {
+  E = ast::strip(E);
+  if (const auto *Subscript = dyn_cast<ArraySubscriptExpr>(E))
+    return Element{Subscript->getBase(), Subscript->getIdx()};
+  const auto *Call = dyn_cast<CallExpr>(E);
+  const Expr *Object = Call ? ast::objectOf(Call) : nullptr;
+  if (!Object || !Call->isGLValue() || ast::argumentsOf(Call).size() != 1 ||
+      torch::isTensor(Object->getType()))
+    return std::nullopt;
+  return Element{Object, ast::argumentsOf(Call).front()};
+}
+
+/// What an assignment writes to; null for others.
+static const Expr *assignedTo(const Expr *Site) {
+  if (const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Site))
+    return Operator->getOperator() == OO_Equal ? Operator->getArg(0) : nullptr;
+  const auto *Binary = dyn_cast<BinaryOperator>(Site);
+  return Binary && Binary->getOpcode() == BO_Assign ? Binary->getLHS()
+                                                    : nullptr;
+}
+
+bool overwritesSlots(const Execution &Entry, const StoreEvent &Store,
+                     const Loop &L) {
+  const Expr *To = assignedTo(Store.Site);
+  Invariance Same(Entry);
+  bool IsCounted = false;
+  // v[layer][i]
+  std::optional<Element> Each = To ? asElement(To) : std::nullopt;
+  for (; Each; Each = asElement(Each->Container)) {
+    if (!Same.isSameElementAgain(Each->Index, Store.In, L))
+      return false;
+    IsCounted |= !Same.isInvariant(Each->Index, Store.In, L);
+  }
+  return IsCounted;
+}
+
+static std::optional<Position> asPosition(const Expr *Index,
+                                          const ASTContext &Context) {
+  const Expr *E = ast::strip(Index);
+  Position Result;
+  if (const auto *Binary = dyn_cast<BinaryOperator>(E)) {
+    if (!Binary->isAdditiveOp())
+      return std::nullopt;
+    Expr::EvalResult Number;
+    const Expr *Left = Binary->getLHS(), *Right = Binary->getRHS();
+    if (Binary->getOpcode() == BO_Add && !Right->EvaluateAsInt(Number, Context))
+      std::swap(Left, Right);
+    if (!Right->EvaluateAsInt(Number, Context))
+      return std::nullopt;
+    Result.Offset = Number.Val.getInt().getExtValue();
+    if (Binary->getOpcode() == BO_Sub)
+      Result.Offset = -Result.Offset;
+    E = ast::strip(Left);
+  }
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  Result.Counter = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return Result.Counter ? std::optional(Result) : std::nullopt;
+}
+
+static const ValueDecl *named(const Expr *E) {
+  E = ast::strip(E);
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+    return Ref->getDecl();
+  const auto *Member = dyn_cast<MemberExpr>(E);
+  return Member ? Member->getMemberDecl() : nullptr;
+}
+
+/// for (..; ..; ++i), which declares i.
+static const ForStmt *asCountedUp(const Stmt *S, const VarDecl *Counter) {
+  const auto *For = dyn_cast_or_null<ForStmt>(S);
+  const auto *Init = For ? dyn_cast_or_null<DeclStmt>(For->getInit()) : nullptr;
+  const auto *Inc =
+      For ? dyn_cast_or_null<UnaryOperator>(For->getInc()) : nullptr;
+  return Init && llvm::is_contained(Init->decls(), Counter) && Inc &&
+                 Inc->isIncrementOp() && named(Inc->getSubExpr()) == Counter
+             ? For
+             : nullptr;
+}
+
+/// In S nothing but elements before At of the container is read, and its size.
+static bool readsOnlyBefore(const Stmt *S, const ValueDecl *Container,
+                            const Position &At, const ASTContext &Context) {
+  unsigned Mentions = 0, Known = 0;
+  ast::forEachStmt(
+      S,
+      [&](const Stmt *Part) {
+        const auto *E = dyn_cast<Expr>(Part);
+        // Not what casts it once more.
+        if (!E || ast::strip(E) != E)
+          return;
+        if (isa<DeclRefExpr, MemberExpr>(E) && named(E) == Container)
+          ++Mentions;
+        const auto *Call = dyn_cast<CXXMemberCallExpr>(E);
+        if (Call && Call->getNumArgs() == 0 &&
+            Call->getType()->isIntegerType() &&
+            named(Call->getImplicitObjectArgument()) == Container)
+          ++Known;
+        const std::optional<Element> Each = asElement(E);
+        if (!Each || named(Each->Container) != Container)
+          return;
+        const auto Index = asPosition(Each->Index, Context);
+        Known +=
+            Index && Index->Counter == At.Counter && Index->Offset <= At.Offset;
+      },
+      ast::Lambdas::Enter);
+  return Mentions == Known;
+}
+
+bool fillsSlotsInOrder(const Execution &Entry, const StoreEvent &Store,
+                       const Loop &L) {
+  if (!overwritesSlots(Entry, Store, L))
+    return false;
+  const ASTContext &Context = Entry.code().context();
+  const std::optional<Element> To = asElement(assignedTo(Store.Site));
+  const std::optional<Position> At = asPosition(To->Index, Context);
+  const ValueDecl *Container = named(To->Container);
+  if (!At || !Container)
+    return false;
+  const Loop *Inner = nullptr;
+  const ForStmt *For = nullptr;
+  for (const Loop *Each : Entry.loopsAround(Store.Point))
+    if (const auto *Found =
+            asCountedUp(Entry.loopStatement(*Each), At->Counter)) {
+      Inner = Each;
+      For = Found;
+    }
+  // The element that is written is not one that is read: v[i] = f(v[i]).
+  const Position Before = {At->Counter, At->Offset - 1};
+  if (!For || !Store.Operand ||
+      !readsOnlyBefore(Store.Operand, Container, Before, Context) ||
+      !readsOnlyBefore(For->getBody(), Container, *At, Context))
+    return false;
+  for (const auto &Called : Entry.graph().frames())
+    if (Called->Function->getBody() && Entry.beginsIn(Called.get(), *Inner) &&
+        ast::anyStmt(
+            Called->Function->getBody(),
+            [&](const Stmt *S) {
+              const auto *E = dyn_cast<Expr>(S);
+              return E && isa<DeclRefExpr, MemberExpr>(E) &&
+                     named(E) == Container;
+            },
+            ast::Lambdas::Enter) &&
+        Called.get() != Store.In)
+      return false;
+  return llvm::none_of(Entry.events<StoreEvent>(), [&](const auto &Other) {
+    return Other.Site != Store.Site && L.contains(Other.Point) &&
+           Entry.mayAlias(Other.Places, Store.Places);
+  });
+}
+
+} // namespace torchtidy::model
