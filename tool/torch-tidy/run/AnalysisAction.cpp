@@ -16,7 +16,7 @@ using namespace llvm;
 
 namespace torchtidy::tool {
 
-std::string FileAnalysis::Attempt::error() const {
+std::string FileAnalysis::Attempt::error(bool AreExpected) const {
   std::string First;
   for (const tidy::ClangTidyError &Finding : Result.Findings) {
     if (Finding.DiagLevel != tidy::ClangTidyError::Error ||
@@ -25,13 +25,15 @@ std::string FileAnalysis::Attempt::error() const {
     const StringRef Missing = missingHeader(Finding.Message.Message);
     if (!Missing.empty() && !isOfLibTorch(Missing))
       return {};
-    if (First.empty())
+    const bool IsExpected =
+        AreExpected && !torch::isLibraryPath(Finding.Message.FilePath);
+    if (First.empty() && !IsExpected)
       First = Finding.Message.Message;
   }
   return First;
 }
 
-std::string FileAnalysis::Attempt::doubt() const {
+std::string FileAnalysis::Attempt::doubt(bool AreErrorsExpected) const {
   for (const Command &Each : WithHeader) {
     if (!Each.Parsed)
       return "Clang rejects the precompiled header";
@@ -39,7 +41,7 @@ std::string FileAnalysis::Attempt::doubt() const {
       return Each.Doubtful->reason();
   }
   // Where sources clash they do so in full, too.
-  const std::string Error = IsProgram ? "" : error();
+  const std::string Error = IsProgram ? "" : error(AreErrorsExpected);
   return Error.empty() ? "" : "it has compile errors (" + Error + ")";
 }
 

@@ -55,11 +55,12 @@ struct FileAnalysis::Attempt {
 
   /// The first compile error that LibTorch's headers may have to do with; empty
   /// where there is none. Where a header of somebody else is missing, that is
-  /// why: in full it is missing as well.
-  std::string error() const;
+  /// why: in full it is missing as well. AreExpected: those in the user's own
+  /// code are no surprise.
+  std::string error(bool AreExpected) const;
   /// Why the result may be another than that of a parse in full; empty where
   /// it is the same.
-  std::string doubt() const;
+  std::string doubt(bool AreErrorsExpected) const;
   /// As Clang and its tools end a file, on standard error.
   void tellEnd(llvm::StringRef Source) const;
 };
