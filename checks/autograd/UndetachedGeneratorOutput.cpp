@@ -11,10 +11,10 @@ namespace torchtidy::model {
 namespace {
 
 /// One backward(), and one pass in its graph.
-class PassQuery {
+class GeneratedPassQuery {
 public:
-  PassQuery(const Execution &Entry, const BackwardEvent &Backward,
-            const ForwardEvent &Pass)
+  GeneratedPassQuery(const Execution &Entry, const BackwardEvent &Backward,
+                     const ForwardEvent &Pass)
       : Entry(Entry), Backward(Backward), Pass(Pass) {}
 
   std::optional<UndetachedGeneratorOutput> run() {
@@ -153,7 +153,7 @@ undetachedGeneratorOutputs(Program &Program) {
         continue;
       const size_t Before = All.size();
       for (const BackwardEvent &Backward : Entry->events<BackwardEvent>())
-        if (auto Found = PassQuery(*Entry, Backward, Pass).run())
+        if (auto Found = GeneratedPassQuery(*Entry, Backward, Pass).run())
           All.push_back(*Found);
       if (All.size() == Before)
         Others.add(Pass);

@@ -11,9 +11,9 @@ namespace torchtidy::model {
 
 namespace {
 
-class PassQuery {
+class UnusedGradientsQuery {
 public:
-  PassQuery(const Execution &Entry, const ForwardEvent &Forward)
+  UnusedGradientsQuery(const Execution &Entry, const ForwardEvent &Forward)
       : Entry(Entry), Forward(Forward) {}
 
   std::optional<UnusedGradients> run() const {
@@ -159,7 +159,7 @@ std::vector<UnusedGradients> unusedGradients(Program &Program) {
     for (const ForwardEvent &Forward : Entry->events<ForwardEvent>()) {
       if (Entry->isInForward(Forward.In))
         continue;
-      if (auto Found = PassQuery(*Entry, Forward).run())
+      if (auto Found = UnusedGradientsQuery(*Entry, Forward).run())
         All.push_back(*Found);
       else if (Forward.Result.mayHaveGraph())
         Others.add(Forward);

@@ -69,7 +69,7 @@ static std::string message(const Program &Program, const OutlivedLoan &Found) {
          "; give the tensor a name";
 }
 
-static FindingKind kind(const OutlivedLoan &Found) {
+static FindingKind kindOf(const OutlivedLoan &Found) {
   const Expr *Site = Found.Taken->Site;
   if (isa<CXXConstructExpr>(Site))
     return FindingKind::DanglingArrayRef;
@@ -155,12 +155,13 @@ static std::vector<FixItHint> ownList(const OutlivedLoan &Found) {
   return {FixItHint::CreateReplacement(Written.getSourceRange(), Name)};
 }
 
-static Finding describe(const Program &Program, const OutlivedLoan &Found) {
+static Finding describeDangling(const Program &Program,
+                                const OutlivedLoan &Found) {
   const Expr *Site = Found.Taken->Site;
   Finding Result;
   Result.Location = Site->getBeginLoc();
   Result.Range = Site->getSourceRange();
-  Result.Kind = kind(Found);
+  Result.Kind = kindOf(Found);
   Result.Message = message(Program, Found);
   if (Found.Touch)
     Result.Notes.push_back(
@@ -174,7 +175,7 @@ static Finding describe(const Program &Program, const OutlivedLoan &Found) {
 }
 
 std::vector<Finding> DanglingDataCheck::analyze(Program &Program) {
-  return findingsOf(Program, outlivedViews, describe);
+  return findingsOf(Program, outlivedViews, describeDangling);
 }
 
 } // namespace torchtidy::checks

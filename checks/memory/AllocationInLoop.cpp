@@ -19,7 +19,7 @@ namespace torchtidy::model {
 using flow::Loop;
 
 /// A loop of fewer steps does not make the work around it cheap.
-static constexpr uint64_t Few = 16;
+static constexpr uint64_t FewSteps = 16;
 
 static const torch::Operation *factory(const AllocateEvent &Allocate) {
   const auto *Call = cast<CallExpr>(Allocate.Site);
@@ -290,7 +290,7 @@ private:
     return Condition && Condition->isRelationalOp() &&
            !Condition->getRHS()->isValueDependent() &&
            Condition->getRHS()->EvaluateAsInt(Limit, Entry.code().context()) &&
-           Limit.Val.getInt().getLimitedValue(Few) < Few;
+           Limit.Val.getInt().getLimitedValue(FewSteps) < FewSteps;
   }
 
   const Execution &Entry;

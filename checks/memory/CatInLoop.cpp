@@ -20,7 +20,7 @@ namespace torchtidy::model {
 using flow::Loop;
 
 /// So few copies are soon done.
-static constexpr uint64_t Few = 8;
+static constexpr uint64_t FewCopies = 8;
 /// So many numbers more in each iteration are soon copied, too.
 static constexpr uint64_t FewNumbers = 16;
 
@@ -39,7 +39,7 @@ public:
     for (const Loop *L : llvm::reverse(Around)) {
       if (!survives(*L))
         continue;
-      if (mostTrips(Entry, *L).value_or(Few + 1) <= Few ||
+      if (mostTrips(Entry, *L).value_or(FewCopies + 1) <= FewCopies ||
           goesThroughModules(*L) || isUsedIn(*L) || collectsNumbers(*L))
         return std::nullopt;
       CatInLoop Result;

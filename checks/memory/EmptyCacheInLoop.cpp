@@ -19,7 +19,7 @@ namespace torchtidy::model {
 using flow::Loop;
 
 /// A loop of fewer iterations goes through phases, or tries again.
-static constexpr uint64_t Few = 16;
+static constexpr uint64_t FewRounds = 16;
 
 /// Comes out the same in every iteration: torch::cuda::is_available(),
 /// device.is_cuda(), device.type() == torch::kCUDA, a variable that is declared
@@ -89,7 +89,8 @@ public:
       return std::nullopt;
     L = Around.back();
     if (isOuterLoop(Entry, *L) || !worksItself() || changesModels() ||
-        measuresMemory() || mostTrips(Entry, *L).value_or(Few) < Few ||
+        measuresMemory() ||
+        mostTrips(Entry, *L).value_or(FewRounds) < FewRounds ||
         !isUnconditional(Entry, Empties.Call, Empties.In, *L, asksForDevice) ||
         isPassedBy(Empties))
       return std::nullopt;

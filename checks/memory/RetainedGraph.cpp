@@ -29,7 +29,7 @@ public:
     if (Store.Places.size() != 1)
       return std::nullopt;
     const PlaceId Place = Store.Places.front();
-    if (Entry.isScratchOfForward(Place) || isGivenAway() ||
+    if (Entry.isScratchOfForward(Place) || isThread() || isGivenAway() ||
         isAskedForGradient(Place))
       return std::nullopt;
     if (Store.Stored.mayHaveGraph())
@@ -255,9 +255,34 @@ private:
 
   /// Code elsewhere gets the values and may use their graph.
   bool isGivenAway() const {
-    return llvm::any_of(Entry.events<EscapeEvent>(), [&](const auto &Escape) {
-      return mayComeFromStore(Escape.Given);
+    return llvm::any_of(Entry.events<EscapeEvent>(),
+                        [&](const auto &Escape) {
+                          return mayComeFromStore(Escape.Given);
+                        }) ||
+           llvm::any_of(Entry.events<StoreEvent>(), [&](const auto &Other) {
+             return Other.Site != Store.Site && isResult(Other) &&
+                    mayComeFromStore(Other.Stored);
+           });
+  }
+
+  /// What the caller passes by reference or address gets it: *loss += sum.
+  bool isResult(const StoreEvent &Other) const {
+    const PlaceTable &Places = Entry.places();
+    return llvm::any_of(Other.Places, [&](PlaceId P) {
+      const PlaceId Root = Places.rootOf(P);
+      const auto *Parameter =
+          dyn_cast_or_null<ParmVarDecl>(Places.variable(Root));
+      return Parameter && Entry.isFromOutside(P) &&
+             (Parameter->getType()->isReferenceType() ||
+              Parameter->getType()->isPointerType());
     });
+  }
+
+  /// std::thread(run, &loss): it has the address only.
+  bool isThread() const {
+    const Expr *E = Store.Operand ? ast::stripCopies(Store.Operand) : nullptr;
+    return E && torch::kindOf(E->getType().getNonReferenceType()) ==
+                    torch::TypeKind::Thread;
   }
 
   bool mayComeFromStore(const Value &V) const {

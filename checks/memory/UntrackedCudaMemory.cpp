@@ -105,8 +105,8 @@ static bool freesUnnamed(Program &Program) {
   return Found;
 }
 
-static std::optional<UntrackedMemory> judge(const Execution &Entry,
-                                            const CallAt &At) {
+static std::optional<UntrackedMemory> untrackedMemoryAt(const Execution &Entry,
+                                                        const CallAt &At) {
   const Expr *Target = torch::rawTarget(At.Call);
   const VarDecl *V = addressed(Target);
   const flow::ControlFlow *Flow = At.In->Flow;
@@ -129,7 +129,7 @@ std::vector<UntrackedMemory> untrackedMemory(Program &Program) {
   std::optional<bool> FreesUnnamed;
   for (const Execution *Entry : Program.executionsThatCost())
     for (const CallAt &At : callsOf(*Entry))
-      if (auto Found = judge(*Entry, At)) {
+      if (auto Found = untrackedMemoryAt(*Entry, At)) {
         if (!FreesUnnamed)
           FreesUnnamed = freesUnnamed(Program);
         if (!Found->Blob || !*FreesUnnamed)

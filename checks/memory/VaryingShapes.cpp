@@ -20,7 +20,7 @@ namespace torchtidy::model {
 using flow::Loop;
 
 /// So few sizes are soon all there.
-static constexpr uint64_t Few = 16;
+static constexpr uint64_t FewSizes = 16;
 /// Memory for fewer floats than 10 MiB the allocator of CUDA takes from blocks
 /// of 2 and 20 MiB, which serve many sizes (c10/core/AllocatorConfig.h:
 /// kMinLargeAlloc).
@@ -60,7 +60,8 @@ private:
     IsPrefix = false;
     const auto Elements = elementsOf(Makes, In, L, 0);
     if (!Elements || !Elements->Grows || isSmall(*Elements) ||
-        isOuterLoop(Entry, L) || mostTrips(Entry, L).value_or(Few) < Few ||
+        isOuterLoop(Entry, L) ||
+        mostTrips(Entry, L).value_or(FewSizes) < FewSizes ||
         !isUnconditional(Entry, Makes, In, L) || goesIntoList(In, Makes))
       return;
     Result.push_back({&Entry, Makes, In, &L, IsPrefix});

@@ -12,7 +12,7 @@ namespace torchtidy::model {
 using flow::Loop;
 
 /// What so few iterations keep is little.
-static constexpr uint64_t Few = 8;
+static constexpr uint64_t FewViews = 8;
 /// More small views of one storage may be most of it.
 static constexpr unsigned MostViews = 2;
 
@@ -129,7 +129,7 @@ private:
   inLoop(PlaceId List, llvm::ArrayRef<const Loop *> Around) const {
     const Loop &L = *Around.back();
     if (!Entry.outlives(List, L).value_or(false) ||
-        mostTrips(Entry, L).value_or(Few + 1) <= Few ||
+        mostTrips(Entry, L).value_or(FewViews + 1) <= FewViews ||
         // A second view of the same storage may come before the next one.
         reaches(Entry, Keep.Point, Keep.Point, Makers) ||
         isReleased(List, *Around.front()))

@@ -475,12 +475,23 @@ static bool isTried(const RegisterEvent &Register) {
   return false;
 }
 
+/// By the constructor that has made the object of a method which is looked at.
+static bool isOfConstructor(const RegisterEvent &Register) {
+  for (const Frame *F = Register.In; F; F = F->Caller)
+    if (F->Caller && !F->Site)
+      return true;
+  return false;
+}
+
 /// First registers the name, and then Again does, in the same module.
 static bool isRepetition(const Execution &Entry, const RegisterEvent &First,
                          const RegisterEvent &Again) {
   if (ast::nameOf(calleeOf(First)) != ast::nameOf(calleeOf(Again)) ||
       *literalName(First) != *literalName(Again) ||
       First.Modules != Again.Modules)
+    return false;
+  if (torch::registersAnew(Entry.root().Function) && isOfConstructor(First) &&
+      !isOfConstructor(Again))
     return false;
   if (&First != &Again)
     return Entry.comesBefore(First.Point, Again.Point);

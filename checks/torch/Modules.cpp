@@ -227,6 +227,14 @@ bool leadsToElements(const FunctionDecl *Method) {
       .Default(false);
 }
 
+bool registersAnew(const FunctionDecl *Method) {
+  const auto *Own = dyn_cast<CXXMethodDecl>(Method);
+  return Own && ast::nameOf(Own) == "reset" &&
+         llvm::any_of(Own->overridden_methods(), [](const CXXMethodDecl *Each) {
+           return isLibTorch(Each);
+         });
+}
+
 bool keepsAsIs(const FunctionDecl *Method) {
   return llvm::StringSwitch<bool>(ast::nameOf(Method))
       .Cases("is_empty", "size", "empty", "reserve", true)

@@ -27,6 +27,9 @@ const clang::CXXMethodDecl *forwardOf(const clang::CXXRecordDecl *Module,
 /// register_module, register_parameter, register_buffer: throws where the name
 /// is taken. replace_module does not.
 bool registersNewName(const clang::FunctionDecl *F);
+/// reset() of a class of torch::nn::Cloneable. Only clone() calls it, for a
+/// copy whose parts it has taken away (torch/nn/cloneable.h).
+bool registersAnew(const clang::FunctionDecl *Method);
 /// unregister_module.
 bool unregisters(const clang::FunctionDecl *F);
 /// to: parameters and buffers become others, on a device or of a type.

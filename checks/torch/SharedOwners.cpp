@@ -10,12 +10,12 @@ using namespace clang;
 namespace torchtidy::torch {
 
 /// The class of an object of this type, which is no pointer or reference.
-static const CXXRecordDecl *classOf(QualType Type) {
+static const CXXRecordDecl *recordAt(QualType Type) {
   return Type.isNull() ? nullptr : Type->getAsCXXRecordDecl();
 }
 
 bool sharesOwnership(QualType Type) {
-  const CXXRecordDecl *Class = classOf(Type);
+  const CXXRecordDecl *Class = recordAt(Type);
   if (!Class || kindOf(Class) == TypeKind::ModuleHolder)
     return Class;
   const StringRef Name = ast::nameOf(Class);
@@ -24,7 +24,7 @@ bool sharesOwnership(QualType Type) {
 }
 
 bool owns(QualType Type) {
-  const CXXRecordDecl *Class = classOf(Type);
+  const CXXRecordDecl *Class = recordAt(Type);
   if (!Class)
     return false;
   return sharesOwnership(Type) || kindOf(Class) != TypeKind::Pointer ||
@@ -44,7 +44,7 @@ static bool leadsTo(QualType Type, IsSought Is, Classes &Seen) {
     Type = Type->isPointerType()
                ? Type->getPointeeType()
                : Type->getAsArrayTypeUnsafe()->getElementType();
-  const CXXRecordDecl *Class = classOf(Type);
+  const CXXRecordDecl *Class = recordAt(Type);
   if (!Class || !Seen.insert(Class->getCanonicalDecl()).second)
     return false;
   const TypeKind Kind = kindOf(Class);
@@ -103,7 +103,7 @@ bool isSharedFromThis(const FunctionDecl *Method) {
 }
 
 bool holdsCallable(QualType Type) {
-  const CXXRecordDecl *Class = classOf(Type);
+  const CXXRecordDecl *Class = recordAt(Type);
   return Class && isStd(Class) && kindOf(Class) == TypeKind::Callable &&
          ast::nameOf(Class) == "function";
 }

@@ -22,10 +22,10 @@ using Node = flow::Digraph::Node;
 namespace {
 
 /// One eval(), and one forward pass that trains what it has set.
-class PassQuery {
+class EvaluationPassQuery {
 public:
-  PassQuery(const Execution &Entry, const ModeChangeEvent &Eval,
-            const ForwardEvent &Trains)
+  EvaluationPassQuery(const Execution &Entry, const ModeChangeEvent &Eval,
+                      const ForwardEvent &Trains)
       : Entry(Entry), Eval(Eval), Trains(Trains) {}
 
   std::optional<EvalModeNotRestored> run() {
@@ -233,7 +233,7 @@ std::vector<EvalModeNotRestored> evalModesNotRestored(Program &Program) {
   for (const auto &Entry : Program.executions())
     for (const ModeChangeEvent &Eval : Entry->events<ModeChangeEvent>())
       for (const ForwardEvent &Trains : Entry->events<ForwardEvent>())
-        if (auto Found = PassQuery(*Entry, Eval, Trains).run()) {
+        if (auto Found = EvaluationPassQuery(*Entry, Eval, Trains).run()) {
           Result.push_back(*Found);
           break;
         }

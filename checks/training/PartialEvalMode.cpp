@@ -15,7 +15,7 @@ namespace {
 using Declarations = llvm::SmallPtrSet<const ValueDecl *, 8>;
 
 /// What the file does with modules, by the variable or member that has them.
-struct Use {
+struct ModuleUse {
   /// They are set to eval(), or nobody can tell.
   Declarations Evaluated;
   /// A pass that evaluates it, with the module in train mode.
@@ -25,7 +25,7 @@ struct Use {
   };
   llvm::DenseMap<const ValueDecl *, Evaluation> Passes;
 
-  explicit Use(Program &Program) {
+  explicit ModuleUse(Program &Program) {
     for (const auto &Entry : Program.executions())
       add(*Entry);
   }
@@ -65,7 +65,7 @@ private:
 /// Two eval() of one module in one activation.
 class PairQuery {
 public:
-  PairQuery(const Execution &Entry, const Use &InFile,
+  PairQuery(const Execution &Entry, const ModuleUse &InFile,
             const ModeChangeEvent &First, const ModeChangeEvent &Second)
       : Entry(Entry), InFile(InFile), First(First), Second(Second) {}
 
@@ -161,7 +161,7 @@ private:
       Part.clear();
       return OfFirst == Kind;
     }
-    const Use::Evaluation Evaluates = InFile.Passes.lookup(D);
+    const ModuleUse::Evaluation Evaluates = InFile.Passes.lookup(D);
     Part = modeDependentPart(*Evaluates.Entry, Evaluates.Pass->Parts);
     return !Part.empty() && OfFirst != torch::TypeKind::ScriptModule;
   }
@@ -194,14 +194,14 @@ private:
   }
 
   const Execution &Entry;
-  const Use &InFile;
+  const ModuleUse &InFile;
   const ModeChangeEvent &First, &Second;
 };
 
 } // namespace
 
 std::vector<PartialEvalMode> partialEvalModes(Program &Program) {
-  const Use InFile(Program);
+  const ModuleUse InFile(Program);
   // Of a module that a loop trains, that one speaks.
   llvm::SmallPtrSet<const Event *, 4> InTraining;
   for (const EvalModeNotRestored &Found : evalModesNotRestored(Program))

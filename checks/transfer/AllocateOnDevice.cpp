@@ -70,8 +70,8 @@ static bool isRepeated(const HostAllocation &Found) {
          (Method && Method->getParent()->isLambda());
 }
 
-static std::optional<HostAllocation> judge(const Execution &Entry,
-                                           const TransferEvent &Transfer) {
+static std::optional<HostAllocation>
+hostAllocationAt(const Execution &Entry, const TransferEvent &Transfer) {
   const auto *Moves = dyn_cast<CXXMemberCallExpr>(Transfer.Site);
   const flow::ControlFlow *Flow = Transfer.In->Flow;
   if (!Moves || !Flow || !mayLeaveCpu(Transfer) ||
@@ -109,7 +109,7 @@ std::vector<HostAllocation> hostAllocations(Program &Program) {
     return Result;
   for (const Execution *Entry : Program.executionsThatCost())
     for (const TransferEvent &Transfer : Entry->events<TransferEvent>())
-      if (auto Found = judge(*Entry, Transfer))
+      if (auto Found = hostAllocationAt(*Entry, Transfer))
         Result.push_back(*Found);
   return Result;
 }

@@ -78,6 +78,27 @@ static std::string withDevice(const Program &Program, const Expr *Options,
              : "";
 }
 
+/// The element type that the factory has by default and loses with other
+/// options: randint() of TensorOptions options = at::kLong. Empty for none.
+static std::string typeByDefault(const HostAllocation &Found) {
+  const std::optional<unsigned> Options = optionsParameter(Found.Factory);
+  const auto *Given =
+      Options && *Options < Found.Factory->getNumArgs()
+          ? dyn_cast<CXXDefaultArgExpr>(Found.Factory->getArg(*Options))
+          : nullptr;
+  std::string Result;
+  if (Given)
+    ast::forEachStmt(
+        Given->getExpr(),
+        [&](const Stmt *S) {
+          const auto *Ref = dyn_cast<DeclRefExpr>(S);
+          if (Ref && torch::isScalarType(Ref->getType()))
+            Result = "torch::" + Ref->getDecl()->getNameAsString();
+        },
+        ast::Lambdas::Skip);
+  return Result;
+}
+
 /// torch::zeros(s).to(device) becomes torch::zeros(s, device).
 static std::vector<FixItHint> fixes(const Program &Program,
                                     const HostAllocation &Found) {
@@ -92,13 +113,19 @@ static std::vector<FixItHint> fixes(const Program &Program,
       isa<CXXMemberCallExpr>(Found.Factory) || Begin.isInvalid() ||
       !Begin.isFileID() || !End.isFileID() ||
       !Found.Factory->getRParenLoc().isFileID() ||
-      *Options >= Found.Factory->getNumArgs())
+      *Options >= Found.Factory->getNumArgs() ||
+      // tril_indices(n, n): an offset stands between.
+      (*Options > 0 &&
+       isa<CXXDefaultArgExpr>(Found.Factory->getArg(*Options - 1))))
     return {};
   std::vector<FixItHint> Result;
   const Expr *Given = Found.Factory->getArg(*Options);
   if (isa<CXXDefaultArgExpr>(Given)) {
-    Result.push_back(FixItHint::CreateInsertion(Found.Factory->getRParenLoc(),
-                                                ", " + Device));
+    const std::string Type = typeByDefault(Found);
+    Result.push_back(FixItHint::CreateInsertion(
+        Found.Factory->getRParenLoc(),
+        Type.empty() ? ", " + Device
+                     : ", torch::dtype(" + Type + ").device(" + Device + ")"));
   } else {
     const std::string Instead = withDevice(Program, Given, Device);
     const SourceRange Range =
@@ -125,6 +152,8 @@ static Finding describe(const Program &Program, const HostAllocation &Found) {
   Result.Message = Factory + " makes this tensor on the CPU, and " + Move +
                    " copies it to the device at once; make it there, with "
                    "the device in its options";
+  if (const std::string Type = typeByDefault(Found); !Type.empty())
+    Result.Message += " and '" + Type + "', which it has by default only";
   if (Found.IsRandom)
     Result.Message += " (its numbers will be others: each device has a "
                       "generator of its own)";

@@ -13,8 +13,8 @@ static unsigned sizeOf(const Value &V) {
   return torch::scalarSize(V.Scalar.get().value_or(""));
 }
 
-static std::optional<WideTransfer> judge(const Execution &Entry,
-                                         const TransferEvent &Move) {
+static std::optional<WideTransfer> wideTransferAt(const Execution &Entry,
+                                                  const TransferEvent &Move) {
   const auto *Moves = dyn_cast<CXXMemberCallExpr>(Move.Site);
   const flow::ControlFlow *Flow = Move.In->Flow;
   if (!Moves || !Flow || !mayLeaveCpu(Move) || Move.ConvertsType ||
@@ -50,7 +50,7 @@ std::vector<WideTransfer> wideTransfers(Program &Program) {
     return Result;
   for (const Execution *Entry : Program.executionsThatCost())
     for (const TransferEvent &Move : Entry->events<TransferEvent>())
-      if (auto Found = judge(*Entry, Move))
+      if (auto Found = wideTransferAt(*Entry, Move))
         Result.push_back(*Found);
   return Result;
 }

@@ -123,8 +123,8 @@ static std::vector<FixItHint> compareTypes(const Program &Program,
 }
 
 /// As it is written; in a macro's own text it is not.
-static std::string quoted(const Program &Program, const Expr *E,
-                          const char *Unnamed) {
+static std::string quotedOr(const Program &Program, const Expr *E,
+                            const char *Unnamed) {
   const std::string Text = Program.text(E);
   return Text.empty() ? Unnamed : "'" + Text + "'";
 }
@@ -135,9 +135,9 @@ static Finding describe(const Program &Program, const DeviceComparison &Found) {
       Program.sourceManager().getFileLoc(Found.Call->getBeginLoc());
   Result.Range = Found.Call->getSourceRange();
   const bool IsNot = Found.Call->getOperator() == OO_ExclaimEqual;
-  const std::string Text = quoted(Program, Found.Call, "this comparison");
+  const std::string Text = quotedOr(Program, Found.Call, "this comparison");
   const std::string Other =
-      quoted(Program, ast::stripCopies(Found.Other), "the other device");
+      quotedOr(Program, ast::stripCopies(Found.Other), "the other device");
   Result.Message =
       Text + " is " + (IsNot ? "true" : "false") +
       (Found.MayBeCpu ? " for each tensor that is not on the CPU: "

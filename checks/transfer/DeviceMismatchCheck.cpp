@@ -23,8 +23,8 @@ static std::string deviceText(const DeviceMismatch &Found) {
 }
 
 /// A variable or a path of members, as it is written.
-static std::string quoted(const Program &Program, const clang::Expr *E,
-                          llvm::StringRef Otherwise) {
+static std::string quotedPath(const Program &Program, const clang::Expr *E,
+                              llvm::StringRef Otherwise) {
   E = E ? ast::stripCopies(E) : nullptr;
   return llvm::isa_and_nonnull<clang::DeclRefExpr, clang::MemberExpr>(E)
              ? "'" + Program.text(E) + "'"
@@ -63,7 +63,7 @@ static void describeModule(const Program &Program, const DeviceMismatch &Found,
   Result.Kind = FindingKind::MismatchModule;
   Result.Message = moduleText(Program, Found) +
                    " was never moved from the CPU, and " +
-                   quoted(Program, Found.Meeting->Elsewhere, "its input") +
+                   quotedPath(Program, Found.Meeting->Elsewhere, "its input") +
                    " is on " + deviceText(Found) + ": " + throwsText(Found) +
                    "move the module there before";
 }
@@ -75,11 +75,11 @@ static void describeTensor(const Program &Program, const DeviceMismatch &Found,
   Result.Kind =
       IsInput ? FindingKind::MismatchInput : FindingKind::MismatchOperands;
   const std::string Other =
-      IsInput
-          ? moduleText(Program, Found) + " was moved to "
-          : quoted(Program, Meeting.Elsewhere, "the other tensor") + " is on ";
+      IsInput ? moduleText(Program, Found) + " was moved to "
+              : quotedPath(Program, Meeting.Elsewhere, "the other tensor") +
+                    " is on ";
   const std::string Move = moveText(Found);
-  Result.Message = quoted(Program, Meeting.OnCpu, "this tensor") +
+  Result.Message = quotedPath(Program, Meeting.OnCpu, "this tensor") +
                    " is on the CPU, and " + Other + deviceText(Found) + ": " +
                    throwsText(Found) +
                    (!Move.empty()        ? "append '" + Move + "'"

@@ -25,7 +25,7 @@ namespace torchtidy::model {
 using flow::Loop;
 
 /// So few accesses each time cost less than whatever is around them.
-static constexpr uint64_t Few = 64;
+static constexpr uint64_t FewAccesses = 64;
 
 namespace {
 
@@ -218,16 +218,17 @@ private:
     for (const Loop *L : A.Loops) {
       const std::optional<uint64_t> Most = mostTrips(Entry, *L);
       IsKnown &= Most.has_value();
-      Trips = std::min(Trips * std::min(Most.value_or(1), Few), Few);
+      Trips = std::min(Trips * std::min(Most.value_or(1), FewAccesses),
+                       FewAccesses);
     }
-    if (IsKnown && Trips < Few)
+    if (IsKnown && Trips < FewAccesses)
       return true;
     if (isPicked(A.Path.Tensor))
       return true;
     const AllocateEvent *Made = madeBy(A.Path.Tensor);
     const auto Elements =
         Made ? knownElements(Entry, *Made) : std::optional<uint64_t>();
-    return Elements && *Elements < Few;
+    return Elements && *Elements < FewAccesses;
   }
 
   /// Of topk: that many are few, unless more is known.
@@ -235,7 +236,7 @@ private:
     const CallExpr *Made = madeByOperation(Tensor.E);
     const Expr *Number = Made ? torch::howManyPicked(Made) : nullptr;
     return Number && knownNumber(Entry, Number, Tensor.In).value_or(0) <
-                         static_cast<int64_t>(Few);
+                         static_cast<int64_t>(FewAccesses);
   }
 
   /// The factory whose result the variable is declared with.

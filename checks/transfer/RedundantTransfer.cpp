@@ -81,10 +81,10 @@ bool isComputedFrom(const Expr *E, const Expr *Of) {
 }
 
 /// A transfer, with what stands around it.
-class TransferQuery {
+class RedundancyQuery {
 public:
-  TransferQuery(const Execution &Entry, const TransferEvent &Transfer,
-                bool HasDevice)
+  RedundancyQuery(const Execution &Entry, const TransferEvent &Transfer,
+                  bool HasDevice)
       : Entry(Entry), Transfer(Transfer), HasDevice(HasDevice),
         Flow(*Transfer.In->Flow), Call(cast<CXXMemberCallExpr>(Transfer.Site)),
         Object(ast::stripCopies(Call->getImplicitObjectArgument())) {
@@ -283,7 +283,7 @@ std::vector<RedundantTransfer> redundantTransfers(Program &Program) {
     for (const TransferEvent &Transfer : Entry->events<TransferEvent>()) {
       if (!isa<CXXMemberCallExpr>(Transfer.Site) || !Transfer.In->Flow)
         continue;
-      const auto Found = TransferQuery(*Entry, Transfer, HasDevice).run();
+      const auto Found = RedundancyQuery(*Entry, Transfer, HasDevice).run();
       const auto [It, IsNew] = BySite.insert({Transfer.Site, Found});
       if (!IsNew && It->second && (!Found || Found->How != It->second->How))
         It->second = std::nullopt;

@@ -68,10 +68,10 @@ private:
   bool IsRead = false;
 };
 
-class TransferQuery {
+class RepetitionQuery {
 public:
-  TransferQuery(const Execution &Entry, Invariance &Same,
-                MembersMovedByModule &Moved, const TransferEvent &Transfer)
+  RepetitionQuery(const Execution &Entry, Invariance &Same,
+                  MembersMovedByModule &Moved, const TransferEvent &Transfer)
       : Entry(Entry), Same(Same), Moved(Moved), Transfer(Transfer),
         Call(cast<CallExpr>(Transfer.Site)) {}
 
@@ -283,7 +283,7 @@ std::vector<RepeatedTransfer> repeatedTransfers(Program &Program) {
   for (const Execution *Entry : Program.executionsThatCost()) {
     Invariance Same(*Entry);
     for (const TransferEvent &Transfer : Entry->events<TransferEvent>())
-      if (auto Found = TransferQuery(*Entry, Same, Moved, Transfer).run())
+      if (auto Found = RepetitionQuery(*Entry, Same, Moved, Transfer).run())
         Result.push_back(*Found);
   }
   return Result;

@@ -17,7 +17,7 @@ namespace torchtidy::model {
 using flow::Loop;
 
 /// Shorter loops are over before a device runs out of work.
-static constexpr uint64_t Few = 16;
+static constexpr uint64_t FewWaits = 16;
 
 namespace {
 
@@ -40,7 +40,7 @@ private:
   }
 
   void look(const Loop &L, std::vector<SyncInLoop> &Result) {
-    if (isOuter(L) || mostTrips(Entry, L).value_or(Few) < Few)
+    if (isOuter(L) || mostTrips(Entry, L).value_or(FewWaits) < FewWaits)
       return;
     SyncInLoop Found;
     Found.Entry = &Entry;

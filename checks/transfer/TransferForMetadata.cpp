@@ -21,8 +21,8 @@ static bool isSameOfOriginal(const CXXMemberCallExpr *Question,
           (!IsConverted && torch::saysElementType(Member)));
 }
 
-static std::optional<MetadataTransfer> judge(const Execution &Entry,
-                                             const TransferEvent &Transfer) {
+static std::optional<MetadataTransfer>
+metadataTransferAt(const Execution &Entry, const TransferEvent &Transfer) {
   const auto *Call = dyn_cast<CXXMemberCallExpr>(Transfer.Site);
   const flow::ControlFlow *Flow = Transfer.In->Flow;
   if (!Call || !Flow || isThereAlready(Transfer) ||
@@ -59,7 +59,7 @@ std::vector<MetadataTransfer> metadataTransfers(Program &Program) {
   for (const Execution *Entry : Program.executionsThatCost())
     for (const TransferEvent &Transfer : Entry->events<TransferEvent>())
       if (HasDevice || Transfer.ConvertsType)
-        if (auto Found = judge(*Entry, Transfer))
+        if (auto Found = metadataTransferAt(*Entry, Transfer))
           Result.push_back(*Found);
   return Result;
 }

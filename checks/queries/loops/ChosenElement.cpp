@@ -1,6 +1,7 @@
 #include "queries/loops/ChosenElement.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "queries/loops/ElementPath.h"
 #include "torch/Modules.h"
 #include "torch/Std.h"
 #include "torch/Types.h"
@@ -12,12 +13,6 @@ using namespace clang;
 namespace torchtidy::model {
 
 namespace {
-
-/// An expression with the activation that it is written in.
-struct Written {
-  const Frame *In;
-  const Expr *E;
-};
 
 class Choice {
 public:

@@ -77,7 +77,7 @@ static const Expr *countedBy(const Stmt *Loop, const VarDecl *V) {
   return Range ? onlyChange(Range->getBody(), V) : nullptr;
 }
 
-static const Stmt *bodyOf(const Stmt *Loop) {
+static const Stmt *countedBody(const Stmt *Loop) {
   const auto *For = dyn_cast<ForStmt>(Loop);
   return For ? For->getBody() : Loop;
 }
@@ -89,7 +89,8 @@ std::optional<Growth> LoopGrowth::ofVariable(const VarDecl *V, const Frame *F,
   // Of a function that the loop calls, each activation has its own.
   if (!Statement || !Owner || V->hasGlobalStorage() ||
       Owner != Entry.segment(L.Header).In || V->getType()->isReferenceType() ||
-      bodyOf(Statement)->getSourceRange().fullyContains(V->getSourceRange()))
+      countedBody(Statement)->getSourceRange().fullyContains(
+          V->getSourceRange()))
     return std::nullopt;
   const Expr *Counts = countedBy(Statement, V);
   const Number Step = Counts ? stepOf(Entry, Owner, Counts, V) : std::nullopt;

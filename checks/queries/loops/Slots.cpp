@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "queries/loops/LoopInvariance.h"
+#include "queries/paths/Calls.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -85,14 +86,6 @@ static std::optional<Position> asPosition(const Expr *Index,
   const auto *Ref = dyn_cast<DeclRefExpr>(E);
   Result.Counter = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
   return Result.Counter ? std::optional(Result) : std::nullopt;
-}
-
-static const ValueDecl *named(const Expr *E) {
-  E = ast::strip(E);
-  if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
-    return Ref->getDecl();
-  const auto *Member = dyn_cast<MemberExpr>(E);
-  return Member ? Member->getMemberDecl() : nullptr;
 }
 
 /// for (..; ..; ++i), which declares i.

@@ -10,10 +10,10 @@
 namespace torchtidy::confirm {
 namespace {
 
-constexpr const char *Help =
+constexpr const char *LiveHelp =
     "Shows a program that runs under torch-confirm: its memory, graphs, lines";
 
-constexpr const char *Footer =
+constexpr const char *LiveFooter =
     "\n  torch-confirm report -- build/train     in one terminal\n"
     "  torch-confirm live                      in another one\n"
     "\n"
@@ -30,8 +30,8 @@ constexpr const char *Footer =
 class LiveCommand : public Command {
 public:
   CLI::App *add(CLI::App &To) override {
-    App = To.add_subcommand("live", Help);
-    App->footer(Footer);
+    App = To.add_subcommand("live", LiveHelp);
+    App->footer(LiveFooter);
     App->add_option("process", Process,
                     "The number of the program, or of the torch-confirm that "
                     "runs it; needed where several run")

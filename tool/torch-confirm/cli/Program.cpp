@@ -19,7 +19,7 @@ constexpr const char *Description =
     "by\n"
     "line; it need not be changed.\n";
 
-constexpr const char *Footer =
+constexpr const char *ProgramFooter =
     "\n'torch-confirm <subcommand> --help' explains one of them.\n"
     "Exit codes: 0; 1 what --fail-on asks for; 2 bad input or something "
     "missing;\n"
@@ -30,7 +30,7 @@ constexpr const char *Footer =
 int runProgram(const std::vector<std::unique_ptr<Command>> &Commands, int Count,
                char **Words) {
   CLI::App Program(Description, "torch-confirm");
-  Program.footer(Footer);
+  Program.footer(ProgramFooter);
   Program.set_version_flag("--version", "torch-confirm " + version());
   Program.require_subcommand(1);
 

@@ -24,10 +24,10 @@
 namespace torchtidy::confirm {
 namespace {
 
-constexpr const char *Help =
+constexpr const char *ReportHelp =
     "Runs a program and says why its memory grows and where its time goes";
 
-constexpr const char *Footer =
+constexpr const char *ReportFooter =
     "\n  torch-confirm report -- build/train --epochs 1\n"
     "  torch-confirm report --html report.html -- build/train\n"
     "\n"
@@ -45,8 +45,8 @@ constexpr const char *Footer =
 class ReportCommand : public Command {
 public:
   CLI::App *add(CLI::App &To) override {
-    App = To.add_subcommand("report", Help);
-    App->footer(Footer);
+    App = To.add_subcommand("report", ReportHelp);
+    App->footer(ReportFooter);
     Probe.addOptions(*App);
     App->add_option("--from", From,
                     "Report on what an earlier run recorded (--recording) "

@@ -23,10 +23,10 @@
 namespace torchtidy::confirm {
 namespace {
 
-constexpr const char *Help =
+constexpr const char *RunHelp =
     "Runs a program and judges findings by what it did";
 
-constexpr const char *Footer =
+constexpr const char *RunFooter =
     "\n  torch-confirm run --findings findings.sarif -- build/train --epochs "
     "1\n"
     "  torch-confirm run --analyze -p build --json verdicts.json -- "
@@ -67,8 +67,8 @@ std::string unavailable(const Recording &Run) {
 class RunCommand : public Command {
 public:
   CLI::App *add(CLI::App &To) override {
-    App = To.add_subcommand("run", Help);
-    App->footer(Footer);
+    App = To.add_subcommand("run", RunHelp);
+    App->footer(RunFooter);
     Both.addOptions(*App);
     Probe.addOptions(*App);
     App->add_option("--recording", Kept,

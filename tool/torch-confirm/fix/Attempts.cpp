@@ -1,4 +1,5 @@
 #include "fix/Attempts.h"
+#include "fix/FixReport.h"
 #include "report/Report.h"
 #include "support/Errors.h"
 #include <algorithm>
@@ -41,10 +42,6 @@ void sort(std::vector<FixedFinding> &Findings) {
                    [](const FixedFinding &A, const FixedFinding &B) {
                      return A.Result.Result < B.Result.Result;
                    });
-}
-
-std::string fixes(size_t Count) {
-  return std::to_string(Count) + (Count == 1 ? " fix" : " fixes");
 }
 
 /// Throws UserError where the copy does not build with these.

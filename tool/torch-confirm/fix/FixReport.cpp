@@ -18,10 +18,6 @@ std::string padded(const std::string &Text, size_t Width,
   return IsRight ? Blanks + Text : Text + Blanks;
 }
 
-std::string fixes(size_t Count) {
-  return std::to_string(Count) + (Count == 1 ? " fix" : " fixes");
-}
-
 std::string lineOf(const std::string &Name, const std::string &Before,
                    const std::string &After, const std::string &Change) {
   std::string Result = "  " + padded(Name, 38) + padded(Before, 14, true) +
@@ -141,6 +137,10 @@ ordered_json totalsJson(const std::vector<Row> &Totals) {
 }
 
 } // namespace
+
+std::string fixes(size_t Count) {
+  return std::to_string(Count) + (Count == 1 ? " fix" : " fixes");
+}
 
 std::string asText(const FixReport &What) {
   std::string Result = headOf(What) + summaryOf(What) + "\n";

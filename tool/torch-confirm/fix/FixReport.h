@@ -23,6 +23,9 @@ struct FixReport {
   size_t WithoutFix = 0;
 };
 
+/// "1 fix", "2 fixes".
+std::string fixes(size_t Count);
+
 std::string asText(const FixReport &What);
 std::string asJson(const FixReport &What);
 

@@ -6,7 +6,6 @@
 namespace torchtidy::confirm {
 namespace {
 
-constexpr uint64_t FewestIterations = 5;
 /// In most iterations, so not only where a cache is filled.
 constexpr double AllocationsThatCount = 0.5;
 
@@ -212,7 +211,7 @@ private:
   }
 };
 
-const RegisterRule<Allocations> Register;
+const RegisterRule<Allocations> RegisterAllocations;
 
 } // namespace
 } // namespace torchtidy::confirm

@@ -2,13 +2,13 @@
 // to another type, in each iteration.
 #include "rules/Operations.h"
 #include "rules/RedundantCopies.h"
+#include "rules/Rule.h"
 #include <algorithm>
 #include <map>
 
 namespace torchtidy::confirm {
 namespace {
 
-constexpr uint64_t FewestIterations = 5;
 constexpr double CopiesThatCount = 0.5;
 
 std::string kindOf(const CopyCount &Copy) {
@@ -148,7 +148,7 @@ private:
   }
 };
 
-const RegisterRule<Copies> Register;
+const RegisterRule<Copies> RegisterCopies;
 
 } // namespace
 } // namespace torchtidy::confirm

@@ -131,7 +131,7 @@ public:
   }
 };
 
-const RegisterRule<ElementOperations> Register;
+const RegisterRule<ElementOperations> RegisterElementOperations;
 
 } // namespace
 } // namespace torchtidy::confirm

@@ -172,7 +172,7 @@ private:
   }
 };
 
-const RegisterRule<ExceptionRule> Register;
+const RegisterRule<ExceptionRule> RegisterExceptionRule;
 
 } // namespace
 } // namespace torchtidy::confirm

@@ -67,7 +67,7 @@ public:
   }
 };
 
-const RegisterRule<GradientAccumulation> Register;
+const RegisterRule<GradientAccumulation> RegisterGradientAccumulation;
 
 } // namespace
 } // namespace torchtidy::confirm

@@ -25,8 +25,6 @@
 namespace torchtidy::confirm {
 namespace {
 
-/// Fewer say nothing about what happens in the long run.
-constexpr uint64_t FewestIterations = 20;
 /// Up to so many are what any loop has: one, and two where a variable still
 /// holds the last one.
 constexpr double GraphsThatAreUsual = 3;
@@ -227,11 +225,11 @@ Verdict GraphNodes::judgeBuilders(const Places &Where,
         verdict(IsExtra ? Outcome::Confirmed : Outcome::Refuted, AtOnce),
         "an extra graph is alive");
   }
-  if (Iterations < FewestIterations)
+  if (Iterations < FewestForTrend)
     return Finish(
         verdict(Outcome::NotMeasurable,
                 "too few iterations: " + numberText(double(Iterations)) +
-                    ", and growth needs " + std::to_string(FewestIterations)),
+                    ", and growth needs " + std::to_string(FewestForTrend)),
         "needs 20 iterations");
 
   const double PerUnit = iterationsOfUnit(Most);
@@ -314,7 +312,7 @@ Verdict GraphNodes::judge(const Places &Where) const {
   return V;
 }
 
-const RegisterRule<GraphNodes> Register;
+const RegisterRule<GraphNodes> RegisterGraphNodes;
 
 } // namespace
 } // namespace torchtidy::confirm

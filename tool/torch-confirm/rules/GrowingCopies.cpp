@@ -7,7 +7,6 @@
 namespace torchtidy::confirm {
 namespace {
 
-constexpr uint64_t FewestIterations = 20;
 /// Of the results so many, and it is no collecting: each iteration needs what
 /// there is so far.
 constexpr double ResultsThatAreUsed = 0.5;
@@ -78,7 +77,7 @@ public:
     const double Bytes =
         double(Join->AllocatedBytes + Join->CudaAllocatedBytes);
     V.Number = Bytes / double(std::max<uint64_t>(Join->Hits, 1));
-    if (Join->Hits < FewestIterations) {
+    if (Join->Hits < FewestForTrend) {
       V.Result = Outcome::NotMeasurable;
       V.Sentence = "too few iterations: " + numberText(double(Join->Hits));
       return V;
@@ -114,7 +113,7 @@ public:
   }
 };
 
-const RegisterRule<GrowingCopies> Register;
+const RegisterRule<GrowingCopies> RegisterGrowingCopies;
 
 } // namespace
 } // namespace torchtidy::confirm

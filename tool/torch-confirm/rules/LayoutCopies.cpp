@@ -63,7 +63,7 @@ public:
   }
 };
 
-const RegisterRule<LayoutCopies> Register;
+const RegisterRule<LayoutCopies> RegisterLayoutCopies;
 
 } // namespace
 } // namespace torchtidy::confirm

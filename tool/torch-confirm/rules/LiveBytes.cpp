@@ -17,7 +17,6 @@ constexpr double IterationsThatAreKept = 10;
 constexpr double IterationsThatAreUsual = 3;
 /// Beyond these, this share of all iterations or less is a window.
 constexpr double ShareOfWindow = 0.05;
-constexpr uint64_t FewestIterations = 20;
 
 struct Taken {
   const CallPath *Path = nullptr;
@@ -41,7 +40,7 @@ Taken takenBy(const CallPath &Path, const Site &S) {
 }
 
 /// The operation whose memory stays longest, on whichever way of calls.
-std::optional<Taken> longestKept(const std::vector<CallPath> &Paths) {
+std::optional<Taken> longestTaken(const std::vector<CallPath> &Paths) {
   std::optional<Taken> Result;
   for (const CallPath &Path : Paths)
     for (const Site *S : Path.Sites) {
@@ -64,12 +63,12 @@ public:
     if (Where.Finding.Kind == FindingKind::ViewSaved)
       return needsFile(Where);
     std::list<std::vector<CallPath>> Noted;
-    std::optional<Taken> Here = longestKept(Where.Statement);
+    std::optional<Taken> Here = longestTaken(Where.Statement);
     if (!Here)
-      Here = longestKept(Where.IterationSite);
+      Here = longestTaken(Where.IterationSite);
     for (const FindingNote &Note : Where.Finding.Notes)
       if (!Here && Note.Role == NoteRole::Made)
-        Here = longestKept(
+        Here = longestTaken(
             Noted.emplace_back(Where.paths(Where.known(Note.Place))));
     Verdict V;
     V.Iterations = Here ? Here->Path->Iterations : Where.iterations();
@@ -96,7 +95,7 @@ public:
                        bytesText(Here->Most) +
                            " are alive at once, of what this line has taken" +
                            During);
-    if (Iterations < double(FewestIterations)) {
+    if (Iterations < double(FewestForTrend)) {
       V.Number.reset();
       V.Sentence = "too few iterations: " + numberText(Iterations);
       return V;
@@ -129,7 +128,7 @@ private:
   }
 };
 
-const RegisterRule<LiveBytes> Register;
+const RegisterRule<LiveBytes> RegisterLiveBytes;
 
 } // namespace
 } // namespace torchtidy::confirm

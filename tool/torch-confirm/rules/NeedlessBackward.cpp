@@ -134,7 +134,7 @@ private:
   }
 };
 
-const RegisterRule<NeedlessBackward> Register;
+const RegisterRule<NeedlessBackward> RegisterNeedlessBackward;
 
 } // namespace
 } // namespace torchtidy::confirm

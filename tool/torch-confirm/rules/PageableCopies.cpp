@@ -6,7 +6,6 @@
 namespace torchtidy::confirm {
 namespace {
 
-constexpr uint64_t FewestIterations = 5;
 constexpr double CopiesThatCount = 0.5;
 
 class PageableCopies : public Rule {
@@ -78,7 +77,7 @@ private:
   }
 };
 
-const RegisterRule<PageableCopies> Register;
+const RegisterRule<PageableCopies> RegisterPageableCopies;
 
 } // namespace
 } // namespace torchtidy::confirm

@@ -248,7 +248,7 @@ private:
   }
 };
 
-const RegisterRule<PeakBytes> Register;
+const RegisterRule<PeakBytes> RegisterPeakBytes;
 
 } // namespace
 } // namespace torchtidy::confirm

@@ -1,11 +1,11 @@
 #include "rules/RedundantCopies.h"
 #include "rules/Operations.h"
+#include "rules/Rule.h"
 #include <algorithm>
 
 namespace torchtidy::confirm {
 namespace {
 
-constexpr uint64_t FewestIterations = 5;
 constexpr double ClonesThatCount = 0.5;
 
 Verdict notReached(const Places &Where) {

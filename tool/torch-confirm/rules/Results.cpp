@@ -7,7 +7,7 @@ namespace torchtidy::confirm {
 namespace {
 
 /// Of the hits, so many leave a result that nothing uses.
-constexpr double ShareUnused = 0.9;
+constexpr double ShareOfUnusedHits = 0.9;
 /// Fewer optimizers say nothing: one may be made for another phase.
 constexpr uint64_t FewestOptimizers = 3;
 constexpr double ShareMadeAgain = 0.5;
@@ -62,7 +62,7 @@ std::optional<Verdict> ofUnusedResult(const Places &Where, bool IsCopy) {
   if (!Hits)
     return std::nullopt;
   V.Number = double(Unused);
-  if (double(Unused) >= ShareUnused * double(Hits))
+  if (double(Unused) >= ShareOfUnusedHits * double(Hits))
     return wrongResult(std::move(V), double(Unused),
                        "the result of " + Operation +
                            " is gone before any operation has used it, " +

@@ -8,6 +8,11 @@
 
 namespace torchtidy::confirm {
 
+/// Fewer iterations say nothing about what each of them does.
+constexpr uint64_t FewestIterations = 5;
+/// Nor fewer about what happens in the long run.
+constexpr uint64_t FewestForTrend = 20;
+
 class Rule {
 public:
   virtual ~Rule() = default;

@@ -110,7 +110,7 @@ private:
   }
 };
 
-const RegisterRule<Sanitizer> Register;
+const RegisterRule<Sanitizer> RegisterSanitizer;
 
 } // namespace
 } // namespace torchtidy::confirm

@@ -6,7 +6,6 @@
 namespace torchtidy::confirm {
 namespace {
 
-constexpr uint64_t FewestIterations = 5;
 constexpr double WaitsThatCount = 0.5;
 
 class Synchronisations : public Rule {
@@ -60,7 +59,7 @@ public:
   }
 };
 
-const RegisterRule<Synchronisations> Register;
+const RegisterRule<Synchronisations> RegisterSynchronisations;
 
 } // namespace
 } // namespace torchtidy::confirm

@@ -59,7 +59,7 @@ public:
   }
 };
 
-const RegisterRule<WidenedCopies> Register;
+const RegisterRule<WidenedCopies> RegisterWidenedCopies;
 
 } // namespace
 } // namespace torchtidy::confirm

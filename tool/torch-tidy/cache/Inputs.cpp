@@ -14,7 +14,7 @@ using namespace llvm;
 namespace torchtidy::tool {
 
 /// The names in a list: none has a slash.
-static constexpr StringLiteral Separator = "/";
+static constexpr StringLiteral Comma = "/";
 
 std::string stampOf(const std::string &Path) {
   struct stat Status;
@@ -34,9 +34,9 @@ Kind kindOf(const std::string &Path) {
 void addPresent(StringRef Name, Kind What, std::string &List) {
   if (What == Kind::Nothing)
     return;
-  (List += Name) += Separator;
+  (List += Name) += Comma;
   if (What == Kind::Folder)
-    List += Separator;
+    List += Comma;
 }
 
 std::string hashOfText(StringRef Text) {
@@ -125,7 +125,7 @@ json::Value describeLookups(const HeaderLookups &Lookups) {
     if (Stamp.empty())
       continue;
     Result.push_back(json::Array{Folder, std::move(Stamp),
-                                 llvm::join(Names, Separator),
+                                 llvm::join(Names, Comma),
                                  hashOfPresent(Folder, Names)});
   }
   return Result;
@@ -139,7 +139,7 @@ static bool isUnchangedFolder(const json::Value &Described) {
   if ((*Parts)[1].getAsString() == stampOf(Folder))
     return true;
   SmallVector<StringRef, 64> Names;
-  (*Parts)[2].getAsString().value_or("").split(Names, Separator);
+  (*Parts)[2].getAsString().value_or("").split(Names, Comma);
   return (*Parts)[3].getAsString() == hashOfPresent(Folder, Names);
 }
 

@@ -31,7 +31,7 @@ bool isRecent(const std::string &Path) {
 }
 
 /// The names in it, sorted, with a slash behind each.
-std::string namesIn(StringRef Folder) {
+std::string namesInFolder(StringRef Folder) {
   std::set<std::string> Names;
   std::error_code Failure;
   for (sys::fs::directory_iterator It(Folder, Failure), End;
@@ -101,7 +101,7 @@ bool Unchanged::isSame(const Reads::Listing &Each) {
     return true;
   const auto [It, IsNew] = ListingHashes.try_emplace(Each.Path);
   if (IsNew)
-    It->second = hashOfText(namesIn(Each.Path));
+    It->second = hashOfText(namesInFolder(Each.Path));
   return It->second == Each.Hash;
 }
 
@@ -161,7 +161,7 @@ void ReadLog::listed(StringRef Folder) {
   Reads::Listing &New = It->second;
   New.Path = Folder.str();
   New.Stamp = stampOf(New.Path);
-  New.Hash = hashOfText(namesIn(Folder));
+  New.Hash = hashOfText(namesInFolder(Folder));
 }
 
 void ReadLog::read(StringRef Path, std::string Stamp, StringRef Content) {

@@ -30,7 +30,7 @@ StringRef lastLine(StringRef Text) {
   return Text.substr(Text.rfind('\n') + 1);
 }
 
-constexpr StringLiteral HowToGiveFlags =
+constexpr llvm::StringLiteral HowToGiveFlags =
     "name the folder of compile_commands.json with -p (CMake writes it with "
     "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON), or give the flags after '--'";
 
@@ -117,7 +117,7 @@ std::string configuredTree(StringRef BuildFolder, vfs::FileSystem &FS) {
       FS.getBufferForFile(below(BuildFolder, "CMakeCache.txt"));
   if (!Cache)
     return {};
-  constexpr StringLiteral Key = "\nCMAKE_HOME_DIRECTORY:INTERNAL=";
+  constexpr llvm::StringLiteral Key = "\nCMAKE_HOME_DIRECTORY:INTERNAL=";
   const StringRef Text = (*Cache)->getBuffer();
   const size_t At = Text.find(Key);
   return At == StringRef::npos

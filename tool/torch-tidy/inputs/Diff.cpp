@@ -36,7 +36,8 @@ std::string nameIn(StringRef Text) {
       Result += Byte;
       Text = Text.drop_front(3);
     } else if (!Text.empty()) {
-      constexpr StringLiteral Letters = "abtnvfr", Meanings = "\a\b\t\n\v\f\r";
+      constexpr llvm::StringLiteral Letters = "abtnvfr",
+                                    Meanings = "\a\b\t\n\v\f\r";
       const size_t At = Letters.find(Text.front());
       Result += At == StringRef::npos ? Text.front() : Meanings[At];
       Text = Text.drop_front();

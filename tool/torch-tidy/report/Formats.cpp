@@ -10,11 +10,12 @@ using namespace clang::tidy;
 using namespace llvm;
 
 namespace torchtidy::tool {
-namespace {
 
 bool isError(const ClangTidyError &Finding) {
   return Finding.IsWarningAsError || Finding.DiagLevel == ClangTidyError::Error;
 }
+
+namespace {
 
 struct Span {
   std::string File;

@@ -24,6 +24,9 @@ enum class Format {
   JUnit,
 };
 
+/// A compile error, or what --warnings-as-errors makes one.
+bool isError(const clang::tidy::ClangTidyError &Finding);
+
 /// Empty for a name that is none.
 std::optional<Format> parseFormat(llvm::StringRef Name);
 

@@ -1,4 +1,5 @@
 #include "report/JUnit.h"
+#include "report/Formats.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -20,10 +21,6 @@ std::string xml(StringRef Text) {
   raw_string_ostream OS(Result);
   printHTMLEscaped(Plain, OS);
   return Result;
-}
-
-bool isError(const ClangTidyError &Finding) {
-  return Finding.IsWarningAsError || Finding.DiagLevel == ClangTidyError::Error;
 }
 
 void writeCase(raw_ostream &OS, const ClangTidyError &Finding,

@@ -1,5 +1,6 @@
 #include "report/Sarif.h"
 #include "Registry.h"
+#include "report/Formats.h"
 #include "report/Locations.h"
 #include "report/Uri.h"
 #include "llvm/ADT/StringMap.h"
@@ -14,10 +15,6 @@ namespace torchtidy::tool {
 namespace {
 
 constexpr llvm::StringLiteral Base = "SRCROOT";
-
-json::Object text(StringRef Words) {
-  return json::Object{{"text", json::fixUTF8(Words)}};
-}
 
 class Log {
 public:
@@ -119,14 +116,14 @@ json::Value Log::fixOf(const StringMap<tooling::Replacements> &Fix,
         Deleted["endLine"] = *Deleted.get("startLine");
         Deleted["endColumn"] = *Deleted.get("startColumn");
       }
-      Replacements.push_back(
-          json::Object{{"deletedRegion", std::move(Deleted)},
-                       {"insertedContent", text(Each.getReplacementText())}});
+      Replacements.push_back(json::Object{
+          {"deletedRegion", std::move(Deleted)},
+          {"insertedContent", sarifText(Each.getReplacementText())}});
     }
     Changes.push_back(json::Object{{"artifactLocation", artifact(Path, Folder)},
                                    {"replacements", std::move(Replacements)}});
   }
-  return json::Object{{"description", text(describe(Sorted))},
+  return json::Object{{"description", sarifText(describe(Sorted))},
                       {"artifactChanges", std::move(Changes)}};
 }
 
@@ -150,7 +147,7 @@ json::Array Log::notesOf(const ClangTidyError &Finding) {
       continue;
     json::Object At = locationOf(Where.marked(Note), Finding.BuildDirectory);
     At["id"] = Result.size() + 1;
-    At["message"] = text(Note.Message);
+    At["message"] = sarifText(Note.Message);
     const auto *Own = llvm::find_if(Left, [&](const NoteEvidence &Each) {
       return Each.FilePath == Note.FilePath &&
              Each.FileOffset == Note.FileOffset;
@@ -200,11 +197,8 @@ void Log::add(const ClangTidyError &Finding) {
   const StringRef Folder = Finding.BuildDirectory;
   json::Object Result{{"ruleId", Finding.DiagnosticName},
                       {"ruleIndex", rule(Finding)},
-                      {"message", text(Finding.Message.Message)}};
-  Result["level"] =
-      Finding.IsWarningAsError || Finding.DiagLevel == ClangTidyError::Error
-          ? "error"
-          : "warning";
+                      {"message", sarifText(Finding.Message.Message)}};
+  Result["level"] = isError(Finding) ? "error" : "warning";
   if (!Finding.Message.FilePath.empty()) {
     Result["locations"] =
         json::Array{locationOf(Where.marked(Finding.Message), Folder)};
@@ -225,7 +219,7 @@ json::Value Log::finish(const RunResult &Run, bool AllAnalysed) {
   for (const auto &[Source, Reason] : Run.Failures)
     Notifications.push_back(json::Object{
         {"level", "error"},
-        {"message", text("not analysed: " + Reason)},
+        {"message", sarifText("not analysed: " + Reason)},
         {"locations", json::Array{json::Object{
                           {"physicalLocation",
                            json::Object{{"artifactLocation",

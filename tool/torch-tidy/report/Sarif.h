@@ -39,6 +39,8 @@ inline llvm::json::Object sarifUnanalysed(uint64_t Unanalysed,
 
 /// What a log says of a check: a reporting descriptor.
 llvm::json::Object sarifRule(llvm::StringRef Check, llvm::StringRef Executable);
+/// A message object of SARIF.
+llvm::json::Object sarifText(llvm::StringRef Words);
 
 } // namespace torchtidy::tool
 

@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace torchtidy::tool {
 
-static json::Object text(StringRef Words) {
+json::Object sarifText(StringRef Words) {
   return json::Object{{"text", json::fixUTF8(Words)}};
 }
 
@@ -28,8 +28,8 @@ json::Object sarifRule(StringRef Check, StringRef Executable) {
   json::Object Rule{{"id", Check}, {"name", pascalCase(Check)}};
   const CheckInfo *Info = findCheck(Check);
   if (Check == UnusedNolint) {
-    Rule["shortDescription"] =
-        text("a NOLINT comment names a torch check that reports nothing there");
+    Rule["shortDescription"] = sarifText(
+        "a NOLINT comment names a torch check that reports nothing there");
     return Rule;
   }
   if (!Info) {
@@ -58,8 +58,8 @@ json::Object sarifRule(StringRef Check, StringRef Executable) {
   std::string Whole = Words.split("\n\n").second.split("\n\n").first.str();
   std::replace(Whole.begin(), Whole.end(), '\n', ' ');
   const PageSummary Summary = summaryOf(Words);
-  Rule["shortDescription"] = text(Summary.Finds);
-  Rule["fullDescription"] = text(Whole);
+  Rule["shortDescription"] = sarifText(Summary.Finds);
+  Rule["fullDescription"] = sarifText(Whole);
   // The page once: viewers that show text only are told where it is.
   Rule["help"] =
       json::Object{{"text", json::fixUTF8(Whole + " Harm: " + Summary.Harm +

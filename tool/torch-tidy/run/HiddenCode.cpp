@@ -38,7 +38,7 @@ std::string macroOf(StringRef Directive) {
 }
 
 /// Each name in it once, in order, but for "defined".
-std::vector<std::string> namesIn(StringRef Directive) {
+std::vector<std::string> namesInDirective(StringRef Directive) {
   std::vector<std::string> Result;
   if (Directive.starts_with("#else") || Directive.starts_with("#ifndef"))
     return Result;
@@ -85,7 +85,7 @@ public:
     Result.Lines = SM.getSpellingLineNumber(End) - Result.Line - 1;
     Result.Condition = directiveAt(Hidden);
     Result.Macro = macroOf(Result.Condition);
-    Result.Names = namesIn(Result.Condition);
+    Result.Names = namesInDirective(Result.Condition);
     if (StringRef(Result.Condition).starts_with("#el") && LastIf.isValid())
       Result.Condition =
           "#else of '" + directiveAt("#" + lineFrom(LastIf).str()) + "'";

@@ -121,7 +121,7 @@ public:
 };
 
 /// The names in a list that mean torch checks, with where they begin.
-std::vector<std::pair<StringRef, size_t>> namesIn(StringRef List) {
+std::vector<std::pair<StringRef, size_t>> namesInList(StringRef List) {
   std::vector<std::pair<StringRef, size_t>> Result;
   SmallVector<StringRef> Parts;
   List.split(Parts, ',');
@@ -210,7 +210,7 @@ std::vector<NolintName> judge(ArrayRef<NolintComment> Comments,
         llvm::none_of(PartlySeen, [&](const FileLines &Each) {
           return touch(*Where, Each);
         });
-    for (const auto &[Name, At] : namesIn(Comment.List)) {
+    for (const auto &[Name, At] : namesInList(Comment.List)) {
       NolintName Each;
       Each.Text = Name.str();
       Each.Word = Comment.Word;
