@@ -159,7 +159,7 @@ bool fillsSlotsInOrder(const Execution &Entry, const StoreEvent &Store,
             Called->Function->getBody(),
             [&](const Stmt *S) {
               const auto *E = dyn_cast<Expr>(S);
-              return E && isa<DeclRefExpr, MemberExpr>(E) &&
+              return isa_and_nonnull<DeclRefExpr, MemberExpr>(E) &&
                      named(E) == Container;
             },
             ast::Lambdas::Enter) &&
