@@ -61,7 +61,7 @@ public:
     Result.IsConstant = !IsScratch;
     Result.IsStrictOnly =
         (isRowOfUnknownLength(Entry, Allocate) && !goesBackward(Entry, L)) ||
-        (isBesidePasses(Entry, Allocate) && !isLarge());
+        (!isPartOfTraining(Entry, Allocate) && !isLarge());
     Result.Variable = Variable;
     Result.AssignedTo = AssignedTo;
     Result.CanMove =

@@ -19,9 +19,8 @@ struct RepeatedAllocation {
   const clang::VarDecl *Variable = nullptr;
   /// The variable or member that it is assigned to, or null.
   const clang::Expr *AssignedTo = nullptr;
-  /// It is a row whose length nothing says, in a loop that does not train, so
-  /// that it may be small; or it stands beside passes of a network that nobody
-  /// trains, and is not known to be large.
+  /// It is not known to be large, and stands in a loop that does not train, or
+  /// it is a row whose length nothing says there: what is saved may be small.
   bool IsStrictOnly = false;
   /// It is written in one function with the loop, with names from before it.
   bool CanMove = false;

@@ -29,13 +29,15 @@ public:
     if (Store.Places.size() != 1)
       return std::nullopt;
     const PlaceId Place = Store.Places.front();
-    if (Entry.isScratchOfForward(Place) || isThread() || isGivenAway() ||
-        isAskedForGradient(Place))
+    if (Entry.isScratchOfForward(Place) || isThread())
       return std::nullopt;
-    if (Store.Stored.mayHaveGraph())
-      if (std::optional<Retention> Found = inLoop(Place))
-        return Found;
-    return overCalls(Place);
+    std::optional<Retention> Found =
+        Store.Stored.mayHaveGraph() ? inLoop(Place) : std::nullopt;
+    if (!Found)
+      Found = overCalls(Place);
+    // These go through all events: asked of what would be told alone.
+    return Found && (isGivenAway() || isAskedForGradient(Place)) ? std::nullopt
+                                                                 : Found;
   }
 
 private:

@@ -5,6 +5,7 @@
 #include "ast/Names.h"
 #include "ast/Walk.h"
 #include "model/syntax/FreshModules.h"
+#include "queries/paths/Calls.h"
 #include "torch/Api.h"
 #include "torch/Members.h"
 #include "torch/Modules.h"
@@ -475,14 +476,6 @@ static bool isTried(const RegisterEvent &Register) {
   return false;
 }
 
-/// By the constructor that has made the object of a method which is looked at.
-static bool isOfConstructor(const RegisterEvent &Register) {
-  for (const Frame *F = Register.In; F; F = F->Caller)
-    if (F->Caller && !F->Site)
-      return true;
-  return false;
-}
-
 /// First registers the name, and then Again does, in the same module.
 static bool isRepetition(const Execution &Entry, const RegisterEvent &First,
                          const RegisterEvent &Again) {
@@ -490,8 +483,8 @@ static bool isRepetition(const Execution &Entry, const RegisterEvent &First,
       *literalName(First) != *literalName(Again) ||
       First.Modules != Again.Modules)
     return false;
-  if (torch::registersAnew(Entry.root().Function) && isOfConstructor(First) &&
-      !isOfConstructor(Again))
+  if (torch::registersAnew(Entry.root().Function) &&
+      isInOwnConstructor(First.In) && !isInOwnConstructor(Again.In))
     return false;
   if (&First != &Again)
     return Entry.comesBefore(First.Point, Again.Point);

@@ -9,7 +9,6 @@
 #include "queries/paths/Uses.h"
 #include "torch/Api.h"
 #include "torch/Factories.h"
-#include "torch/Modules.h"
 
 using namespace clang;
 namespace op = torchtidy::torch::operation;
@@ -56,20 +55,6 @@ static bool isLarge(const Execution &Entry, const HostAllocation &Found) {
   return elementsOf(Entry, Found).value_or(0) >= LargeElements;
 }
 
-/// It is in a loop, in what a template of LibTorch calls (forward(), get()), or
-/// in a callback.
-static bool isRepeated(const HostAllocation &Found) {
-  if (Found.Around)
-    return true;
-  const Frame *In = Found.Transfer->In;
-  for (; In->Caller; In = In->Caller)
-    if (torch::isCalledByTemplates(In->Function))
-      return true;
-  const auto *Method = dyn_cast<CXXMethodDecl>(In->Function);
-  return torch::isCalledByTemplates(In->Function) ||
-         (Method && Method->getParent()->isLambda());
-}
-
 static std::optional<HostAllocation>
 hostAllocationAt(const Execution &Entry, const TransferEvent &Transfer) {
   const auto *Moves = dyn_cast<CXXMemberCallExpr>(Transfer.Site);
@@ -98,7 +83,7 @@ hostAllocationAt(const Execution &Entry, const TransferEvent &Transfer) {
   if (isMadeOnce(Entry, Result) || isForCpu(Moves, Transfer.In))
     return std::nullopt;
   Result.IsStrictOnly =
-      !isRepeated(Result) ||
+      (!Result.Around && !isCalledRepeatedly(*Transfer.In)) ||
       (isBesidePasses(Entry, Transfer) && !isLarge(Entry, Result));
   return Result;
 }

@@ -2,9 +2,11 @@
 #include "ast/Expressions.h"
 #include "ast/Locations.h"
 #include "ast/Walk.h"
+#include "queries/devices/DeviceUse.h"
 #include "queries/loops/LoopCounters.h"
 #include "queries/loops/LoopInvariance.h"
 #include "queries/loops/Loops.h"
+#include "queries/loops/Once.h"
 #include "queries/loops/TripCount.h"
 #include "queries/memory/Numbers.h"
 #include "queries/memory/Sizes.h"
@@ -26,6 +28,9 @@ using flow::Loop;
 
 /// So few accesses each time cost less than whatever is around them.
 static constexpr uint64_t FewAccesses = 64;
+/// So many take a tenth of a second, once: some two microseconds each, see
+/// docs/checks/torch-element-access-in-loop.md.
+static constexpr uint64_t ManyAccesses = 65536;
 
 namespace {
 
@@ -39,9 +44,9 @@ struct Access {
 
 class AccessQuery {
 public:
-  explicit AccessQuery(const Execution &Entry)
-      : Entry(Entry), Same(Entry), Changes(Entry), Counters(Entry),
-        Calls(callsOf(Entry)) {}
+  AccessQuery(const Execution &Entry, bool MayUseDevice)
+      : Entry(Entry), MayUseDevice(MayUseDevice), Same(Entry), Changes(Entry),
+        Counters(Entry), Calls(callsOf(Entry)) {}
 
   void run(std::vector<ElementAccessInLoop> &Result) {
     for (const CallAt &At : Calls)
@@ -158,23 +163,60 @@ private:
            });
   }
 
+  /// A single loop that nothing is seen to repeat: some thousand numbers take
+  /// some milliseconds, once.
+  bool isOnce(const Access &A) const {
+    if (A.Loops.size() > 1 || Entry.loopsAround(A.At.Point).size() > 1 ||
+        isCalledRepeatedly(*A.At.In) || isOnDevice(A))
+      return false;
+    const AllocateEvent *Made = madeBy(A.Path.Tensor);
+    const uint64_t Elements =
+        Made ? knownElements(Entry, *Made).value_or(0) : 0;
+    return std::max(Elements, mostTrips(Entry, *A.Loops.front()).value_or(0)) <
+           ManyAccesses;
+  }
+
   bool mayBeFew(const Access &A) const {
-    return isForObjects(A) || isForText(A);
+    return isOnce(A) || isForObjects(A) || isForText(A) || isBesidePass(A);
   }
 
   /// A kernel is started for each number, or waited for: a few hundred count.
   bool isOnDevice(const Access &A) const {
-    const auto IsThere = [&](const auto &E, const Value &Of) {
-      return E.Site == A.At.Call && E.In == A.At.In &&
-             Of.OnDevice.get() == Device::CUDA;
-    };
-    return llvm::any_of(Entry.events<WriteEvent>(),
-                        [&](const WriteEvent &Write) {
-                          return IsThere(Write, Write.Before);
-                        }) ||
-           llvm::any_of(Entry.events<WaitEvent>(), [&](const WaitEvent &Wait) {
-             return IsThere(Wait, Wait.Of);
-           });
+    const WaitEvent *Wait = eventOf<WaitEvent>(A);
+    const WriteEvent *Write = eventOf<WriteEvent>(A);
+    return (Wait && Wait->Of.OnDevice.get() == Device::CUDA) ||
+           (Write && Write->Before.OnDevice.get() == Device::CUDA);
+  }
+
+  /// To read what is known to lie there is no wait.
+  bool isOnHost(const Access &A) const {
+    if (A.How != ElementAccessInLoop::Writes)
+      return !eventOf<WaitEvent>(A);
+    const WriteEvent *Write = eventOf<WriteEvent>(A);
+    return Write && Write->Before.OnDevice.get() == Device::CPU;
+  }
+
+  template <class E> const E *eventOf(const Access &A) const {
+    for (const E &Each : Entry.events<E>())
+      if (Each.Site == A.At.Call && Each.In == A.At.In)
+        return &Each;
+    return nullptr;
+  }
+
+  /// One number for each sample of a batch, beside the pass of a network in the
+  /// same iteration, and on the CPU: a microsecond each, where a sample takes
+  /// the network a hundred. On a device each is a wait.
+  bool isBesidePass(const Access &A) const {
+    if (A.Loops.size() > 1)
+      return false;
+    const Loop *Beside = nullptr;
+    for (const Loop *L : Entry.loopsAround(A.At.Point)) {
+      if (L == A.Loops.front())
+        break;
+      Beside = L;
+    }
+    return Beside && runsNetwork(Entry, *Beside) &&
+           (!MayUseDevice || isOnHost(A));
   }
 
   /// The helper that reads the element is called there.
@@ -376,6 +418,7 @@ private:
   }
 
   const Execution &Entry;
+  const bool MayUseDevice;
   Invariance Same;
   LoopChanges Changes;
   LoopCounters Counters;
@@ -390,8 +433,9 @@ private:
 
 std::vector<ElementAccessInLoop> findElementAccessInLoop(Program &Program) {
   std::vector<ElementAccessInLoop> Result;
+  const bool MayUseDevice = mayUseDevice(Program);
   for (const Execution *Entry : Program.executionsThatCost())
-    AccessQuery(*Entry).run(Result);
+    AccessQuery(*Entry, MayUseDevice).run(Result);
   return Result;
 }
 

@@ -23,8 +23,8 @@ struct ElementAccessInLoop {
   } How = Reads;
   /// The innermost loop that goes on from element to element.
   const flow::Loop *Around = nullptr;
-  /// Nothing shows that the loop has many steps: a message only for those who
-  /// want to hear of all.
+  /// Nothing shows that the loop has many steps, or that it runs again and
+  /// again: a message only for those who want to hear of all.
   bool IsStrictOnly = false;
   /// Further accesses of the same kind, of this tensor and others.
   std::vector<const clang::CallExpr *> AsWell;

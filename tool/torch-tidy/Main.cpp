@@ -14,6 +14,7 @@
 #include "inputs/OwnHeaders.h"
 #include "inputs/Sources.h"
 #include "inputs/Tree.h"
+#include "inputs/Unbuilt.h"
 #include "report/Conclude.h"
 #include "report/UnusedNolints.h"
 #include "run/Programs.h"
@@ -144,11 +145,13 @@ bool holdAll(ArrayRef<std::string> Sources,
 /// The programs that are to be analysed in whole: Sources are those that the
 /// command line means, Analysed those of them that this run looks at, and Done
 /// what they came to.
-std::vector<SourceProgram>
-programsOf(ArrayRef<std::string> Sources, ArrayRef<std::string> Analysed,
-           const RunResult &Done, bool IsShard, const Selection &Selected,
-           const clang::tooling::CompilationDatabase &Database,
-           IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+std::vector<SourceProgram> programsOf(ArrayRef<std::string> Sources,
+                                      ArrayRef<std::string> Analysed,
+                                      const RunResult &Done, bool IsShard,
+                                      const Selection &Selected,
+                                      const Compilations &Commands,
+                                      IntrusiveRefCntPtr<vfs::FileSystem> FS) {
+  const clang::tooling::CompilationDatabase &Database = *Commands.Database;
   std::vector<std::string> Known = Database.getAllFiles();
   if (Known.empty()) {
     llvm::append_range(Known, Sources);
@@ -158,6 +161,14 @@ programsOf(ArrayRef<std::string> Sources, ArrayRef<std::string> Analysed,
               projectRoot(comparablePath(folderOf(Source)), *FS);
           Roots.insert(Root).second)
         llvm::append_range(Known, sourcesBelow(Root, *FS));
+    // No part of a program, but for those that are meant.
+    if (Commands.Known == CommandsFor::Guessed) {
+      const StringSet<> Unbuilt = unbuiltSources(Known, *FS);
+      llvm::erase_if(Known, [&](const std::string &Each) {
+        return Unbuilt.contains(comparablePath(Each)) &&
+               !is_contained(Sources, Each);
+      });
+    }
   }
   std::vector<SourceProgram> Result =
       findPrograms(Sources, Known, Database, std::move(FS));
@@ -199,8 +210,8 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
     if (std::string Own = ownResourceDir(Executable); !Own.empty())
       Commands.Database =
           withResourceDir(std::move(Commands.Database), std::move(Own));
-    Sources = findSources(Line.Sources, *Commands.Database,
-                          Commands.AreForAnyFile, *FS);
+    Sources =
+        findSources(Line.Sources, *Commands.Database, Commands.Known, *FS);
   }
   const std::vector<std::string> Meant = Sources.Usable;
   llvm::erase_if(Sources.Usable, [&](const std::string &Source) {
@@ -227,7 +238,7 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   InitializeAllTargetMCs();
   InitializeAllAsmParsers();
   RunSettings Settings = runSettings(Line, Executable);
-  Settings.Analysis.AreInferred = Commands.AreInferred;
+  Settings.Analysis.AreInferred = Commands.Known == CommandsFor::Guessed;
   Settings.Analysis.Definitions = Commands.Definitions;
   Settings.Analysis.Gathered = Sources.Gathered;
   if (Line.PrintPchFlags)
@@ -255,7 +266,7 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   if (Line.Together && Commands.Database && !Done.Signal) {
     addPrograms(Done, MakeContext, *Commands.Database,
                 programsOf(Meant, Sources.Usable, Done, Part.has_value(),
-                           Selected, *Commands.Database, FS),
+                           Selected, Commands, FS),
                 FS, Settings);
     dropUnnamed(Done, Meant, *FS);
   }
@@ -277,7 +288,8 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   AllAnalysed &= Done.Failures.empty();
   return conclude(Line,
                   {std::move(Done), Sources.Usable, AllAnalysed,
-                   Commands.AreInferred, std::move(Selected), Executable},
+                   Commands.Known == CommandsFor::Guessed, std::move(Selected),
+                   Executable},
                   Context, FS);
 }
 

@@ -185,13 +185,7 @@ private:
 
   /// In the constructor of the network that a method is called on.
   bool isPartOfNetwork(const Event &E) const {
-    if (!isOfNetwork())
-      return false;
-    // Its activation is the only one that no call leads to.
-    for (const Frame *F = E.In; F; F = F->Caller)
-      if (F->Caller && !F->Site)
-        return true;
-    return false;
+    return isOfNetwork() && isInOwnConstructor(E.In);
   }
 
   /// These are the modules of the forward, or parts of them, or hold them.

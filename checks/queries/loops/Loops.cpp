@@ -78,22 +78,33 @@ static bool isTrained(const Execution &Entry, const ForwardEvent &Pass) {
   });
 }
 
-bool isBesidePasses(const Execution &Entry, const Event &E) {
+/// In one of the loops around E.
+template <class Kind>
+static bool anyBeside(const Execution &Entry, const Event &E,
+                      llvm::function_ref<bool(const Kind &)> Is) {
   const auto Around = Entry.loopsAround(E.Point);
-  const auto IsAround = [&](const Event &Other) {
+  return llvm::any_of(Entry.events<Kind>(), [&](const Kind &Other) {
     return llvm::any_of(
-        Around, [&](const Loop *L) { return L->contains(Other.Point); });
+               Around,
+               [&](const Loop *L) { return L->contains(Other.Point); }) &&
+           Is(Other);
+  });
+}
+
+bool isBesidePasses(const Execution &Entry, const Event &E) {
+  const auto Any = [](const ForwardEvent &) { return true; };
+  return anyBeside<ForwardEvent>(Entry, E, Any) && !isPartOfTraining(Entry, E);
+}
+
+bool isPartOfTraining(const Execution &Entry, const Event &E) {
+  const auto IsTrained = [&](const ForwardEvent &Pass) {
+    return isTrained(Entry, Pass);
   };
-  bool RunsNetwork = false;
-  for (const ForwardEvent &Pass : Entry.events<ForwardEvent>())
-    if (IsAround(Pass)) {
-      RunsNetwork = true;
-      if (isTrained(Entry, Pass))
-        return false;
-    }
-  return RunsNetwork && !Entry.isInForward(E.In) &&
-         llvm::none_of(Entry.events<BackwardEvent>(), IsAround) &&
-         llvm::none_of(Entry.events<StepEvent>(), IsAround);
+  const auto Any = [](const auto &) { return true; };
+  return Entry.isInForward(E.In) ||
+         anyBeside<ForwardEvent>(Entry, E, IsTrained) ||
+         anyBeside<BackwardEvent>(Entry, E, Any) ||
+         anyBeside<StepEvent>(Entry, E, Any);
 }
 
 bool isUnconditional(const Execution &Entry, const Stmt *S, const Frame *F,

@@ -35,6 +35,10 @@ bool isOutweighed(const Execution &Entry, const flow::Loop *Around);
 /// copy stops it.
 bool isBesidePasses(const Execution &Entry, const Event &E);
 
+/// Of an event: it is part of a forward(), or of a loop that trains, or whose
+/// passes a backward() after it goes back through.
+bool isPartOfTraining(const Execution &Entry, const Event &E);
+
 /// The statement runs in every iteration of L: no branch inside the loop
 /// decides about it, but for an if whose condition Passes: one that comes out
 /// the same in every iteration, for instance.

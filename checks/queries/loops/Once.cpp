@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "torch/Members.h"
+#include "torch/Modules.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -190,6 +191,16 @@ bool happensOnce(const Execution &Entry, const Event &E) {
   return Entry.loopsAround(E.Point).empty() &&
          (Entry.root().Function->isMain() ||
           isa<CXXConstructorDecl>(E.In->Function));
+}
+
+bool isCalledRepeatedly(const Frame &In) {
+  const Frame *F = &In;
+  for (; F->Caller; F = F->Caller)
+    if (torch::isCalledByTemplates(F->Function))
+      return true;
+  const auto *Method = dyn_cast<CXXMethodDecl>(F->Function);
+  return torch::isCalledByTemplates(F->Function) ||
+         (Method && Method->getParent()->isLambda());
 }
 
 } // namespace torchtidy::model

@@ -1,4 +1,5 @@
-// Query: what happens once in the life of a program or of an object.
+// Query: what happens once in the life of a program or of an object, and what
+// again and again.
 #ifndef TORCHTIDY_QUERIES_LOOPS_ONCE_H
 #define TORCHTIDY_QUERIES_LOOPS_ONCE_H
 
@@ -11,6 +12,11 @@ namespace torchtidy::model {
 /// whether something is there yet, or where one asks a flag that is set there
 /// and that nothing takes back: if (!ready) { ready = true; .. }.
 bool happensOnce(const Execution &Entry, const Event &E);
+
+/// An activation, or one that leads to it, is of a function that is called
+/// again and again where no loop shows it: by a template of LibTorch
+/// (forward(), get()), or the entry is a callback.
+bool isCalledRepeatedly(const Frame &In);
 
 } // namespace torchtidy::model
 

@@ -100,9 +100,14 @@ static const ForStmt *asCountedUp(const Stmt *S, const VarDecl *Counter) {
              : nullptr;
 }
 
-/// In S nothing but elements before At of the container is read, and its size.
-static bool readsOnlyBefore(const Stmt *S, const ValueDecl *Container,
-                            const Position &At, const ASTContext &Context) {
+static bool isNameOf(const Stmt *S, const ValueDecl *Container) {
+  const auto *E = dyn_cast_or_null<Expr>(S);
+  return isa_and_nonnull<DeclRefExpr, MemberExpr>(E) && named(E) == Container;
+}
+
+/// In S nothing but elements up to At of the container is read, and its size.
+static bool readsOnlyUpTo(const Stmt *S, const ValueDecl *Container,
+                          const Position &At, const ASTContext &Context) {
   unsigned Mentions = 0, Known = 0;
   ast::forEachStmt(
       S,
@@ -111,8 +116,7 @@ static bool readsOnlyBefore(const Stmt *S, const ValueDecl *Container,
         // Not what casts it once more.
         if (!E || ast::strip(E) != E)
           return;
-        if (isa<DeclRefExpr, MemberExpr>(E) && named(E) == Container)
-          ++Mentions;
+        Mentions += isNameOf(E, Container);
         const auto *Call = dyn_cast<CXXMemberCallExpr>(E);
         if (Call && Call->getNumArgs() == 0 &&
             Call->getType()->isIntegerType() &&
@@ -150,18 +154,14 @@ bool fillsSlotsInOrder(const Execution &Entry, const StoreEvent &Store,
   // The element that is written is not one that is read: v[i] = f(v[i]).
   const Position Before = {At->Counter, At->Offset - 1};
   if (!For || !Store.Operand ||
-      !readsOnlyBefore(Store.Operand, Container, Before, Context) ||
-      !readsOnlyBefore(For->getBody(), Container, *At, Context))
+      !readsOnlyUpTo(Store.Operand, Container, Before, Context) ||
+      !readsOnlyUpTo(For->getBody(), Container, *At, Context))
     return false;
   for (const auto &Called : Entry.graph().frames())
     if (Called->Function->getBody() && Entry.beginsIn(Called.get(), *Inner) &&
         ast::anyStmt(
             Called->Function->getBody(),
-            [&](const Stmt *S) {
-              const auto *E = dyn_cast<Expr>(S);
-              return isa_and_nonnull<DeclRefExpr, MemberExpr>(E) &&
-                     named(E) == Container;
-            },
+            [&](const Stmt *S) { return isNameOf(S, Container); },
             ast::Lambdas::Enter) &&
         Called.get() != Store.In)
       return false;

@@ -30,6 +30,13 @@ bool isInModuleConstructor(const Frame *F) {
   return false;
 }
 
+bool isInOwnConstructor(const Frame *F) {
+  for (; F; F = F->Caller)
+    if (F->Caller && !F->Site)
+      return true;
+  return false;
+}
+
 const ValueDecl *named(const Expr *E) {
   E = E ? ast::stripCopies(E) : nullptr;
   if (const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E))

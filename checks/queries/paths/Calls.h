@@ -26,6 +26,10 @@ const clang::ValueDecl *named(const clang::Expr *E);
 /// its constructor.
 bool isInModuleConstructor(const Frame *F);
 
+/// The constructor of the object whose method is looked at is at work: its
+/// activation is the only one that no call leads to.
+bool isInOwnConstructor(const Frame *F);
+
 } // namespace torchtidy::model
 
 #endif

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-allocation-in-loop %t
+// RUN: %check_torch %s torch-allocation-in-loop %t -- -config="{CheckOptions: {torch-allocation-in-loop.Strict: true}}"
 //
 // Functions, lambdas, methods and templates that are called in a loop.
 

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-allocation-in-loop %t
+// RUN: %check_torch %s torch-allocation-in-loop %t -- -config="{CheckOptions: {torch-allocation-in-loop.Strict: true}}"
 //
 // A graph or a view still needs the tensor when the next iteration would
 // overwrite it.

@@ -1,4 +1,4 @@
-// RUN: %check_torch -still-warns %s torch-allocation-in-loop %t
+// RUN: %check_torch -still-warns %s torch-allocation-in-loop %t -- -config="{CheckOptions: {torch-allocation-in-loop.Strict: true}}"
 //
 // Findings without a fix, and some where a careless one would not compile. The
 // first function shows that --fix did run.

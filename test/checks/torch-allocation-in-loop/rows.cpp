@@ -7,23 +7,33 @@
 using torch::Tensor;
 void use(const Tensor &x);
 
-void rows(const std::vector<Tensor> &xs, int64_t n, int64_t m) {
+void rows(const std::vector<Tensor> &xs, int64_t n) {
   for (const Tensor &x : xs) {
     use(x + torch::ones({n, 1}));
     use(x + torch::arange(n));
     use(x + torch::zeros({2, n, 16}));
     use(x + torch::linspace(0, 1, n));
-    // Two that are not known, or one beside many.
-    auto wide = torch::ones({n, m});
-    // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'torch::ones' makes the same tensor in every iteration
-    // CHECK-FIXES: for (const Tensor &x : xs) {
-    auto long_rows = torch::ones({n, 1024});
-    // CHECK-MESSAGES: :[[@LINE-1]]:22: warning: 'torch::ones' makes the same tensor in every iteration
-    auto square = torch::eye(n);
-    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'torch::eye' makes the same tensor in every iteration
-    use(x + wide + long_rows + square);
   }
 }
+
+// Part of a network, whose training may run it: two that are not known, or one beside many.
+struct Rows : torch::nn::Module {
+  Tensor forward(const std::vector<Tensor> &xs, int64_t n, int64_t m) {
+    auto sum = torch::zeros({1});
+    for (const Tensor &x : xs) {
+      sum = sum + (x + torch::ones({n, 1}) + torch::arange(n)).sum();
+      auto wide = torch::ones({n, m});
+      // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'torch::ones' makes the same tensor in every iteration
+      // CHECK-FIXES: for (const Tensor &x : xs) {
+      auto long_rows = torch::ones({n, 1024});
+      // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: 'torch::ones' makes the same tensor in every iteration
+      auto square = torch::eye(n);
+      // CHECK-MESSAGES: :[[@LINE-1]]:21: warning: 'torch::eye' makes the same tensor in every iteration
+      sum = sum + (x + wide + long_rows + square).sum();
+    }
+    return sum;
+  }
+};
 
 // Labels that are the same in each step of a training.
 void train(torch::nn::Linear net, const std::vector<Tensor> &xs, int64_t batch) {

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-allocation-in-loop %t
+// RUN: %check_torch %s torch-allocation-in-loop %t -- -config="{CheckOptions: {torch-allocation-in-loop.Strict: true}}"
 //
 // Where a shape that does not change comes from, and the forms of a factory.
 

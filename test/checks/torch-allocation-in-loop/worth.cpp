@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-allocation-in-loop %t -still-warns
+// RUN: %check_torch %s torch-allocation-in-loop %t -still-warns -- -config="{CheckOptions: {torch-allocation-in-loop.Strict: true}}"
 
 // What is worth a change: constants and scratch of some size, made for each
 // step. Random numbers cost what they cost, a few thousand elements cost

@@ -1,7 +1,7 @@
 // RUN: %check_torch %s torch-element-access-in-loop %t
 //
 // One number for each object of a container, in a loop that nothing repeats: the option Strict
-// speaks (strict.cpp). Numbers are data, and a loop around it may repeat it a thousand times.
+// speaks (strict.cpp). A loop around it may repeat it a thousand times.
 
 #include <torch/torch.h>
 
@@ -32,13 +32,6 @@ float best(const Player &player, const Tensor &values) {
   return most;
 }
 
-struct Counts {
-  Tensor counts = torch::zeros({1000});
-  void add(const std::vector<int> &ids) {
-    for (int id : ids) counts[id] += 1;
-    // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: elements of 'counts' are written one at a time
-  }
-};
 void each(std::vector<std::vector<Action>> &all, const Tensor &policy) {
   for (auto &actions : all)
     for (size_t i = 0; i < actions.size(); ++i) actions[i].probability = policy[i].item<float>();

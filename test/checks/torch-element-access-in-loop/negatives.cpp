@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-element-access-in-loop %t
+// RUN: %check_torch %s torch-element-access-in-loop %t -- -config="{CheckOptions: {torch-element-access-in-loop.Strict: true}}"
 //
 // What looks like it and is right: pointers, rows, a few elements, one element of
 // an iteration that does much else.

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-element-access-in-loop %t
+// RUN: %check_torch %s torch-element-access-in-loop %t -- -config="{CheckOptions: {torch-element-access-in-loop.Strict: true}}"
 //
 // One finding for a tensor and a loop: further accesses are notes of it.
 

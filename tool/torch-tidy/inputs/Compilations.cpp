@@ -131,7 +131,7 @@ Compilations loadCompilations(Options &Line,
                               IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   Compilations Result;
   if (Line.FlagsAfterDashes) {
-    Result.AreForAnyFile = true;
+    Result.Known = CommandsFor::Any;
     Result.Database = decorate(std::move(Line.FlagsAfterDashes), Line);
     return Result;
   }
@@ -150,10 +150,11 @@ Compilations loadCompilations(Options &Line,
   std::unique_ptr<CompilationDatabase> Database = std::move(Nearest.Database);
   const std::string &File = Nearest.File, &Reason = Nearest.Reason;
   // compile_flags.txt has flags and no list of files.
-  Result.AreForAnyFile = Database && Database->getAllFiles().empty() &&
-                         !StringRef(File).ends_with(".json");
+  if (Database && Database->getAllFiles().empty() &&
+      !StringRef(File).ends_with(".json"))
+    Result.Known = CommandsFor::Any;
   if (!Database) {
-    Result.AreInferred = Result.AreForAnyFile = true;
+    Result.Known = CommandsFor::Guessed;
     Result.Broken = !File.empty() || !Line.BuildPath.empty();
     if (!File.empty())
       error() << "cannot read '" << File << "': " << lastLine(Reason);

@@ -3,6 +3,7 @@
 #define TORCHTIDY_TOOL_INPUTS_COMPILATIONS_H
 
 #include "Options.h"
+#include "inputs/Sources.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <map>
 
@@ -13,11 +14,9 @@ struct Compilations {
   /// There is a compile_commands.json that cannot be read, or none in the
   /// folder that -p names.
   bool Broken = false;
-  /// There is one command for whatever file, and no list of files.
-  bool AreForAnyFile = false;
-  /// Nobody says what the flags are: they are a guess (InferredFlags.h).
-  bool AreInferred = false;
-  /// Then: what the build files define (InferredFlags::Definitions).
+  /// Whether there is a list of files.
+  CommandsFor Known = CommandsFor::Listed;
+  /// Of a guess: what the build files define (InferredFlags::Definitions).
   std::map<std::string, std::string> Definitions;
 };
 

@@ -1,6 +1,7 @@
 #include "inputs/Sources.h"
 #include "Messages.h"
 #include "inputs/Tree.h"
+#include "inputs/Unbuilt.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -55,9 +56,9 @@ std::string obstacle(StringRef Source, const CompilationDatabase &Database,
 
 class Finder {
 public:
-  Finder(const CompilationDatabase &Database, bool AreForAnyFile,
+  Finder(const CompilationDatabase &Database, CommandsFor Known,
          vfs::FileSystem &FS)
-      : Database(Database), AreForAnyFile(AreForAnyFile), FS(FS) {
+      : Database(Database), Known(Known), FS(FS) {
     for (const std::string &File : Database.getAllFiles())
       Entries.push_back(comparablePath(File));
     llvm::sort(Entries);
@@ -111,12 +112,20 @@ private:
       note() << counted(Device.size(), "CUDA source") << " (.cu) in '" << Name
              << "' cannot be read yet and "
              << (Device.size() == 1 ? "is" : "are") << " not analysed\n";
-    if (AreForAnyFile) {
-      for (const std::string &Path : Present)
-        add(Path, Path);
+    if (Known != CommandsFor::Listed) {
       if (Present.empty())
-        fail("there are no C++ sources in '" + Name + "'");
-      return;
+        return fail("there are no C++ sources in '" + Name + "'");
+      const StringSet<> Unbuilt = Known == CommandsFor::Guessed
+                                      ? unbuiltSources(Present, FS)
+                                      : StringSet<>();
+      std::vector<std::string> Left;
+      for (const std::string &Path : Present)
+        if (Unbuilt.contains(Path))
+          Left.push_back(Path);
+        else
+          add(Path, Path);
+      return tellLeft(Name, Left, "named by no build file",
+                      "; to analyse one, name it");
     }
     size_t Found = 0;
     for (const std::string &Entry : Entries)
@@ -132,23 +141,23 @@ private:
     for (const std::string &Path : Present)
       if (!std::binary_search(Entries.begin(), Entries.end(), Path))
         Left.push_back(Path);
-    tellLeft(Name, Left);
+    tellLeft(Name, Left, "not listed in compile_commands.json");
   }
 
   /// A file that is compiled nowhere may be meant so, or forgotten.
-  static void tellLeft(StringRef Name, ArrayRef<std::string> Left) {
+  static void tellLeft(StringRef Name, ArrayRef<std::string> Left,
+                       StringRef Why, StringRef Advice = "") {
     if (Left.empty())
       return;
     constexpr size_t Shown = 3;
-    note() << Left.size() << (Left.size() == 1 ? " source" : " sources")
-           << " in '" << Name << "' "
-           << (Left.size() == 1 ? "has no entry" : "have no entries")
-           << " in compile_commands.json and "
-           << (Left.size() == 1 ? "is" : "are") << " not analysed: ";
+    const bool IsOne = Left.size() == 1;
+    note() << Left.size() << (IsOne ? " source" : " sources") << " in '" << Name
+           << "' " << (IsOne ? "is " : "are ") << Why << " and "
+           << (IsOne ? "is" : "are") << " not analysed: ";
     ListSeparator Comma;
     for (const std::string &Path : Left.take_front(Shown))
       errs() << Comma << Path;
-    errs() << (Left.size() > Shown ? ", ..." : "") << '\n';
+    errs() << (Left.size() > Shown ? ", ..." : "") << Advice << '\n';
   }
 
   void addGlob(const std::string &Name) {
@@ -160,8 +169,9 @@ private:
       return fail("'" + Name +
                   "' is no glob: " + toString(Pattern.takeError()));
     size_t Found = 0;
-    const std::vector<std::string> All =
-        AreForAnyFile ? sourcesBelow(folderOf(Name), FS) : Entries;
+    const std::vector<std::string> All = Known == CommandsFor::Listed
+                                             ? Entries
+                                             : sourcesBelow(folderOf(Name), FS);
     for (const std::string &Path : All)
       if (Pattern->match(Path)) {
         add(Path, Path);
@@ -169,8 +179,8 @@ private:
       }
     if (!Found)
       fail("'" + Name + "' matches " +
-           (AreForAnyFile ? "no C++ source"
-                          : "no entry of compile_commands.json"));
+           (Known == CommandsFor::Listed ? "no entry of compile_commands.json"
+                                         : "no C++ source"));
   }
 
   void fail(const Twine &What) {
@@ -179,7 +189,7 @@ private:
   }
 
   const CompilationDatabase &Database;
-  bool AreForAnyFile;
+  CommandsFor Known;
   vfs::FileSystem &FS;
   std::vector<std::string> Entries;
   StringSet<> Seen;
@@ -200,9 +210,9 @@ std::string folderOf(StringRef Name) {
 }
 
 SourceList findSources(ArrayRef<std::string> Names,
-                       const CompilationDatabase &Database, bool AreForAnyFile,
+                       const CompilationDatabase &Database, CommandsFor Known,
                        vfs::FileSystem &FS) {
-  Finder Find(Database, AreForAnyFile, FS);
+  Finder Find(Database, Known, FS);
   if (Names.empty())
     Find.addAll();
   for (const std::string &Name : Names)

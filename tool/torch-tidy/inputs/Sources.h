@@ -10,6 +10,16 @@
 
 namespace torchtidy::tool {
 
+/// Which files there are compile commands for.
+enum class CommandsFor {
+  /// Those of a list.
+  Listed,
+  /// Whatever file: somebody has given the flags.
+  Any,
+  /// Whatever file: the flags are a guess (InferredFlags.h).
+  Guessed,
+};
+
 struct SourceList {
   /// Those that can be analysed, each once.
   std::vector<std::string> Usable;
@@ -22,11 +32,12 @@ struct SourceList {
 
 /// Names: files, folders, and globs in which '*' also stands for slashes; with
 /// none, all files that have a compile command. Of folders and globs those
-/// files are meant that have a compile command; where there is no list of those
-/// (AreForAnyFile), all C++ sources.
+/// files are meant that have a compile command; where there is no list of
+/// those, all C++ sources, and where the flags are a guess all but the ones of
+/// folders that nothing builds (Unbuilt.h), which are told.
 SourceList findSources(llvm::ArrayRef<std::string> Names,
                        const clang::tooling::CompilationDatabase &Database,
-                       bool AreForAnyFile, llvm::vfs::FileSystem &FS);
+                       CommandsFor Known, llvm::vfs::FileSystem &FS);
 
 /// The folder that a name of a source begins in: that of a file, a folder
 /// itself, what comes before the first wildcard of a glob. Absolute.

@@ -1,0 +1,198 @@
+#include "inputs/Unbuilt.h"
+#include "inputs/Tree.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace torchtidy::tool {
+namespace {
+
+/// Written by hand they are smaller; data is not.
+constexpr uint64_t MostOfText = 1u << 20;
+
+bool isBuildFile(StringRef Path) {
+  static constexpr StringRef Names[] = {
+      "CMakeLists.txt", "Makefile",  "makefile",    "GNUmakefile",
+      "meson.build",    "BUILD",     "BUILD.bazel", "SConstruct",
+      "SConscript",     "xmake.lua", "wscript",     "premake5.lua",
+      "premake4.lua",   "Jamfile",   "Jamroot",     "setup.py",
+      "build.rs",       "TARGETS",   "BUCK",        "build.gradle"};
+  static constexpr StringRef Endings[] = {
+      ".cmake", ".mk",      ".am",   ".make",    ".bzl",     ".pro",
+      ".pri",   ".vcxproj", ".qbs",  ".vcproj",  ".pbxproj", ".gyp",
+      ".gypi",  ".gn",      ".gni",  ".podspec", ".props",   ".vcxitems",
+      ".build", ".ninja",   ".jucer"};
+  return is_contained(Names, sys::path::filename(Path)) ||
+         is_contained(Endings, sys::path::extension(Path));
+}
+
+/// What may say how something is built.
+bool mayNameSources(StringRef Path) {
+  static constexpr StringRef Endings[] = {
+      ".txt", ".sh",   ".bash", ".bat", ".cmd", ".ps1", ".py",        ".json",
+      ".yml", ".yaml", ".toml", ".cfg", ".ini", ".in",  ".ac",        ".lua",
+      ".rb",  ".nix",  ".xml",  ".md",  ".rst", ".rs",  ".dockerfile"};
+  return isBuildFile(Path) || sys::path::extension(Path).empty() ||
+         is_contained(Endings, sys::path::extension(Path));
+}
+
+bool mayInclude(StringRef Path) {
+  static constexpr StringRef Endings[] = {
+      ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".cu", ".cuh", ".c"};
+  return isSourceName(Path) ||
+         is_contained(Endings, sys::path::extension(Path));
+}
+
+/// The next name of a file, or of what is made of one, in Text.
+StringRef nextName(StringRef &Text) {
+  const auto IsPart = [](char C) {
+    return isAlnum(C) || StringRef("_.+-").contains(C);
+  };
+  Text = Text.drop_until(IsPart);
+  const StringRef Name = Text.take_while(IsPart);
+  Text = Text.drop_front(Name.size());
+  return Name;
+}
+
+/// The sources of one project, by what may stand for them.
+class Project {
+public:
+  void add(StringRef Path) {
+    Left.insert(Path);
+    ByName[sys::path::filename(Path)].push_back(Path.str());
+    ByStem[sys::path::stem(Path)].push_back(Path.str());
+  }
+
+  void read(StringRef Root, vfs::FileSystem &FS) {
+    const std::vector<std::string> Files = filesBelow(Root, FS);
+    for (const std::string &Path : Files)
+      if (mayNameSources(Path))
+        if (const auto Text = textOf(Path, FS))
+          readBuild(Path, Text->getBuffer());
+    if (!AreNamed)
+      Left.clear();
+    for (const std::string &Path : Files)
+      if (!Left.empty() && mayInclude(Path))
+        if (const auto Text = textOf(Path, FS))
+          readIncludes(Text->getBuffer());
+  }
+
+  const StringSet<> &left() const { return Left; }
+
+private:
+  static std::unique_ptr<MemoryBuffer> textOf(StringRef Path,
+                                              vfs::FileSystem &FS) {
+    const auto Status = FS.status(Path);
+    if (!Status || !Status->isRegularFile() || Status->getSize() > MostOfText)
+      return nullptr;
+    auto Text = FS.getBufferForFile(Path);
+    return Text ? std::move(*Text) : nullptr;
+  }
+
+  void readBuild(StringRef Path, StringRef Text) {
+    const bool Builds = isBuildFile(Path);
+    if (Builds)
+      readPatterns(sys::path::parent_path(Path), Text);
+    while (!Text.empty()) {
+      const StringRef Name = nextName(Text);
+      remove(ByName, Name, Builds);
+      // add_executable(${each} ${each}.cpp), main.o: of a header it says
+      // nothing.
+      if (Builds &&
+          is_contained({"", ".o", ".obj", ".lo"}, sys::path::extension(Name)))
+        remove(ByStem, sys::path::stem(Name), Builds);
+    }
+  }
+
+  void readIncludes(StringRef Text) {
+    for (size_t At = Text.find("include"); At != StringRef::npos;
+         At = Text.find("include", At + 1)) {
+      StringRef Line =
+          Text.substr(At).take_until([](char C) { return C == '\n'; });
+      while (!Line.empty())
+        remove(ByName, nextName(Line), /*Builds=*/false);
+    }
+  }
+
+  /// *.cpp, aux_source_directory(src ALL): of what lies below the build file,
+  /// unless they lead out of its folder.
+  void readPatterns(StringRef Folder, StringRef Text) {
+    const auto EndsWord = [](char C) {
+      return isSpace(C) || StringRef("\"'();,<>").contains(C);
+    };
+    StringRef Before;
+    while (!Text.empty()) {
+      const StringRef Word = Text.take_until(EndsWord);
+      Text = Text.drop_front(Word.size()).drop_while(EndsWord);
+      if (isPattern(Word) || Before == "aux_source_directory")
+        removeMany(leadsOut(Word) ? "" : Folder);
+      if (!Word.empty())
+        Before = Word;
+    }
+  }
+
+  /// Not include/*.h, nor *args.
+  static bool isPattern(StringRef Word) {
+    const StringRef Ending = Word.rsplit('.').second;
+    return Word.contains("*") &&
+           (Word.ends_with("/*") || Ending.starts_with_insensitive("c") ||
+            Ending.starts_with("*"));
+  }
+
+  static bool leadsOut(StringRef Word) {
+    for (StringRef Here :
+         {"${CMAKE_CURRENT_SOURCE_DIR}", "${CMAKE_CURRENT_LIST_DIR}"})
+      if (Word.consume_front(Here))
+        break;
+    return Word.contains("$") || Word.contains("..");
+  }
+
+  /// All below Folder; of an empty one, all.
+  void removeMany(StringRef Folder) {
+    std::vector<std::string> Meant;
+    for (const auto &Each : Left)
+      if (Folder.empty() || !relativeTo(Folder, Each.first()).empty())
+        Meant.push_back(Each.first().str());
+    AreNamed |= !Meant.empty();
+    for (const std::string &Each : Meant)
+      Left.erase(Each);
+  }
+
+  void remove(const StringMap<std::vector<std::string>> &By, StringRef Name,
+              bool Builds) {
+    const auto Found = By.find(Name);
+    if (Found == By.end())
+      return;
+    AreNamed |= Builds;
+    for (const std::string &Path : Found->second)
+      Left.erase(Path);
+  }
+
+  StringSet<> Left;
+  StringMap<std::vector<std::string>> ByName, ByStem;
+  /// A build file names one of the sources at least.
+  bool AreNamed = false;
+};
+
+} // namespace
+
+StringSet<> unbuiltSources(ArrayRef<std::string> Sources, vfs::FileSystem &FS) {
+  StringMap<Project> Projects;
+  for (const std::string &Source : Sources) {
+    const std::string Path = comparablePath(Source);
+    Projects[projectRoot(sys::path::parent_path(Path), FS)].add(Path);
+  }
+  StringSet<> Result;
+  for (auto &Each : Projects) {
+    Each.second.read(Each.first(), FS);
+    for (const auto &Path : Each.second.left())
+      Result.insert(Path.first());
+  }
+  return Result;
+}
+
+} // namespace torchtidy::tool
