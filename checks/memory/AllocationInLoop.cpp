@@ -61,7 +61,7 @@ public:
     Result.IsConstant = !IsScratch;
     Result.IsStrictOnly =
         (isRowOfUnknownLength(Entry, Allocate) && !goesBackward(Entry, L)) ||
-        (!isPartOfTraining(Entry, Allocate) && !isLarge());
+        mayBeNoMatter();
     Result.Variable = Variable;
     Result.AssignedTo = AssignedTo;
     Result.CanMove =
@@ -230,8 +230,14 @@ private:
     return Elements && *Elements < SmallElements;
   }
 
-  bool isLarge() const {
-    return knownElements(Entry, Allocate).value_or(0) >= LargeElements;
+  /// Where nothing is trained: beside the passes of a network, or where its
+  /// size is not known.
+  bool mayBeNoMatter() const {
+    if (isPartOfTraining(Entry, Allocate))
+      return false;
+    const std::optional<uint64_t> Elements = knownElements(Entry, Allocate);
+    return !Elements ||
+           (isBesidePasses(Entry, Allocate) && *Elements < LargeElements);
   }
 
   /// A loop of many steps inside the iteration works with the tensor: what is

@@ -19,8 +19,9 @@ struct RepeatedAllocation {
   const clang::VarDecl *Variable = nullptr;
   /// The variable or member that it is assigned to, or null.
   const clang::Expr *AssignedTo = nullptr;
-  /// It is not known to be large, and stands in a loop that does not train, or
-  /// it is a row whose length nothing says there: what is saved may be small.
+  /// What is saved may be small: its size is not known, or it stands beside
+  /// passes of a network and is not large, where nothing is trained; or it is a
+  /// row whose length nothing says, in a loop that does not train.
   bool IsStrictOnly = false;
   /// It is written in one function with the loop, with names from before it.
   bool CanMove = false;

@@ -268,7 +268,7 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
                 programsOf(Meant, Sources.Usable, Done, Part.has_value(),
                            Selected, Commands, FS),
                 FS, Settings);
-    dropUnnamed(Done, Meant, *FS);
+    dropUnnamed(Done, Meant, FS);
   }
   tellWatched(Done.UserFiles);
   Done.ThisPart = std::move(Part);

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-allocation-in-loop %t -- -config="{CheckOptions: {torch-allocation-in-loop.Strict: true}}"
+// RUN: %check_torch %s torch-allocation-in-loop %t
 
 // A comment behind a declaration goes with it, and what is put before a loop
 // does not come between it and its NOLINTNEXTLINE.

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-allocation-in-loop %t -- -config="{CheckOptions: {torch-allocation-in-loop.Strict: true}}"
+// RUN: %check_torch %s torch-allocation-in-loop %t
 //
 // Once for each epoch, or a few numbers. All is quiet.
 

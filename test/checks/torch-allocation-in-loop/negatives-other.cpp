@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-allocation-in-loop %t -- -config="{CheckOptions: {torch-allocation-in-loop.Strict: true}}"
+// RUN: %check_torch %s torch-allocation-in-loop %t
 //
 // Made from data, small, or not made in every iteration.
 

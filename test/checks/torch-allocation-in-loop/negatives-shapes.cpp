@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-allocation-in-loop %t -- -config="{CheckOptions: {torch-allocation-in-loop.Strict: true}}"
+// RUN: %check_torch %s torch-allocation-in-loop %t
 //
 // The shape, or what else the tensor is made with, changes in the loop.
 

@@ -30,7 +30,7 @@ void count(torch::Tensor &confusion, const torch::Tensor &labels,
   for (int64_t i = 0; i < labels.size(0); ++i) {
     const auto label = labels[i].item<int64_t>(); // BAD
     const auto guess = guesses[i].item<int64_t>();
-    confusion[label][guess] += 1; // BAD
+    confusion[label][guess] += 1;
   }
 }
 

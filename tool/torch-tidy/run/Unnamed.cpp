@@ -3,6 +3,8 @@
 #include "Registry.h"
 #include "flow/Words.h"
 #include "inputs/Tree.h"
+#include "report/SourceText.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
@@ -234,7 +236,8 @@ void keepUnnamed(Candidates &All, const TreeWords &Words) {
 } // namespace
 
 void dropUnnamed(RunResult &Whole, ArrayRef<std::string> Sources,
-                 vfs::FileSystem &FS) {
+                 IntrusiveRefCntPtr<vfs::FileSystem> System) {
+  vfs::FileSystem &FS = *System;
   RealPaths Paths(FS);
   Candidates All;
   for (const WrittenName &Each : Whole.Written)
@@ -258,16 +261,30 @@ void dropUnnamed(RunResult &Whole, ArrayRef<std::string> Sources,
       [&](StringRef Path) { return Words.isOfQt(Path) || isForOthers(Path); });
   keepUnnamed(All, Words);
 
+  SourceTexts Texts(System);
+  // Defects are told all the same, in one line.
+  std::set<std::string> Defects;
   const size_t Dropped =
       dropFindings(Whole, [&](const tidy::ClangTidyError &Finding) {
         const CheckInfo *Ours = findCheck(Finding.DiagnosticName);
-        return Ours && Ours->Level > 0 &&
-               All.hold(Paths.of(Finding.Message.FilePath),
-                        Finding.Message.FileOffset);
+        const std::string &Path = Finding.Message.FilePath;
+        const unsigned Offset = Finding.Message.FileOffset;
+        if (!Ours || !All.hold(Paths.of(Path), Offset))
+          return false;
+        if (Ours->Level == 0)
+          Defects.insert((Path + ":" +
+                          Twine(Texts.of(Path).place(Offset).Line) + " " +
+                          Finding.DiagnosticName)
+                             .str());
+        return true;
       });
-  if (Dropped)
-    note() << counted(Dropped, "finding")
-           << " fewer: in code that no line of the source tree names\n";
+  if (!Dropped)
+    return;
+  note() << counted(Dropped, "finding")
+         << " fewer: in code that no line of the source tree names";
+  if (!Defects.empty())
+    errs() << "; of level 0: " << join(Defects, ", ");
+  errs() << '\n';
 }
 
 } // namespace torchtidy::tool
