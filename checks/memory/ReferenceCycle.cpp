@@ -282,6 +282,12 @@ private:
     return Lambda && !Lambda->isMutable() ? Lambda : nullptr;
   }
 
+  /// What a capture is may be less than what it is made of:
+  /// [weak = std::weak_ptr<Net>(net)].
+  static bool keeps(QualType Captured) {
+    return torch::isTensor(Captured) || torch::sharesOwnership(Captured);
+  }
+
   /// A capture that leads to Holder: the tensor itself, or what owns it.
   std::optional<Candidate> ofCaptures(const LambdaExpr *Lambda,
                                       const OwnerPath &Holder,
@@ -290,7 +296,8 @@ private:
       return std::nullopt;
     for (const auto [Capture, Init] :
          llvm::zip_equal(Lambda->captures(), Lambda->capture_inits())) {
-      if (Capture.getCaptureKind() != LCK_ByCopy || !Init)
+      if (Capture.getCaptureKind() != LCK_ByCopy || !Init ||
+          !keeps(Capture.getCapturedVar()->getType()))
         continue;
       const Expr *From = stripPointerCasts(Init);
       const auto Path = From ? Paths.find(From) : std::nullopt;

@@ -78,3 +78,17 @@ void watch() {
   // CHECK-NOTES: :[[@LINE-2]]:30: note: it is captured here
   // CHECK-NOTES: :[[@LINE-13]]:38: note: the member
 }
+
+// A copy that the capture makes itself.
+struct Listener {
+  std::function<void(double)> onLoss;
+  torch::Tensor best;
+};
+void listens(double loss) {
+  auto strong = std::make_shared<Listener>();
+  strong->onLoss = [s = std::shared_ptr<Listener>(strong)](double l) { s->best.fill_(l); };
+  // CHECK-NOTES: :[[@LINE-1]]:3: warning: the function that 'onLoss' holds has captured 'strong'
+  // CHECK-NOTES: :[[@LINE-2]]:21: note: it is captured here
+  // CHECK-NOTES: :[[@LINE-8]]:31: note: the member
+  strong->onLoss(loss);
+}

@@ -1,6 +1,6 @@
 #include "headers/Includes.h"
 #include "clang/Lex/DependencyDirectivesScanner.h"
-#include "llvm/Support/Regex.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace clang;
 using namespace llvm;
@@ -46,8 +46,21 @@ StringRef missingHeader(StringRef Message) {
 }
 
 bool includesByMacro(StringRef Text) {
-  static const Regex Directive("(^|\n)[ \t]*#[ \t]*include[ \t]+[A-Za-z_]");
-  return Directive.match(Text);
+  // No regular expression: this is asked of every header of every source.
+  constexpr llvm::StringLiteral Word = "include";
+  for (size_t At = Text.find(Word); At != StringRef::npos;
+       At = Text.find(Word, At + 1)) {
+    StringRef Before = Text.take_front(At).rtrim(" \t");
+    const bool IsDirective = Before.consume_back("#");
+    Before = Before.rtrim(" \t");
+    const StringRef After = Text.drop_front(At + Word.size());
+    const StringRef Name = After.ltrim(" \t");
+    if (IsDirective && (Before.empty() || Before.back() == '\n') &&
+        Name.size() < After.size() && !Name.empty() &&
+        (isAlpha(Name.front()) || Name.front() == '_'))
+      return true;
+  }
+  return false;
 }
 
 bool declaresModule(StringRef Text) {
