@@ -13,6 +13,8 @@ namespace {
 
 /// Written by hand they are smaller; data is not.
 constexpr uint64_t MostOfText = 1u << 20;
+/// A tree with more is not gone through: all of it is meant.
+constexpr uint64_t MostOfTree = 64u << 20;
 
 bool isBuildFile(StringRef Path) {
   static constexpr StringRef Names[] = {
@@ -28,6 +30,16 @@ bool isBuildFile(StringRef Path) {
       ".build", ".ninja",   ".jucer"};
   return is_contained(Names, sys::path::filename(Path)) ||
          is_contained(Endings, sys::path::extension(Path));
+}
+
+/// A build system, or a package, that compiles what lies in its folder without
+/// naming it: cgo, Unreal's, Swift's, R's, PlatformIO's.
+bool buildsItsFolder(StringRef Path) {
+  static constexpr StringRef Names[] = {"Package.swift", "DESCRIPTION",
+                                        "Makevars", "Makevars.in",
+                                        "platformio.ini"};
+  return Path.ends_with(".go") || Path.ends_with(".Build.cs") ||
+         is_contained(Names, sys::path::filename(Path));
 }
 
 /// What may say how something is built.
@@ -69,26 +81,30 @@ public:
 
   void read(StringRef Root, vfs::FileSystem &FS) {
     const std::vector<std::string> Files = filesBelow(Root, FS);
-    for (const std::string &Path : Files)
+    for (const std::string &Path : Files) {
+      if (buildsItsFolder(Path))
+        removeMany(sys::path::parent_path(Path));
       if (mayNameSources(Path))
         if (const auto Text = textOf(Path, FS))
           readBuild(Path, Text->getBuffer());
-    if (!AreNamed)
-      Left.clear();
+    }
     for (const std::string &Path : Files)
-      if (!Left.empty() && mayInclude(Path))
+      if (AreNamed && !Left.empty() && mayInclude(Path))
         if (const auto Text = textOf(Path, FS))
           readIncludes(Text->getBuffer());
+    if (!AreNamed || Read > MostOfTree)
+      Left.clear();
   }
 
   const StringSet<> &left() const { return Left; }
 
 private:
-  static std::unique_ptr<MemoryBuffer> textOf(StringRef Path,
-                                              vfs::FileSystem &FS) {
+  std::unique_ptr<MemoryBuffer> textOf(StringRef Path, vfs::FileSystem &FS) {
     const auto Status = FS.status(Path);
-    if (!Status || !Status->isRegularFile() || Status->getSize() > MostOfText)
+    if (!Status || !Status->isRegularFile() || Status->getSize() > MostOfText ||
+        Read > MostOfTree)
       return nullptr;
+    Read += Status->getSize();
     auto Text = FS.getBufferForFile(Path);
     return Text ? std::move(*Text) : nullptr;
   }
@@ -176,6 +192,7 @@ private:
   StringMap<std::vector<std::string>> ByName, ByStem;
   /// A build file names one of the sources at least.
   bool AreNamed = false;
+  uint64_t Read = 0;
 };
 
 } // namespace
