@@ -207,16 +207,21 @@ private:
   /// same iteration, and on the CPU: a microsecond each, where a sample takes
   /// the network a hundred. On a device each is a wait.
   bool isBesidePass(const Access &A) const {
-    if (A.Loops.size() > 1)
-      return false;
-    const Loop *Beside = nullptr;
-    for (const Loop *L : Entry.loopsAround(A.At.Point)) {
-      if (L == A.Loops.front())
-        break;
-      Beside = L;
-    }
+    const Loop *Beside = loopAround(A);
     return Beside && runsNetwork(Entry, *Beside) &&
            (!MayUseDevice || isOnHost(A));
+  }
+
+  /// Around the only loop that goes on from element to element; null where
+  /// there is none, or a nest of these.
+  const Loop *loopAround(const Access &A) const {
+    const Loop *Result = nullptr;
+    for (const Loop *L : Entry.loopsAround(A.At.Point)) {
+      if (L == A.Loops.front())
+        return A.Loops.size() == 1 ? Result : nullptr;
+      Result = L;
+    }
+    return nullptr;
   }
 
   /// The helper that reads the element is called there.
@@ -243,15 +248,8 @@ private:
   /// One loop over elements for each that trains, beside it: not over all
   /// voxels of a volume.
   bool isBetweenTrainings(const Access &A) const {
-    if (A.Loops.size() > 1)
-      return false;
-    const Loop *Beside = nullptr;
-    for (const Loop *L : Entry.loopsAround(A.At.Point)) {
-      if (L == A.Loops.back())
-        return Beside && trainsInside(Entry, *Beside);
-      Beside = L;
-    }
-    return false;
+    const Loop *Beside = loopAround(A);
+    return Beside && trainsInside(Entry, *Beside);
   }
 
   bool hasFew(const Access &A) const {
