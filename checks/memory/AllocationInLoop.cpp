@@ -61,7 +61,7 @@ public:
     Result.IsConstant = !IsScratch;
     Result.IsStrictOnly =
         (isRowOfUnknownLength(Entry, Allocate) && !goesBackward(Entry, L)) ||
-        mayBeNoMatter();
+        mayBeNoMatter(L);
     Result.Variable = Variable;
     Result.AssignedTo = AssignedTo;
     Result.CanMove =
@@ -230,14 +230,16 @@ private:
     return Elements && *Elements < SmallElements;
   }
 
-  /// Where nothing is trained: beside the passes of a network, or where its
-  /// size is not known.
-  bool mayBeNoMatter() const {
+  /// Where nothing is trained: where its size is not known; or it is not large
+  /// and stands beside the passes of a network, or in a function that the loop
+  /// calls, which has other callers and no place to keep it in.
+  bool mayBeNoMatter(const Loop &L) const {
     if (isPartOfTraining(Entry, Allocate))
       return false;
     const std::optional<uint64_t> Elements = knownElements(Entry, Allocate);
     return !Elements ||
-           (isBesidePasses(Entry, Allocate) && *Elements < LargeElements);
+           (*Elements < LargeElements && (Entry.beginsIn(Allocate.In, L) ||
+                                          isBesidePasses(Entry, Allocate)));
   }
 
   /// A loop of many steps inside the iteration works with the tensor: what is

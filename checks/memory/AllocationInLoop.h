@@ -20,8 +20,9 @@ struct RepeatedAllocation {
   /// The variable or member that it is assigned to, or null.
   const clang::Expr *AssignedTo = nullptr;
   /// What is saved may be small: its size is not known, or it stands beside
-  /// passes of a network and is not large, where nothing is trained; or it is a
-  /// row whose length nothing says, in a loop that does not train.
+  /// passes of a network and is not large, or in a function that the loop
+  /// calls, where nothing is trained; or it is a row whose length nothing says,
+  /// in a loop that does not train.
   bool IsStrictOnly = false;
   /// It is written in one function with the loop, with names from before it.
   bool CanMove = false;

@@ -6,8 +6,8 @@
 namespace torchtidy::checks {
 
 /// Options:
-///   Strict (false): also speaks of a loop over the objects of a container that
-///   nothing repeats, and of one that makes text.
+///   Strict (false): also speaks of a loop that nothing repeats, of one beside
+///   the passes of a network on the CPU, and of one that makes text.
 class ElementAccessInLoopCheck : public TorchCheck {
 public:
   ElementAccessInLoopCheck(llvm::StringRef Name,

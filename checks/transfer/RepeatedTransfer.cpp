@@ -81,15 +81,38 @@ public:
         asksForItsOwn())
       return std::nullopt;
     findVariable();
-    if (std::optional<RepeatedTransfer> Found = inEach(*Around.back()))
-      return Found;
+    std::optional<RepeatedTransfer> Found = inEach(*Around.back());
     for (const Loop *L : llvm::drop_begin(llvm::reverse(Around)))
-      if (std::optional<RepeatedTransfer> Found = ofEachElement(*L))
-        return Found;
-    return std::nullopt;
+      if (!Found)
+        Found = ofEachElement(*L);
+    if (Found && Found->How != RepeatedTransfer::Samples)
+      Found->IsStrictOnly = mayBeThere();
+    return Found;
   }
 
 private:
+  /// Nothing says what the tensor is, and it is asked for a type, for the CPU,
+  /// or for the device of another tensor: code that takes whatever comes. In a
+  /// program it mostly gets what it asks for.
+  bool mayBeThere() const {
+    if (!Transfer.MovesDevice)
+      return !Transfer.Input.Scalar.get();
+    if (Transfer.Input.OnDevice.get())
+      return false;
+    return Transfer.Result.OnDevice.get() == Device::CPU || asksForThatOf();
+  }
+
+  /// x.to(y.device()), x.to(y.options())
+  bool asksForThatOf() const {
+    const auto Arguments = ast::argumentsOf(Call);
+    const auto *Asked =
+        Arguments.empty()
+            ? nullptr
+            : dyn_cast<CXXMemberCallExpr>(ast::stripCopies(Arguments[0]));
+    return Asked &&
+           torch::isTensor(Asked->getImplicitObjectArgument()->getType());
+  }
+
   /// The same in every iteration of L, as far as the loop and the arguments go.
   bool asksForTheSame(const Loop &L) {
     return !isOuterLoop(Entry, L) &&

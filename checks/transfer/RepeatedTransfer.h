@@ -21,6 +21,9 @@ struct RepeatedTransfer {
   /// The variable that is declared with the result, or null.
   const clang::VarDecl *Variable = nullptr;
   bool CanMove = false;
+  /// The tensor may be there already, or of that type: to() returns it itself
+  /// then. A message only for those who want to hear of all.
+  bool IsStrictOnly = false;
 };
 
 /// Nothing is reported for tensors that change or are bound anew in the loop,

@@ -59,8 +59,17 @@ static Finding describe(const Program &Program, const RepeatedTransfer &Found) {
   return Result;
 }
 
+RepeatedTransferCheck::RepeatedTransferCheck(
+    llvm::StringRef Name, clang::tidy::ClangTidyContext *Context)
+    : TorchCheck(Name, Context), Strict(boolOption("Strict", false)) {}
+
+void RepeatedTransferCheck::storeOptions(
+    clang::tidy::ClangTidyOptions::OptionMap &Options) {
+  storeBoolOption(Options, "Strict", Strict);
+}
+
 std::vector<Finding> RepeatedTransferCheck::analyze(Program &Program) {
-  return findingsOf(Program, repeatedTransfers, describe);
+  return findingsOf(Program, repeatedTransfers, describe, Strict);
 }
 
 } // namespace torchtidy::checks

@@ -184,6 +184,27 @@ static PlaceId savedAutocast(Machine &M, const Frame *Thread) {
   return M.places().index(savedMode(M, Thread), 1);
 }
 
+/// Clang leaves the initializers of members out of the constructors of a class
+/// with an error in it: where these put a tensor is not known.
+static void forgetDroppedInitializers(Machine &M, const Frame *Callee) {
+  const auto *Made = dyn_cast<CXXConstructorDecl>(Callee->Function);
+  if (!Made || Made->isDelegatingConstructor())
+    return;
+  const Machine::InFrame Inside(M, Callee);
+  for (const FieldDecl *Field : Made->getParent()->fields()) {
+    const auto IsOfField = [&](const CXXCtorInitializer *Init) {
+      return Init->getAnyMember() == Field;
+    };
+    if (!Field->hasInClassInitializer() ||
+        llvm::any_of(Made->inits(), IsOfField))
+      continue;
+    Value Unknown;
+    Unknown.setDevice(Placement::unknown());
+    for (PlaceId Object : M.thisObject())
+      M.store(M.places().field(Object, Field), Unknown);
+  }
+}
+
 void enter(Machine &M, const Frame *Callee) {
   if (!Callee->Caller) {
     if (Callee == &M.graph().root())
@@ -202,6 +223,7 @@ void enter(Machine &M, const Frame *Callee) {
     bindReceiver(M, Callee);
   }
   M.erase(M.returned(Callee));
+  forgetDroppedInitializers(M, Callee);
   if (Callee->IsThread || Callee->IsSpread)
     gradmode::enterThread(M, savedMode(M, Callee), Callee->IsSpread);
   if (Callee->IsThread)

@@ -1,6 +1,7 @@
 #include "queries/loops/LoopChanges.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "torch/Api.h"
 #include "torch/Members.h"
 #include "torch/Std.h"
 #include "torch/Types.h"
@@ -139,13 +140,19 @@ void LoopChanges::addChanges(const Stmt *S, Declarations &Changed,
   }
   if (!Callee)
     return;
-  // LibTorch changes no argument but tensors, and those writes are events.
-  for (unsigned I = 0; !torch::isLibTorch(Callee) && I < Arguments.size() &&
-                       I < Callee->getNumParams();
+  // LibTorch's operations change no argument but tensors, and those writes are
+  // events. What reads from a file makes a tensor: archive.read("w", w).
+  const auto *Call = dyn_cast<CallExpr>(S);
+  const bool IsOperation =
+      torch::isLibTorch(Callee) && (!Call || torch::classify(Call).Op);
+  for (unsigned I = 0;
+       !IsOperation && I < Arguments.size() && I < Callee->getNumParams();
        ++I) {
     const QualType Type = Callee->getParamDecl(I)->getType();
-    const bool IsWritable = Type->isLValueReferenceType() &&
-                            !Type->getPointeeType().isConstQualified();
+    const bool IsWritable =
+        Type->isLValueReferenceType() &&
+        !Type->getPointeeType().isConstQualified() &&
+        (!torch::isLibTorch(Callee) || torch::isTensor(Type->getPointeeType()));
     const bool IsAccess = torch::isStd(Callee) && torch::onlyAccesses(Callee);
     if (IsWritable && !IsAccess && !isForwarding(Callee, I) &&
         !torch::isHandle(Arguments[I]->getType()))

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-allocation-in-loop %t
+// RUN: %check_torch %s torch-allocation-in-loop %t -- -config="{CheckOptions: {torch-allocation-in-loop.Strict: true}}"
 //
 // The note leads to the innermost loop around the allocation.
 

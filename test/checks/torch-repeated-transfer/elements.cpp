@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-repeated-transfer %t
+// RUN: %check_torch %s torch-repeated-transfer %t -- -config="{CheckOptions: {torch-repeated-transfer.Strict: true}}"
 //
 // An inner loop that goes through the same elements in each iteration of the
 // loop around it converts all of them again.

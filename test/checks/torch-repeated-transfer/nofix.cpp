@@ -1,4 +1,4 @@
-// RUN: %check_torch -still-warns %s torch-repeated-transfer %t
+// RUN: %check_torch -still-warns %s torch-repeated-transfer %t -- -config="{CheckOptions: {torch-repeated-transfer.Strict: true}}"
 //
 // Findings without a fix, and some where a careless one would not compile. The
 // first function shows that --fix did run.

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-repeated-transfer %t
+// RUN: %check_torch %s torch-repeated-transfer %t -- -config="{CheckOptions: {torch-repeated-transfer.Strict: true}}"
 //
 // The note leads to the innermost loop around the transfer.
 

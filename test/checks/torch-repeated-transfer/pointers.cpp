@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-repeated-transfer %t
+// RUN: %check_torch %s torch-repeated-transfer %t -- -config="{CheckOptions: {torch-repeated-transfer.Strict: true}}"
 //
 // A pointer into the tensor may be written through from where it is taken on,
 // not before.
