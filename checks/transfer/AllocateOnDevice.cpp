@@ -84,6 +84,8 @@ hostAllocationAt(const Execution &Entry, const TransferEvent &Transfer) {
     return std::nullopt;
   Result.IsStrictOnly =
       (!Result.Around && !isCalledRepeatedly(*Transfer.In)) ||
+      (!isPartOfTraining(Entry, Transfer) &&
+       elementsOf(Entry, Result).value_or(SmallElements) < SmallElements) ||
       (isBesidePasses(Entry, Transfer) && !isLarge(Entry, Result));
   return Result;
 }

@@ -45,6 +45,15 @@ static bool goesUp(const Execution &Entry, const TransferEvent &Down,
          Entry.comesBefore(Down.Point, Up.Point);
 }
 
+/// Both operands of a product come down for it: one round trip.
+static RoundTrip *withSameUp(std::vector<RoundTrip> &All,
+                             const RoundTrip &Found) {
+  for (RoundTrip &Known : All)
+    if (Known.Entry == Found.Entry && Known.Up.front() == Found.Up.front())
+      return &Known;
+  return nullptr;
+}
+
 std::vector<RoundTrip> roundTrips(Program &Program) {
   std::vector<RoundTrip> Result;
   if (!mayUseDevice(Program))
@@ -59,7 +68,11 @@ std::vector<RoundTrip> roundTrips(Program &Program) {
       for (const TransferEvent &Up : Entry->events<TransferEvent>())
         if (goesUp(*Entry, Down, Up))
           Found.Up.push_back(&Up);
-      if (!Found.Up.empty() && !isNeeded(*Entry, Down))
+      if (Found.Up.empty() || isNeeded(*Entry, Down))
+        continue;
+      if (RoundTrip *Same = withSameUp(Result, Found))
+        Same->DownAsWell.push_back(&Down);
+      else
         Result.push_back(std::move(Found));
     }
   return Result;

@@ -13,6 +13,8 @@ struct RoundTrip {
   const TransferEvent *Down = nullptr;
   /// To a device, in the order of the points; at least one.
   llvm::SmallVector<const TransferEvent *, 2> Up;
+  /// Others to the host, from which the same is computed.
+  llvm::SmallVector<const TransferEvent *, 2> DownAsWell;
 };
 
 /// What goes up was computed from what came down by operations on tensors that

@@ -17,6 +17,8 @@ static Finding describe(const Program & /*Program*/, const RoundTrip &Found) {
       "this tensor is copied to the host, and what is computed from it there "
       "goes to a device again; compute it on the device, and leave out both "
       "copies";
+  for (const TransferEvent *Down : Found.DownAsWell)
+    addNote(Result, {Down->Site->getExprLoc(), "and here", NoteRole::AsWell});
   for (const TransferEvent *Up : Found.Up)
     addNote(Result, {Up->Site->getExprLoc(), "copied to a device here",
                      NoteRole::AsWell});

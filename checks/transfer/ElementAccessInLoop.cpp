@@ -408,8 +408,9 @@ private:
     place(Known, A);
   }
 
-  static void place(ElementAccessInLoop &Found, const Access &A) {
+  void place(ElementAccessInLoop &Found, const Access &A) const {
     Found.In = A.At.In;
+    Found.IsOnHost = isOnHost(A);
     Found.Site = A.At.Call;
     Found.Tensor = A.Path.Tensor;
     Found.Around = A.Loops.front();

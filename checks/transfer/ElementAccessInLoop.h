@@ -21,6 +21,8 @@ struct ElementAccessInLoop {
     ReadsResult,
     Writes,
   } How = Reads;
+  /// The tensor is known to lie on the CPU: nothing waits for a device.
+  bool IsOnHost = false;
   /// The innermost loop that goes on from element to element.
   const flow::Loop *Around = nullptr;
   /// Nothing shows that the loop has many steps, or that it runs again and

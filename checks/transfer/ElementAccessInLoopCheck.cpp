@@ -34,19 +34,22 @@ static Finding describe(const Program &Program,
     Result.Kind = FindingKind::ElementsRead;
     Result.Message =
         "elements of " + Of +
-        " are read one at a time: each costs whole tensor "
-        "operations and, on a GPU, a wait for the device; read them through "
-        "'accessor<T, N>()' of one '.to(torch::kCPU)' made before the loop, or "
-        "compute with the whole tensor";
+        " are read one at a time: each costs whole tensor operations" +
+        (Found.IsOnHost
+             ? "; read them through 'accessor<T, N>()', or compute with the "
+               "whole tensor"
+             : " and, on a GPU, a wait for the device; read them through "
+               "'accessor<T, N>()' of one '.to(torch::kCPU)' made before the "
+               "loop, or compute with the whole tensor");
     break;
   case ElementAccessInLoop::ReadsResult:
     Result.Kind = FindingKind::ElementsReduced;
     Result.Message =
         "rows of " + Of +
         " are computed with one at a time to read a number "
-        "of each: every row costs whole tensor operations and, on a GPU, a "
-        "wait for the device; give the operation the dimension and run it once "
-        "before the loop";
+        "of each: every row costs whole tensor operations" +
+        (Found.IsOnHost ? "" : " and, on a GPU, a wait for the device") +
+        "; give the operation the dimension and run it once before the loop";
     break;
   case ElementAccessInLoop::Writes:
     Result.Kind = FindingKind::ElementsWritten;

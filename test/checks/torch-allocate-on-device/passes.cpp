@@ -37,6 +37,25 @@ void computes(const std::vector<Tensor> &xs, torch::Device device) {
   }
 }
 
+// A few bytes, once in each iteration; where a loop trains, the copy stops the host.
+void origin(const std::vector<Tensor> &xs, torch::Device device) {
+  for (const auto &x : xs) {
+    auto o = torch::zeros({3, 4}).to(device);
+    use(x + o);
+  }
+}
+void fewTrained(Linear net, torch::optim::SGD &optimizer,
+                const std::vector<Tensor> &xs, torch::Device device) {
+  for (const auto &x : xs) {
+    auto margin = torch::ones({1}).to(device);
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'torch::ones' makes this tensor on the CPU
+    // CHECK-FIXES: auto margin = torch::ones({1}, device);
+    optimizer.zero_grad();
+    (net->forward(x) * margin).sum().backward();
+    optimizer.step();
+  }
+}
+
 void trains(Linear net, torch::optim::SGD &optimizer,
             const std::vector<Tensor> &xs, torch::Device device) {
   for (const auto &x : xs) {

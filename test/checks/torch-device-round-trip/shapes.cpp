@@ -41,7 +41,15 @@ Tensor chunks(Tensor rays) {
 Tensor together(Tensor x, Tensor y, torch::Device device) {
   return torch::cat({x.cpu(), y.cpu()}).to(device);
   // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: this tensor is copied
-  // CHECK-MESSAGES: :[[@LINE-2]]:33: warning: this tensor is copied
+  // CHECK-MESSAGES: :[[@LINE-2]]:33: note: and here
+}
+// Both operands of a product: one round trip.
+Tensor product(Tensor matrix, Tensor points) {
+  auto matrix_here = matrix.cpu();
+  // CHECK-MESSAGES: :[[@LINE-1]]:29: warning: this tensor is copied
+  auto points_here = points.cpu().t();
+  // CHECK-MESSAGES: :[[@LINE-1]]:29: note: and here
+  return torch::matmul(matrix_here, points_here).to(torch::kCUDA);
 }
 // In each iteration, with a function between.
 static Tensor normalized(const Tensor &x) {
