@@ -40,7 +40,7 @@ metadataTransferAt(const Execution &Entry, const TransferEvent &Transfer) {
     return Result;
   }
   Result.Variable = declaredWith(*Flow, Call);
-  if (!Result.Variable)
+  if (!Result.Variable || isNamedInLostCode(*Flow, Result.Variable))
     return std::nullopt;
   for (const DeclRefExpr *Ref : mentionsOf(*Flow, Result.Variable)) {
     const CXXMemberCallExpr *Question = calledOn(*Flow, Ref);

@@ -1,8 +1,11 @@
 #include "queries/paths/Uses.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "flow/Words.h"
 #include "torch/Members.h"
 #include "torch/Types.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/Lex/Lexer.h"
 
 using namespace clang;
 
@@ -57,6 +60,26 @@ mentionsOf(const flow::ControlFlow &Flow, const VarDecl *V) {
   return Result;
 }
 
+bool isNamedInLostCode(const flow::ControlFlow &Flow, const VarDecl *V) {
+  const ASTContext &Context = V->getASTContext();
+  if (!Context.getDiagnostics().hasErrorOccurred() || !V->getIdentifier())
+    return false;
+  const StringRef Text = Lexer::getSourceText(
+      Lexer::getAsCharRange(Flow.function()->getBody()->getSourceRange(),
+                            Context.getSourceManager(), Context.getLangOpts()),
+      Context.getSourceManager(), Context.getLangOpts());
+  // The lexer reads on to a zero.
+  const std::string Body = Text.str();
+  // It is declared there, too.
+  size_t Known = mentionsOf(Flow, V).size() + !isa<ParmVarDecl>(V);
+  bool IsLost = false;
+  flow::forEachWord(Body, Context.getLangOpts(), [&](StringRef Word, unsigned) {
+    if (Word == V->getName())
+      IsLost |= Known-- == 0;
+  });
+  return IsLost;
+}
+
 static const Stmt *blockOf(const flow::ControlFlow &Flow, const Stmt *S) {
   const Stmt *Statement = Flow.statement(S);
   return Statement ? Flow.parent(Statement) : nullptr;
@@ -65,7 +88,7 @@ static const Stmt *blockOf(const flow::ControlFlow &Flow, const Stmt *S) {
 bool isNextUse(const flow::ControlFlow &Flow, const VarDecl *V,
                const CXXMemberCallExpr *Call) {
   const auto Mentions = mentionsOf(Flow, V);
-  if (Mentions.empty() || !V->getInit() ||
+  if (Mentions.empty() || !V->getInit() || isNamedInLostCode(Flow, V) ||
       !isa_and_nonnull<CompoundStmt>(blockOf(Flow, Call)) ||
       blockOf(Flow, V->getInit()) != blockOf(Flow, Call))
     return false;
@@ -123,7 +146,7 @@ std::optional<llvm::SmallVector<Use, 4>> usesOf(const flow::ControlFlow &Flow,
   if (const std::optional<Use> Direct = useOf(Flow, Made))
     return llvm::SmallVector<Use, 4>{*Direct};
   const VarDecl *V = declaredWith(Flow, Made);
-  if (!V)
+  if (!V || isNamedInLostCode(Flow, V))
     return std::nullopt;
   llvm::SmallVector<Use, 4> Result;
   for (const DeclRefExpr *Ref : mentionsOf(Flow, V)) {

@@ -27,6 +27,11 @@ const clang::VarDecl *declaredWith(const flow::ControlFlow &Flow,
 llvm::SmallVector<const clang::DeclRefExpr *, 4>
 mentionsOf(const flow::ControlFlow &Flow, const clang::VarDecl *V);
 
+/// The text of the function has the name more often than mentionsOf() knows:
+/// Clang has left out a statement that it could not make sense of. Nothing is
+/// known then of what happens to V.
+bool isNamedInLostCode(const flow::ControlFlow &Flow, const clang::VarDecl *V);
+
 /// The next statement that names V after its declaration stands in the same
 /// block, and there it is the object of Call: with nothing in between, Call is
 /// made on what V is declared with. Call's result takes the place of V, or V is
