@@ -93,8 +93,12 @@ public:
 private:
   /// Nothing says what the tensor is, and it is asked for a type, for the CPU,
   /// or for the device of another tensor: code that takes whatever comes. In a
-  /// program it mostly gets what it asks for.
+  /// program it mostly gets what it asks for. What the class itself has stored
+  /// it could have stored as it wants it.
   bool mayBeThere() const {
+    const auto *Member = dyn_cast<MemberExpr>(ast::strip(ast::objectOf(Call)));
+    if (Member && isa<CXXThisExpr>(ast::strip(Member->getBase())))
+      return false;
     if (!Transfer.MovesDevice)
       return !Transfer.Input.Scalar.get();
     if (Transfer.Input.OnDevice.get())

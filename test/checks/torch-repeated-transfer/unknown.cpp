@@ -36,6 +36,20 @@ void known(const std::vector<Tensor> &xs, torch::Device device) {
   }
 }
 
+// A member that the class has stored: it could have been stored as it is wanted.
+class Scaler {
+ public:
+  explicit Scaler(Tensor scale) : scale_(std::move(scale)) {}
+  void run(const std::vector<Tensor> &xs) const {
+    for (const auto &x : xs)
+      use(x * scale_.to(torch::kFloat32));
+      // CHECK-MESSAGES: :[[@LINE-1]]:15: warning: 'scale_' does not change in this loop, but '.to(torch::kFloat32)' converts it
+  }
+
+ private:
+  Tensor scale_;
+};
+
 // To a device that the program chooses: that is where data goes.
 void chosen(const std::vector<Tensor> &xs, const Tensor &mask, torch::Device device) {
   for (const auto &x : xs) {
