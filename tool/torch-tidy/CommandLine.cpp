@@ -5,7 +5,7 @@ using namespace llvm;
 
 namespace torchtidy::tool {
 
-const StringLiteral Overview =
+const llvm::StringLiteral Overview =
     "torch-tidy finds mistakes in C++ code that uses LibTorch\n\n"
     "  torch-tidy src/                          all sources of a folder\n"
     "  torch-tidy -p build                      all that is compiled in "
@@ -25,7 +25,7 @@ const StringLiteral Overview =
     "the same\n"
     ".clang-tidy files, NOLINT comments and exit codes.\n";
 
-const StringLiteral Footer =
+const llvm::StringLiteral Footer =
     "\nSources and flags:\n"
     "  The flags of a source file come from the compile_commands.json in the "
     "folder\n"
@@ -57,8 +57,8 @@ const StringLiteral Footer =
     "  130  ended by Ctrl-C (128 and the number of the signal)\n";
 
 void tellUnknown(StringRef Reason, StringRef Program) {
-  constexpr StringLiteral Unknown = "Unknown command line argument '",
-                          Meant = "Did you mean '";
+  constexpr llvm::StringLiteral Unknown = "Unknown command line argument '",
+                                Meant = "Did you mean '";
   StringRef Name;
   while (!Reason.empty()) {
     auto [Line, Rest] = Reason.split('\n');

@@ -19,8 +19,8 @@ std::optional<unsigned> parseLevel(StringRef Text) {
 }
 
 StringRef levelTitle(unsigned Level) {
-  constexpr StringLiteral Titles[] = {"defects", "measured costs",
-                                      "advice that depends on the case"};
+  constexpr llvm::StringLiteral Titles[] = {"defects", "measured costs",
+                                            "advice that depends on the case"};
   return Titles[Level];
 }
 

@@ -8,7 +8,7 @@ using namespace llvm;
 namespace torchtidy::tool {
 namespace {
 
-constexpr StringLiteral StockPages =
+constexpr llvm::StringLiteral StockPages =
     "https://releases.llvm.org/19.1.0/tools/clang/tools/extra/docs/clang-tidy/"
     "checks/";
 

@@ -14,7 +14,7 @@ using namespace llvm;
 namespace torchtidy::tool {
 
 /// The names in a list: none has a slash.
-static constexpr StringLiteral Comma = "/";
+static constexpr llvm::StringLiteral Comma = "/";
 
 std::string stampOf(const std::string &Path) {
   struct stat Status;

@@ -16,7 +16,7 @@ using namespace llvm;
 namespace torchtidy::tool {
 namespace {
 
-constexpr StringLiteral Wildcards = "*?[{";
+constexpr llvm::StringLiteral Wildcards = "*?[{";
 
 /// Why this file is no C++ source text, or an empty string.
 std::string unreadableText(StringRef Path, vfs::FileSystem &FS) {

@@ -16,7 +16,7 @@ constexpr uint64_t MostOfText = 1u << 20;
 /// A tree with more is not gone through: all of it is meant.
 constexpr uint64_t MostOfTree = 64u << 20;
 
-bool isBuildFile(StringRef Path) {
+bool isOfBuildSystem(StringRef Path) {
   static constexpr StringRef Names[] = {
       "CMakeLists.txt", "Makefile",  "makefile",    "GNUmakefile",
       "meson.build",    "BUILD",     "BUILD.bazel", "SConstruct",
@@ -48,7 +48,7 @@ bool mayNameSources(StringRef Path) {
       ".txt", ".sh",   ".bash", ".bat", ".cmd", ".ps1", ".py",        ".json",
       ".yml", ".yaml", ".toml", ".cfg", ".ini", ".in",  ".ac",        ".lua",
       ".rb",  ".nix",  ".xml",  ".md",  ".rst", ".rs",  ".dockerfile"};
-  return isBuildFile(Path) || sys::path::extension(Path).empty() ||
+  return isOfBuildSystem(Path) || sys::path::extension(Path).empty() ||
          is_contained(Endings, sys::path::extension(Path));
 }
 
@@ -71,7 +71,7 @@ StringRef nextName(StringRef &Text) {
 }
 
 /// The sources of one project, by what may stand for them.
-class Project {
+class ProjectSources {
 public:
   void add(StringRef Path) {
     Left.insert(Path);
@@ -110,7 +110,7 @@ private:
   }
 
   void readBuild(StringRef Path, StringRef Text) {
-    const bool Builds = isBuildFile(Path);
+    const bool Builds = isOfBuildSystem(Path);
     if (Builds)
       readPatterns(sys::path::parent_path(Path), Text);
     while (!Text.empty()) {
@@ -198,7 +198,7 @@ private:
 } // namespace
 
 StringSet<> unbuiltSources(ArrayRef<std::string> Sources, vfs::FileSystem &FS) {
-  StringMap<Project> Projects;
+  StringMap<ProjectSources> Projects;
   for (const std::string &Source : Sources) {
     const std::string Path = comparablePath(Source);
     Projects[projectRoot(sys::path::parent_path(Path), FS)].add(Path);

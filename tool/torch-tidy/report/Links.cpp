@@ -75,7 +75,7 @@ private:
 } // namespace
 
 std::string withLinks(StringRef Findings, StringRef Executable) {
-  constexpr StringLiteral Bold = "\x1b[1m", Reset = "\x1b[0m";
+  constexpr llvm::StringLiteral Bold = "\x1b[1m", Reset = "\x1b[0m";
   Addresses Pages(Executable);
   std::string Result;
   while (!Findings.empty()) {
