@@ -6,8 +6,9 @@
 namespace torchtidy::checks {
 
 /// Options:
-///   Strict (false): also speaks of rows whose length nothing says,
-///   in loops that do not train.
+///   Strict (false): also speaks of rows whose length nothing says, in loops
+///   that do not train, and, where nothing is trained, of what has no known
+///   size, stands beside passes or is made in a function that the loop calls.
 class AllocationInLoopCheck : public TorchCheck {
 public:
   AllocationInLoopCheck(llvm::StringRef Name,

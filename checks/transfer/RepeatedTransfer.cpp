@@ -108,13 +108,18 @@ private:
 
   /// x.to(y.device()), x.to(y.options())
   bool asksForThatOf() const {
+    const Expr *Of = askedObject();
+    return Of && torch::isTensor(Of->getType());
+  }
+
+  /// The y of x.to(y.device()); null where the argument is no call of a member.
+  const Expr *askedObject() const {
     const auto Arguments = ast::argumentsOf(Call);
     const auto *Asked =
         Arguments.empty()
             ? nullptr
             : dyn_cast<CXXMemberCallExpr>(ast::stripCopies(Arguments[0]));
-    return Asked &&
-           torch::isTensor(Asked->getImplicitObjectArgument()->getType());
+    return Asked ? Asked->getImplicitObjectArgument() : nullptr;
   }
 
   /// The same in every iteration of L, as far as the loop and the arguments go.
@@ -199,13 +204,8 @@ private:
 
   /// x.to(x.dtype())
   bool asksForItsOwn() const {
-    const auto Arguments = ast::argumentsOf(Call);
-    const auto *Asked =
-        Arguments.empty()
-            ? nullptr
-            : dyn_cast<CXXMemberCallExpr>(ast::stripCopies(Arguments[0]));
-    const ValueDecl *Of =
-        Asked ? declarationOf(Asked->getImplicitObjectArgument()) : nullptr;
+    const Expr *Asked = askedObject();
+    const ValueDecl *Of = Asked ? declarationOf(Asked) : nullptr;
     return Of && Of == declarationOf(ast::objectOf(Call));
   }
 
