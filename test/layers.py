@@ -30,7 +30,7 @@ LAYERS: dict[str, Rooms] = {
                "model/execution", ["report", "model/syntax"], "queries",
                ["autograd", "lifetime", "memory", "modules", "results", "training",
                 "transfer"], "Registry", "FindingListener", "EnabledChecks", "TorchCheck",
-               "*/*Check"],
+               "StrictCheck", "*/*Check"],
     "tool/torch-confirm": ["support", "trace", "findings", "recording", "probe", "run",
                            "rules", "report", "profile", ["export", "live"], "cli",
                            ["fix", "scenarios"]],

@@ -10,15 +10,6 @@ namespace torchtidy::checks {
 
 using namespace model;
 
-MissingNoGradCheck::MissingNoGradCheck(llvm::StringRef Name,
-                                       clang::tidy::ClangTidyContext *Context)
-    : TorchCheck(Name, Context), Strict(boolOption("Strict", false)) {}
-
-void MissingNoGradCheck::storeOptions(
-    clang::tidy::ClangTidyOptions::OptionMap &Options) {
-  storeBoolOption(Options, "Strict", Strict);
-}
-
 static std::string evidence(const Event &Sign) {
   switch (Sign.Is) {
   case Event::ModeChange:

@@ -57,15 +57,6 @@ static Finding describe(const Program &Program,
   return Result;
 }
 
-AllocationInLoopCheck::AllocationInLoopCheck(
-    llvm::StringRef Name, clang::tidy::ClangTidyContext *Context)
-    : TorchCheck(Name, Context), Strict(boolOption("Strict", false)) {}
-
-void AllocationInLoopCheck::storeOptions(
-    clang::tidy::ClangTidyOptions::OptionMap &Options) {
-  storeBoolOption(Options, "Strict", Strict);
-}
-
 std::vector<Finding> AllocationInLoopCheck::analyze(Program &Program) {
   return findingsOf(Program, repeatedAllocations, describe, Strict);
 }

@@ -1,7 +1,7 @@
 #ifndef TORCHTIDY_MEMORY_ALLOCATIONINLOOPCHECK_H
 #define TORCHTIDY_MEMORY_ALLOCATIONINLOOPCHECK_H
 
-#include "TorchCheck.h"
+#include "StrictCheck.h"
 
 namespace torchtidy::checks {
 
@@ -9,17 +9,12 @@ namespace torchtidy::checks {
 ///   Strict (false): also speaks of rows whose length nothing says, in loops
 ///   that do not train, and, where nothing is trained, of what has no known
 ///   size, stands beside passes or is made in a function that the loop calls.
-class AllocationInLoopCheck : public TorchCheck {
+class AllocationInLoopCheck : public StrictCheck {
 public:
-  AllocationInLoopCheck(llvm::StringRef Name,
-                        clang::tidy::ClangTidyContext *Context);
-  void storeOptions(clang::tidy::ClangTidyOptions::OptionMap &Options) override;
+  using StrictCheck::StrictCheck;
 
 protected:
   std::vector<model::Finding> analyze(model::Program &Program) override;
-
-private:
-  const bool Strict;
 };
 
 } // namespace torchtidy::checks

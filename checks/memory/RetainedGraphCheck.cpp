@@ -13,15 +13,6 @@ namespace torchtidy::checks {
 
 using namespace model;
 
-RetainedGraphCheck::RetainedGraphCheck(llvm::StringRef Name,
-                                       clang::tidy::ClangTidyContext *Context)
-    : TorchCheck(Name, Context), Strict(boolOption("Strict", false)) {}
-
-void RetainedGraphCheck::storeOptions(
-    clang::tidy::ClangTidyOptions::OptionMap &Options) {
-  storeBoolOption(Options, "Strict", Strict);
-}
-
 /// A variable or a member by its name; anything longer has none worth quoting.
 static std::string shortName(const Program &Program, const clang::Expr *E) {
   if (!E)

@@ -98,6 +98,46 @@ bool leadsToTrained(QualType Type) {
   return leadsTo(Type, isTrained, Seen);
 }
 
+static bool isPlainData(QualType Type, Classes &Seen) {
+  if (Type.isNull() || Type->isDependentType() || Type->isReferenceType())
+    return false;
+  while (const ArrayType *Array = Type->getAsArrayTypeUnsafe())
+    Type = Array->getElementType();
+  if (Type->isPointerType())
+    return Type->getPointeeType()->isVoidType() ||
+           Type->getPointeeType()->isAnyCharacterType();
+  if (Type->isArithmeticType() || Type->isEnumeralType())
+    return true;
+  const CXXRecordDecl *Class = recordAt(Type);
+  if (!Class || isLibTorch(Class) || kindOf(Class) == TypeKind::Callable)
+    return false;
+  if (!Seen.insert(Class->getCanonicalDecl()).second)
+    return true;
+  const auto IsPlain = [&](QualType Of) { return isPlainData(Of, Seen); };
+  // Nobody may have needed its definition yet.
+  if (const auto *Made = dyn_cast<ClassTemplateSpecializationDecl>(Class);
+      Made && isStd(Class))
+    return llvm::all_of(Made->getTemplateArgs().asArray(),
+                        [&](const TemplateArgument &Each) {
+                          return Each.getKind() != TemplateArgument::Type ||
+                                 IsPlain(Each.getAsType());
+                        });
+  Class = Class->getDefinition();
+  return Class && !Class->isPolymorphic() &&
+         llvm::all_of(Class->fields(),
+                      [&](const FieldDecl *Field) {
+                        return IsPlain(Field->getType());
+                      }) &&
+         llvm::all_of(Class->bases(), [&](const CXXBaseSpecifier &Base) {
+           return IsPlain(Base.getType());
+         });
+}
+
+bool holdsPlainData(QualType Type) {
+  Classes Seen;
+  return isPlainData(Type, Seen);
+}
+
 bool isSharedFromThis(const FunctionDecl *Method) {
   return ast::nameOf(Method) == "shared_from_this";
 }

@@ -19,6 +19,11 @@ bool owns(clang::QualType Type);
 bool leadsToTensor(clang::QualType Type);
 /// The same of a module or an optimizer: what is trained, or trains.
 bool leadsToTrained(clang::QualType Type);
+/// An object of this type holds numbers, text, times and opaque handles (void
+/// *), and nothing that leads to an object of another kind: a stop watch, a
+/// progress bar. Not of a class with virtual functions, nor of one without a
+/// definition.
+bool holdsPlainData(clang::QualType Type);
 /// shared_from_this().
 bool isSharedFromThis(const clang::FunctionDecl *Method);
 /// std::function: holds what it calls.

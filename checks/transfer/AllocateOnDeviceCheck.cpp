@@ -166,15 +166,6 @@ static Finding describe(const Program &Program, const HostAllocation &Found) {
   return Result;
 }
 
-AllocateOnDeviceCheck::AllocateOnDeviceCheck(
-    llvm::StringRef Name, clang::tidy::ClangTidyContext *Context)
-    : TorchCheck(Name, Context), Strict(boolOption("Strict", false)) {}
-
-void AllocateOnDeviceCheck::storeOptions(
-    clang::tidy::ClangTidyOptions::OptionMap &Options) {
-  storeBoolOption(Options, "Strict", Strict);
-}
-
 std::vector<Finding> AllocateOnDeviceCheck::analyze(Program &Program) {
   return findingsOf(Program, hostAllocations, describe, Strict);
 }

@@ -67,15 +67,6 @@ static Finding describe(const Program &Program,
   return Result;
 }
 
-ElementAccessInLoopCheck::ElementAccessInLoopCheck(
-    llvm::StringRef Name, clang::tidy::ClangTidyContext *Context)
-    : TorchCheck(Name, Context), Strict(boolOption("Strict", false)) {}
-
-void ElementAccessInLoopCheck::storeOptions(
-    clang::tidy::ClangTidyOptions::OptionMap &Options) {
-  storeBoolOption(Options, "Strict", Strict);
-}
-
 std::vector<Finding> ElementAccessInLoopCheck::analyze(Program &Program) {
   return findingsOf(Program, findElementAccessInLoop, describe, Strict);
 }

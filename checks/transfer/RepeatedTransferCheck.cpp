@@ -59,15 +59,6 @@ static Finding describe(const Program &Program, const RepeatedTransfer &Found) {
   return Result;
 }
 
-RepeatedTransferCheck::RepeatedTransferCheck(
-    llvm::StringRef Name, clang::tidy::ClangTidyContext *Context)
-    : TorchCheck(Name, Context), Strict(boolOption("Strict", false)) {}
-
-void RepeatedTransferCheck::storeOptions(
-    clang::tidy::ClangTidyOptions::OptionMap &Options) {
-  storeBoolOption(Options, "Strict", Strict);
-}
-
 std::vector<Finding> RepeatedTransferCheck::analyze(Program &Program) {
   return findingsOf(Program, repeatedTransfers, describe, Strict);
 }

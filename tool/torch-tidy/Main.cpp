@@ -162,13 +162,11 @@ std::vector<SourceProgram> programsOf(ArrayRef<std::string> Sources,
           Roots.insert(Root).second)
         llvm::append_range(Known, sourcesBelow(Root, *FS));
     // No part of a program, but for those that are meant.
-    if (Commands.Known == CommandsFor::Guessed) {
-      const StringSet<> Unbuilt = unbuiltSources(Known, *FS);
+    if (Commands.Unbuilt)
       llvm::erase_if(Known, [&](const std::string &Each) {
-        return Unbuilt.contains(comparablePath(Each)) &&
+        return Commands.Unbuilt->contains(comparablePath(Each)) &&
                !is_contained(Sources, Each);
       });
-    }
   }
   std::vector<SourceProgram> Result =
       findPrograms(Sources, Known, Database, std::move(FS));
@@ -210,8 +208,7 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
     if (std::string Own = ownResourceDir(Executable); !Own.empty())
       Commands.Database =
           withResourceDir(std::move(Commands.Database), std::move(Own));
-    Sources =
-        findSources(Line.Sources, *Commands.Database, Commands.Known, *FS);
+    Sources = findSources(Line.Sources, Commands, *FS);
   }
   const std::vector<std::string> Meant = Sources.Usable;
   llvm::erase_if(Sources.Usable, [&](const std::string &Source) {

@@ -188,7 +188,8 @@ static PlaceId savedAutocast(Machine &M, const Frame *Thread) {
 /// with an error in it: where these put a tensor is not known.
 static void forgetDroppedInitializers(Machine &M, const Frame *Callee) {
   const auto *Made = dyn_cast<CXXConstructorDecl>(Callee->Function);
-  if (!Made || Made->isDelegatingConstructor())
+  if (!Made || Made->isDelegatingConstructor() ||
+      !Made->getASTContext().getDiagnostics().hasErrorOccurred())
     return;
   const Machine::InFrame Inside(M, Callee);
   for (const FieldDecl *Field : Made->getParent()->fields()) {

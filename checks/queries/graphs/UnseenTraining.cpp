@@ -58,7 +58,7 @@ private:
     const auto *Method = dyn_cast<CXXMethodDecl>(Callee);
     const bool Reads = Method && Method->isConst();
     if (!Reads && Callee->getReturnType()->isVoidType() &&
-        !Callee->getNumParams())
+        !Callee->getNumParams() && !isOfPlainData(Method))
       return UnseenTraining::Likely;
     llvm::SmallVector<QualType, 8> Given;
     for (const Expr *Argument : At.Call->arguments())
@@ -69,6 +69,13 @@ private:
       return UnseenTraining::Likely;
     return llvm::any_of(Given, mayLeadAnywhere) ? UnseenTraining::Unlikely
                                                 : UnseenTraining::None;
+  }
+
+  /// timer.lap(): its object leads to nothing that could be trained.
+  static bool isOfPlainData(const CXXMethodDecl *Method) {
+    return Method && !Method->isStatic() &&
+           torch::holdsPlainData(
+               Method->getASTContext().getRecordType(Method->getParent()));
   }
 
   static bool mayLeadAnywhere(QualType Type) {

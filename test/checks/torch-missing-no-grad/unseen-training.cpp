@@ -4,6 +4,7 @@
 // backward() throw. So no guard is put around what gets a module or an optimizer, what a pass
 // with a graph is given to, or what is called for nothing but what it does.
 
+#include <chrono>
 #include <torch/torch.h>
 
 using torch::Tensor;
@@ -28,6 +29,29 @@ public:
 
 private:
   std::shared_ptr<torch::optim::Adam> optimizer;
+};
+
+class Stopwatch {
+public:
+  explicit Stopwatch(std::string name);
+  void lap();
+
+private:
+  std::string name;
+  std::vector<std::pair<int, double>> laps;
+  std::chrono::steady_clock::time_point start;
+  void *events[2];
+};
+
+class Loop {
+public:
+  Loop();
+  ~Loop();
+  void turn();
+
+private:
+  struct Parts;
+  std::unique_ptr<Parts> parts;
 };
 
 struct Algorithm {
@@ -98,6 +122,32 @@ static void throughSeen(Linear net, Trainer &trainer, const Tensor &sample) {
   }
 }
 
+// A stop watch holds times and a name: it trains nothing.
+// CHECK-FIXES: static void timed(Linear net, const std::vector<Tensor> &valid) {{\{[[:space:]]*}}torch::NoGradGuard no_grad;
+static void timed(Linear net, const std::vector<Tensor> &valid) {
+  Stopwatch watch("validation");
+  net->eval();
+  float sum = 0;
+  for (const Tensor &batch : valid) {
+    sum += net->forward(batch).sum().item<float>();
+    // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: forward pass of 'net' {{.*}}; put 'torch::NoGradGuard no_grad;' before it
+    watch.lap();
+  }
+  std::cout << sum;
+}
+
+// What it points to is in another file.
+// CHECK-FIXES: static void besidePointer(
+// CHECK-FIXES-NOT: NoGradGuard
+static void besidePointer(Linear net, Loop &loop, const Tensor &sample) {
+  for (int i = 0; i < 100; ++i) {
+    net->eval();
+    std::cout << net->forward(sample).max().item<float>();
+    // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: forward pass of 'net' {{.*}}; put it into a scope of its own that begins with 'torch::NoGradGuard no_grad;'
+    loop.turn();
+  }
+}
+
 // In the same block: no guard can be put at its start.
 // CHECK-FIXES: static void besideInterface(
 // CHECK-FIXES-NOT: NoGradGuard
@@ -146,6 +196,9 @@ int main() {
   collects(net, trainer, *logger);
   validates(net, batches, batches);
   throughSeen(net, trainer, batches[0]);
+  timed(net, batches);
+  Loop loop;
+  besidePointer(net, loop, batches[0]);
   besideInterface(net, *algorithm, batches[0]);
   besideLoss(net, batches[0], batches[1]);
   std::cout << reads(net, batches);

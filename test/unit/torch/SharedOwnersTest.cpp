@@ -13,6 +13,7 @@ struct SharedOwners : testing::Test {
   static void SetUpTestSuite() {
     Shared = std::make_unique<Calls>(
         R"cpp(
+#include <chrono>
 #include <functional>
 template <class T> T of();
 std::shared_ptr<int> shared; std::vector<int> list;
@@ -20,6 +21,13 @@ struct Batch { torch::Tensor data; };
 struct Trainer { std::unique_ptr<torch::optim::Adam> adam; };
 struct Agent : Trainer { int steps; };
 struct Plain { std::shared_ptr<Plain> next; std::function<void()> call; };
+struct Watch { std::string name; std::chrono::steady_clock::time_point start;
+  std::vector<std::pair<int, double>> laps; void *events[2]; };
+struct Named : Watch { const char *unit; enum Kind { A } kind; };
+struct Hidden { ~Hidden(); struct Parts; std::unique_ptr<Parts> parts; };
+struct Base { virtual void run(); int steps; };
+struct Borrows { int &steps; };
+struct Calls { std::vector<std::function<void()>> all; };
 struct Self : std::enable_shared_from_this<Self> {} self;
 )cpp",
         Names{"shared.reset()", "list.clear()", "list.push_back(1)",
@@ -28,7 +36,9 @@ struct Self : std::enable_shared_from_this<Self> {} self;
               "of<std::weak_ptr<int>>()", "of<int *>()", "of<torch::Tensor>()",
               "of<std::function<void()>>()", "of<Batch>()", "of<Plain>()",
               "of<std::vector<std::shared_ptr<Batch>>>()", "of<Agent *>()",
-              "of<std::vector<Trainer>>()", "of<torch::optim::SGD>()"});
+              "of<std::vector<Trainer>>()", "of<torch::optim::SGD>()",
+              "of<Watch>()", "of<Named>()", "of<Hidden>()", "of<Base>()",
+              "of<Borrows>()", "of<Calls>()"});
   }
   static void TearDownTestSuite() { Shared.reset(); }
   void SetUp() override { ASSERT_TRUE(Shared && Shared->isRead()); }
@@ -74,4 +84,13 @@ TEST_F(SharedOwners, WhatLeadsToWhatIsTrained) {
   for (const char *Name : {"torch::Tensor", "Batch", "Plain", "int *",
                            "std::vector<std::shared_ptr<Batch>>"})
     EXPECT_FALSE(torch::leadsToTrained(type(Name))) << Name;
+}
+
+TEST_F(SharedOwners, WhatHoldsPlainData) {
+  for (const char *Name : {"Watch", "Named", "std::shared_ptr<int>"})
+    EXPECT_TRUE(torch::holdsPlainData(type(Name))) << Name;
+  for (const char *Name :
+       {"torch::Tensor", "Batch", "Plain", "Hidden", "Base", "Borrows", "Calls",
+        "int *", "std::function<void()>"})
+    EXPECT_FALSE(torch::holdsPlainData(type(Name))) << Name;
 }

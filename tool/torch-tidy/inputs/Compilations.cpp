@@ -181,6 +181,7 @@ Compilations loadCompilations(Options &Line,
     tellInferred(Flags);
     Database = std::move(Flags.Database);
     Result.Definitions = std::move(Flags.Definitions);
+    Result.Unbuilt = std::make_unique<UnbuiltSources>(FS);
   }
   Result.Database = decorate(std::move(Database), Line);
   return Result;

@@ -3,11 +3,22 @@
 #define TORCHTIDY_TOOL_INPUTS_COMPILATIONS_H
 
 #include "Options.h"
-#include "inputs/Sources.h"
+#include "inputs/Unbuilt.h"
+#include "clang/Tooling/CompilationDatabase.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <map>
 
 namespace torchtidy::tool {
+
+/// Which files there are compile commands for.
+enum class CommandsFor {
+  /// Those of a list.
+  Listed,
+  /// Whatever file: somebody has given the flags.
+  Any,
+  /// Whatever file: the flags are a guess (InferredFlags.h).
+  Guessed,
+};
 
 struct Compilations {
   std::unique_ptr<clang::tooling::CompilationDatabase> Database;
@@ -18,6 +29,8 @@ struct Compilations {
   CommandsFor Known = CommandsFor::Listed;
   /// Of a guess: what the build files define (InferredFlags::Definitions).
   std::map<std::string, std::string> Definitions;
+  /// Of a guess; null where it is none.
+  std::unique_ptr<UnbuiltSources> Unbuilt;
 };
 
 /// Loads the compile commands: the flags after "--", those of -p, or those of

@@ -26,12 +26,11 @@ std::string read(StringRef Path, vfs::FileSystem &FS) {
   return Text ? (*Text)->getBuffer().str() : "";
 }
 
-bool isBuildFile(StringRef Path) {
+/// What may name a standard, and what is defined.
+bool hasFlags(StringRef Path) {
   const StringRef Name = sys::path::filename(Path);
-  return Name == "CMakeLists.txt" || Name == "CMakePresets.json" ||
-         Name == "Makefile" || Name == "meson.build" ||
-         Name.ends_with(".cmake") || Name.ends_with(".bazelrc") ||
-         Name.ends_with(".vcxproj") || Name.ends_with(".pro");
+  return isBuildFile(Path) || Name == "CMakePresets.json" ||
+         Name.ends_with(".bazelrc");
 }
 
 /// The newest that the text names; 0 where it names none.
@@ -123,9 +122,12 @@ public:
     for (const std::string &Path : filesBelow(Root, *this->FS)) {
       Files.insert(Path);
       ByName[sys::path::filename(Path)].push_back(Path);
-      if (!isBuildFile(Path))
+      if (!hasFlags(Path))
         continue;
       const std::string Text = read(Path, *this->FS);
+      // Written by a program: no hand writes as much.
+      if (Text.size() > (1u << 20))
+        continue;
       Standard = std::max(Standard, standardIn(Text));
       addDefinitions(Text, Definitions);
     }

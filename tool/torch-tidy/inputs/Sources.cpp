@@ -1,7 +1,6 @@
 #include "inputs/Sources.h"
 #include "Messages.h"
 #include "inputs/Tree.h"
-#include "inputs/Unbuilt.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -56,9 +55,9 @@ std::string obstacle(StringRef Source, const CompilationDatabase &Database,
 
 class Finder {
 public:
-  Finder(const CompilationDatabase &Database, CommandsFor Known,
-         vfs::FileSystem &FS)
-      : Database(Database), Known(Known), FS(FS) {
+  Finder(const Compilations &Commands, vfs::FileSystem &FS)
+      : Database(*Commands.Database), Known(Commands.Known),
+        Unbuilt(Commands.Unbuilt.get()), FS(FS) {
     for (const std::string &File : Database.getAllFiles())
       Entries.push_back(comparablePath(File));
     llvm::sort(Entries);
@@ -115,14 +114,16 @@ private:
     if (Known != CommandsFor::Listed) {
       if (Present.empty())
         return fail("there are no C++ sources in '" + Name + "'");
-      const StringSet<> Unbuilt = Known == CommandsFor::Guessed
-                                      ? unbuiltSources(Present, FS)
-                                      : StringSet<>();
       std::vector<std::string> Left;
+      if (Unbuilt)
+        llvm::copy_if(
+            Present, std::back_inserter(Left),
+            [&](const std::string &Path) { return Unbuilt->contains(Path); });
+      // Who names a folder of such sources means them.
+      if (Left.size() == Present.size())
+        Left.clear();
       for (const std::string &Path : Present)
-        if (Unbuilt.contains(Path))
-          Left.push_back(Path);
-        else
+        if (!std::binary_search(Left.begin(), Left.end(), Path))
           add(Path, Path);
       return tellLeft(Name, Left, "named by no build file",
                       "; to analyse one, name it");
@@ -190,6 +191,7 @@ private:
 
   const CompilationDatabase &Database;
   CommandsFor Known;
+  UnbuiltSources *Unbuilt;
   vfs::FileSystem &FS;
   std::vector<std::string> Entries;
   StringSet<> Seen;
@@ -210,9 +212,8 @@ std::string folderOf(StringRef Name) {
 }
 
 SourceList findSources(ArrayRef<std::string> Names,
-                       const CompilationDatabase &Database, CommandsFor Known,
-                       vfs::FileSystem &FS) {
-  Finder Find(Database, Known, FS);
+                       const Compilations &Commands, vfs::FileSystem &FS) {
+  Finder Find(Commands, FS);
   if (Names.empty())
     Find.addAll();
   for (const std::string &Name : Names)

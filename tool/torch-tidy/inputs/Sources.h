@@ -2,23 +2,13 @@
 #ifndef TORCHTIDY_TOOL_INPUTS_SOURCES_H
 #define TORCHTIDY_TOOL_INPUTS_SOURCES_H
 
-#include "clang/Tooling/CompilationDatabase.h"
+#include "inputs/Compilations.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <string>
 #include <vector>
 
 namespace torchtidy::tool {
-
-/// Which files there are compile commands for.
-enum class CommandsFor {
-  /// Those of a list.
-  Listed,
-  /// Whatever file: somebody has given the flags.
-  Any,
-  /// Whatever file: the flags are a guess (InferredFlags.h).
-  Guessed,
-};
 
 struct SourceList {
   /// Those that can be analysed, each once.
@@ -34,10 +24,10 @@ struct SourceList {
 /// none, all files that have a compile command. Of folders and globs those
 /// files are meant that have a compile command; where there is no list of
 /// those, all C++ sources, and where the flags are a guess all but the ones of
-/// folders that nothing builds (Unbuilt.h), which are told.
+/// folders that nothing builds (Unbuilt.h), which are told, unless a folder has
+/// no others.
 SourceList findSources(llvm::ArrayRef<std::string> Names,
-                       const clang::tooling::CompilationDatabase &Database,
-                       CommandsFor Known, llvm::vfs::FileSystem &FS);
+                       const Compilations &Commands, llvm::vfs::FileSystem &FS);
 
 /// The folder that a name of a source begins in: that of a file, a folder
 /// itself, what comes before the first wildcard of a glob. Absolute.

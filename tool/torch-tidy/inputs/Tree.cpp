@@ -83,6 +83,31 @@ bool isSourceName(StringRef Path) {
                       sys::path::extension(Path));
 }
 
+bool isBuildFile(StringRef Path) {
+  static constexpr StringRef Names[] = {
+      "CMakeLists.txt", "Makefile",  "makefile",    "GNUmakefile",
+      "meson.build",    "BUILD",     "BUILD.bazel", "SConstruct",
+      "SConscript",     "xmake.lua", "wscript",     "premake5.lua",
+      "premake4.lua",   "Jamfile",   "Jamroot",     "setup.py",
+      "build.rs",       "TARGETS",   "BUCK",        "build.gradle"};
+  static constexpr StringRef Endings[] = {
+      ".cmake", ".mk",      ".am",   ".make",    ".bzl",     ".pro",
+      ".pri",   ".vcxproj", ".qbs",  ".vcproj",  ".pbxproj", ".gyp",
+      ".gypi",  ".gn",      ".gni",  ".podspec", ".props",   ".vcxitems",
+      ".build", ".ninja",   ".jucer"};
+  return is_contained(Names, sys::path::filename(Path)) ||
+         is_contained(Endings, sys::path::extension(Path));
+}
+
+bool isCode(StringRef Path) {
+  static constexpr StringRef Endings[] = {
+      ".c",   ".cc",  ".cpp", ".cxx", ".c++", ".C",   ".cu",  ".m",
+      ".mm",  ".h",   ".hh",  ".hpp", ".hxx", ".h++", ".H",   ".cuh",
+      ".inl", ".inc", ".ipp", ".tpp", ".txx", ".tcc", ".def", ".in",
+      ".pyx", ".pxd", ".y",   ".l",   ".ui",  ".cl",  ".ino", ".metal"};
+  return is_contained(Endings, sys::path::extension(Path));
+}
+
 std::vector<std::string> sourcesBelow(StringRef Folder, vfs::FileSystem &FS) {
   std::vector<std::string> Result = filesBelow(Folder, FS);
   llvm::erase_if(Result, [](StringRef Path) { return !isSourceName(Path); });

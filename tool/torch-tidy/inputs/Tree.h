@@ -38,7 +38,16 @@ std::string projectRoot(llvm::StringRef Folder, llvm::vfs::FileSystem &FS);
 /// A C++ source file by its name: .cpp, .cc, .cxx, .c++, .C.
 bool isSourceName(llvm::StringRef Path);
 
-/// Of those, the C++ source files.
+/// A file of a build system by its name: CMakeLists.txt, Makefile, meson.build,
+/// *.vcxproj, setup.py and the like.
+bool isBuildFile(llvm::StringRef Path);
+
+/// Whether a file may have code that includes or calls what a C++ source has,
+/// by its name: C++, what it includes, and languages whose words a C++ lexer
+/// knows (CUDA, Objective-C, Cython, OpenCL).
+bool isCode(llvm::StringRef Path);
+
+/// Of filesBelow(), the C++ source files.
 std::vector<std::string> sourcesBelow(llvm::StringRef Folder,
                                       llvm::vfs::FileSystem &FS);
 

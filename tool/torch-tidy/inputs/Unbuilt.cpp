@@ -16,22 +16,6 @@ constexpr uint64_t MostOfText = 1u << 20;
 /// A tree with more is not gone through: all of it is meant.
 constexpr uint64_t MostOfTree = 64u << 20;
 
-bool isOfBuildSystem(StringRef Path) {
-  static constexpr StringRef Names[] = {
-      "CMakeLists.txt", "Makefile",  "makefile",    "GNUmakefile",
-      "meson.build",    "BUILD",     "BUILD.bazel", "SConstruct",
-      "SConscript",     "xmake.lua", "wscript",     "premake5.lua",
-      "premake4.lua",   "Jamfile",   "Jamroot",     "setup.py",
-      "build.rs",       "TARGETS",   "BUCK",        "build.gradle"};
-  static constexpr StringRef Endings[] = {
-      ".cmake", ".mk",      ".am",   ".make",    ".bzl",     ".pro",
-      ".pri",   ".vcxproj", ".qbs",  ".vcproj",  ".pbxproj", ".gyp",
-      ".gypi",  ".gn",      ".gni",  ".podspec", ".props",   ".vcxitems",
-      ".build", ".ninja",   ".jucer"};
-  return is_contained(Names, sys::path::filename(Path)) ||
-         is_contained(Endings, sys::path::extension(Path));
-}
-
 /// A build system, or a package, that compiles what lies in its folder without
 /// naming it: cgo, Unreal's, Swift's, R's, PlatformIO's.
 bool buildsItsFolder(StringRef Path) {
@@ -48,14 +32,7 @@ bool mayNameSources(StringRef Path) {
       ".txt", ".sh",   ".bash", ".bat", ".cmd", ".ps1", ".py",        ".json",
       ".yml", ".yaml", ".toml", ".cfg", ".ini", ".in",  ".ac",        ".lua",
       ".rb",  ".nix",  ".xml",  ".md",  ".rst", ".rs",  ".dockerfile"};
-  return isOfBuildSystem(Path) || sys::path::extension(Path).empty() ||
-         is_contained(Endings, sys::path::extension(Path));
-}
-
-bool mayInclude(StringRef Path) {
-  static constexpr StringRef Endings[] = {
-      ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".cu", ".cuh", ".c"};
-  return isSourceName(Path) ||
+  return isBuildFile(Path) || sys::path::extension(Path).empty() ||
          is_contained(Endings, sys::path::extension(Path));
 }
 
@@ -70,7 +47,8 @@ StringRef nextName(StringRef &Text) {
   return Name;
 }
 
-/// The sources of one project, by what may stand for them.
+/// The sources of one project, by what may stand for them. Paths are those of
+/// filesBelow().
 class ProjectSources {
 public:
   void add(StringRef Path) {
@@ -79,8 +57,7 @@ public:
     ByStem[sys::path::stem(Path)].push_back(Path.str());
   }
 
-  void read(StringRef Root, vfs::FileSystem &FS) {
-    const std::vector<std::string> Files = filesBelow(Root, FS);
+  void read(ArrayRef<std::string> Files, vfs::FileSystem &FS) {
     for (const std::string &Path : Files) {
       if (buildsItsFolder(Path))
         removeMany(sys::path::parent_path(Path));
@@ -89,14 +66,14 @@ public:
           readBuild(Path, Text->getBuffer());
     }
     for (const std::string &Path : Files)
-      if (AreNamed && !Left.empty() && mayInclude(Path))
+      if (AreNamed && !Left.empty() && isCode(Path))
         if (const auto Text = textOf(Path, FS))
           readIncludes(Text->getBuffer());
     if (!AreNamed || Read > MostOfTree)
       Left.clear();
   }
 
-  const StringSet<> &left() const { return Left; }
+  StringSet<> takeLeft() { return std::move(Left); }
 
 private:
   std::unique_ptr<MemoryBuffer> textOf(StringRef Path, vfs::FileSystem &FS) {
@@ -110,7 +87,7 @@ private:
   }
 
   void readBuild(StringRef Path, StringRef Text) {
-    const bool Builds = isOfBuildSystem(Path);
+    const bool Builds = isBuildFile(Path);
     if (Builds)
       readPatterns(sys::path::parent_path(Path), Text);
     while (!Text.empty()) {
@@ -195,21 +172,30 @@ private:
   uint64_t Read = 0;
 };
 
+StringSet<> unbuiltOf(StringRef Root, vfs::FileSystem &FS) {
+  const std::vector<std::string> Files = filesBelow(Root, FS);
+  ProjectSources Project;
+  for (const std::string &Path : Files)
+    if (isSourceName(Path))
+      Project.add(Path);
+  Project.read(Files, FS);
+  return Project.takeLeft();
+}
+
 } // namespace
 
-StringSet<> unbuiltSources(ArrayRef<std::string> Sources, vfs::FileSystem &FS) {
-  StringMap<ProjectSources> Projects;
-  for (const std::string &Source : Sources) {
-    const std::string Path = comparablePath(Source);
-    Projects[projectRoot(sys::path::parent_path(Path), FS)].add(Path);
-  }
-  StringSet<> Result;
-  for (auto &Each : Projects) {
-    Each.second.read(Each.first(), FS);
-    for (const auto &Path : Each.second.left())
-      Result.insert(Path.first());
-  }
-  return Result;
+UnbuiltSources::UnbuiltSources(IntrusiveRefCntPtr<vfs::FileSystem> FS)
+    : FS(std::move(FS)) {}
+
+bool UnbuiltSources::contains(StringRef Path) {
+  const StringRef Folder = sys::path::parent_path(Path);
+  std::string &Root = Roots[Folder];
+  if (Root.empty())
+    Root = projectRoot(Folder, *FS);
+  const auto [Known, IsNew] = Unbuilt.try_emplace(Root);
+  if (IsNew)
+    Known->second = unbuiltOf(Root, *FS);
+  return Known->second.contains(Path);
 }
 
 } // namespace torchtidy::tool

@@ -2,20 +2,30 @@
 #ifndef TORCHTIDY_TOOL_INPUTS_UNBUILT_H
 #define TORCHTIDY_TOOL_INPUTS_UNBUILT_H
 
-#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/VirtualFileSystem.h"
-#include <string>
 
 namespace torchtidy::tool {
 
-/// Those of Sources that no build file (CMakeLists.txt, Makefile, meson.build
-/// and the like), no list, script or page of the project names, that no pattern
-/// of a build file may mean (*.cpp), and that no other source includes: left
-/// over, or forgotten. Where the build files name none of these Sources nothing
-/// is known.
-llvm::StringSet<> unbuiltSources(llvm::ArrayRef<std::string> Sources,
-                                 llvm::vfs::FileSystem &FS);
+/// Those sources of a project that no build file (isBuildFile), no list, script
+/// or page of it names, that no pattern of a build file may mean (*.cpp), and
+/// that no other source includes: left over, or forgotten. Where the build
+/// files name no source of the project nothing is known.
+class UnbuiltSources {
+public:
+  explicit UnbuiltSources(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
+
+  /// Path is fit to be compared. Reads its project (projectRoot) where no other
+  /// of it was asked for before.
+  bool contains(llvm::StringRef Path);
+
+private:
+  llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS;
+  /// By folder of sources, and by root.
+  llvm::StringMap<std::string> Roots;
+  llvm::StringMap<llvm::StringSet<>> Unbuilt;
+};
 
 } // namespace torchtidy::tool
 

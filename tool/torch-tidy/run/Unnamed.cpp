@@ -17,16 +17,6 @@ using namespace llvm;
 namespace torchtidy::tool {
 namespace {
 
-/// What is written in the languages whose words a C++ lexer knows.
-bool mayNameFunctions(StringRef Path) {
-  static constexpr StringRef Endings[] = {
-      ".c",   ".cc",  ".cpp", ".cxx", ".c++", ".C",   ".cu",  ".m",
-      ".mm",  ".h",   ".hh",  ".hpp", ".hxx", ".h++", ".H",   ".cuh",
-      ".inl", ".inc", ".ipp", ".tpp", ".txx", ".tcc", ".def", ".in",
-      ".pyx", ".pxd", ".y",   ".l",   ".ui",  ".cl",  ".ino", ".metal"};
-  return is_contained(Endings, sys::path::extension(Path));
-}
-
 bool isForSwig(StringRef Path) {
   return is_contained({".i", ".swg"}, sys::path::extension(Path));
 }
@@ -161,9 +151,7 @@ public:
     return Files.size() < MaxFiles && none_of(Files, isForSwig) &&
            all_of(
                Files,
-               [&](StringRef Each) {
-                 return !mayNameFunctions(Each) || read(Each);
-               });
+               [&](StringRef Each) { return !isCode(Each) || read(Each); });
   }
 
   bool read(StringRef Path) { return !Known.insert(Path).second || add(Path); }
