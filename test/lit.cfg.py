@@ -119,11 +119,14 @@ elif shutil.which("debootstrap"):
             config.available_features.add("debootstrap")
         except (OSError, subprocess.CalledProcessError):
             pass
-for program in ["git", "hyperfine", "nvim"]:
+for program in ["git", "hyperfine", "meson", "nvim"]:
     if shutil.which(program):
         config.available_features.add(program)
 if shutil.which("emacs") and glob.glob("/usr/share/emacs/site-lisp/elpa/eglot-*"):
     config.available_features.add("eglot")
+# Others fetch what they need.
+if shutil.which("bazel") and os.path.exists("/usr/share/bazel/install_base_key"):
+    config.available_features.add("bazel-bootstrap")
 for framework, header in [("doctest", "doctest/doctest.h"), ("catch2", "catch2/catch.hpp")]:
     if os.path.exists(os.path.join("/usr/include", header)):
         config.available_features.add(framework)

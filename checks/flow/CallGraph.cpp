@@ -1,5 +1,5 @@
 #include "flow/CallGraph.h"
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "ast/TreeVisitor.h"
 
 using namespace clang;
 
@@ -8,32 +8,34 @@ namespace torchtidy::flow {
 namespace {
 
 /// Finds what a body calls, constructs or mentions.
-class References : public RecursiveASTVisitor<References> {
+class References : public ast::TreeVisitor {
 public:
   References(const UserFunctions &Functions, const Overriders &Overriding,
              IndirectCallees Indirect,
              llvm::function_ref<void(const FunctionDecl *)> Found)
-      : Functions(Functions), Overriding(Overriding), Indirect(Indirect),
-        Found(Found) {}
+      : TreeVisitor(ImplicitCode), Functions(Functions), Overriding(Overriding),
+        Indirect(Indirect), Found(Found) {}
 
-  bool shouldVisitImplicitCode() const { return true; }
-  bool VisitDeclRefExpr(DeclRefExpr *Ref) { return add(Ref->getDecl()); }
-  bool VisitMemberExpr(MemberExpr *Member) {
+private:
+  bool visitStmt(Stmt *S) override {
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(S))
+      add(Ref->getDecl());
+    else if (const auto *Member = dyn_cast<MemberExpr>(S))
+      addMember(Member);
+    else if (const auto *Construct = dyn_cast<CXXConstructExpr>(S))
+      add(Construct->getConstructor());
+    else if (const auto *Call = dyn_cast<CallExpr>(S); Call && Indirect)
+      Indirect(Call, [&](const FunctionDecl *F) { addMethod(F); });
+    return true;
+  }
+  void addMember(const MemberExpr *Member) {
     // net->NetImpl::forward(x) is no virtual call.
     if (const auto *Method = dyn_cast<CXXMethodDecl>(Member->getMemberDecl());
         Method && !Member->hasQualifier())
       addMethod(Method);
-    return add(Member->getMemberDecl());
+    add(Member->getMemberDecl());
   }
-  bool VisitCallExpr(CallExpr *Call) {
-    if (Indirect)
-      Indirect(Call, [&](const FunctionDecl *F) { addMethod(F); });
-    return true;
-  }
-  bool VisitCXXConstructExpr(CXXConstructExpr *Construct) {
-    return add(Construct->getConstructor());
-  }
-  bool TraverseLambdaExpr(LambdaExpr *Lambda) {
+  bool traverseLambda(LambdaExpr *Lambda) override {
     // The lambda's own calls are its own; that it is written here makes this
     // function its caller.
     if (const CXXMethodDecl *Operator = Lambda->getCallOperator()) {
@@ -43,22 +45,19 @@ public:
           add(Specialization);
     }
     for (Expr *Init : Lambda->capture_inits())
-      TraverseStmt(Init);
+      traverseStmt(Init);
     return true;
   }
-
-private:
   void addMethod(const FunctionDecl *F) {
     add(F);
     if (const auto *Method = dyn_cast<CXXMethodDecl>(F))
       for (const CXXMethodDecl *Overrider : Overriding.of(Method))
         add(Overrider);
   }
-  bool add(const ValueDecl *D) {
+  void add(const ValueDecl *D) {
     if (const auto *F = dyn_cast<FunctionDecl>(D))
       if (const FunctionDecl *Definition = Functions.definition(F))
         Found(Definition);
-    return true;
   }
 
   const UserFunctions &Functions;
@@ -95,10 +94,10 @@ CallGraph::CallGraph(const UserFunctions &Functions, IndirectCallees Indirect)
         SelfCalls.set(Caller);
     };
     References Finder(Functions, Overriding, Indirect, Add);
-    Finder.TraverseStmt(F->getBody());
+    Finder.traverseStmt(F->getBody());
     if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(F))
       for (const CXXCtorInitializer *Init : Constructor->inits())
-        Finder.TraverseStmt(Init->getInit());
+        Finder.traverseStmt(Init->getInit());
   }
   Components = stronglyConnectedComponents(Graph);
 }

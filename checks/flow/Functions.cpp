@@ -1,7 +1,7 @@
 #include "flow/Functions.h"
+#include "ast/TreeVisitor.h"
 #include "clang/AST/ASTLambda.h"
 #include "clang/AST/DeclTemplate.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
 
 using namespace clang;
@@ -164,23 +164,24 @@ private:
   }
 
   void visitBody(const Stmt *Body) {
-    struct Visitor : RecursiveASTVisitor<Visitor> {
+    struct Visitor : ast::TreeVisitor {
       Collector &Outer;
-      explicit Visitor(Collector &Outer) : Outer(Outer) {}
-      bool shouldVisitImplicitCode() const { return true; }
-      bool TraverseLambdaExpr(LambdaExpr *Lambda) {
+      explicit Visitor(Collector &Outer)
+          : TreeVisitor(ImplicitCode), Outer(Outer) {}
+      bool traverseLambda(LambdaExpr *Lambda) override {
         Outer.visitLambda(Lambda);
         for (Expr *Init : Lambda->capture_inits())
-          TraverseStmt(Init);
+          traverseStmt(Init);
         return true;
       }
-      bool VisitCXXRecordDecl(CXXRecordDecl *Record) {
-        if (!Record->isLambda())
+      bool visitDecl(Decl *D) override {
+        const auto *Record = dyn_cast<CXXRecordDecl>(D);
+        if (Record && !Record->isLambda())
           Outer.visit(Record);
         return true;
       }
     };
-    Visitor(*this).TraverseStmt(const_cast<Stmt *>(Body));
+    Visitor(*this).traverseStmt(const_cast<Stmt *>(Body));
   }
 
   void visitLambda(const LambdaExpr *Lambda) {

@@ -1,7 +1,7 @@
 #include "flow/Tests.h"
 #include "ast/Names.h"
+#include "ast/TreeVisitor.h"
 #include "clang/AST/DeclCXX.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 
 using namespace clang;
 
@@ -17,44 +17,45 @@ static bool isOfFramework(const Decl *D) {
 
 namespace {
 
-class MentionedFunctions : public RecursiveASTVisitor<MentionedFunctions> {
+class MentionedFunctions : public ast::TreeVisitor {
 public:
   explicit MentionedFunctions(llvm::DenseSet<const FunctionDecl *> &Result)
       : Result(Result) {}
 
-  bool VisitDeclRefExpr(DeclRefExpr *Ref) {
-    if (const auto *F = dyn_cast<FunctionDecl>(Ref->getDecl()))
+private:
+  bool visitStmt(Stmt *S) override {
+    const auto *Ref = dyn_cast<DeclRefExpr>(S);
+    if (const auto *F = Ref ? dyn_cast<FunctionDecl>(Ref->getDecl()) : nullptr)
       Result.insert(F->getCanonicalDecl());
     return true;
   }
 
-private:
   llvm::DenseSet<const FunctionDecl *> &Result;
 };
 
 /// The functions that an initializer hands to a test framework: as they are, or
 /// in a boost::function and the like.
-class GivenFunctions : public RecursiveASTVisitor<GivenFunctions> {
+class GivenFunctions : public ast::TreeVisitor {
 public:
   explicit GivenFunctions(llvm::DenseSet<const FunctionDecl *> &Result)
       : Mentioned(Result) {}
 
-  bool VisitCallExpr(CallExpr *Call) {
-    if (const Decl *Callee = Call->getCalleeDecl();
-        Callee && isOfFramework(Callee))
-      add(Call->arguments());
-    return true;
-  }
-  bool VisitCXXConstructExpr(CXXConstructExpr *Construct) {
-    if (isOfFramework(Construct->getConstructor()))
+private:
+  bool visitStmt(Stmt *S) override {
+    if (auto *Call = dyn_cast<CallExpr>(S)) {
+      if (const Decl *Callee = Call->getCalleeDecl();
+          Callee && isOfFramework(Callee))
+        add(Call->arguments());
+    } else if (auto *Construct = dyn_cast<CXXConstructExpr>(S);
+               Construct && isOfFramework(Construct->getConstructor())) {
       add(Construct->arguments());
+    }
     return true;
   }
 
-private:
   template <class Range> void add(Range Arguments) {
     for (Expr *Argument : Arguments)
-      Mentioned.TraverseStmt(Argument);
+      Mentioned.traverseStmt(Argument);
   }
 
   MentionedFunctions Mentioned;
@@ -80,7 +81,7 @@ static bool derivesFromGoogleTest(const CXXRecordDecl *Class) {
 Tests::Tests(const UserFunctions &Functions) {
   GivenFunctions Found(GivenToFramework);
   for (const VarDecl *Global : Functions.globals())
-    Found.TraverseStmt(const_cast<Expr *>(Global->getInit()));
+    Found.traverseStmt(const_cast<Expr *>(Global->getInit()));
 }
 
 bool Tests::contains(const FunctionDecl *F) const {

@@ -59,6 +59,8 @@ ELSEWHERE = {
     ("docs/install.md", "python -m torch_tidy"): ("test/setup/clean_root.sh", "-m torch_tidy"),
     ("docs/install.md", "tar xzf"): ("test/setup/clean_root.sh", "tar xzf"),
     ("docs/install.md", "/opt/torch-tidy"): ("test/setup/clean_root.sh", "bin/torch-tidy"),
+    ("docs/bazel.md", "bazel build --config=torch-tidy"):
+        ("test/tool/bazel-run.test", "--config=torch-tidy //..."),
     ("docs/pre-commit.md", "git commit"): ("test/tool/pre-commit.test", "git commit"),
     ("docs/torch-confirm.md", "ninja -C build/example"):
         ("test/tool/confirm_session.py", "ninja -C build/example"),
@@ -70,7 +72,8 @@ NO_CODECHECKER = "CodeChecker brings 320 MB with it; the page says that it was t
 NO_LLVM_21 = "Debian 12 has no LLVM 21; the page says what it was tried in"
 CANNOT = {
     ("README.md", "test/run"): "it runs this test",
-    ("docs/bazel.md", "bazel build"): "there is no Bazel here, and the page says so",
+    ("docs/bazel.md", "bazel build --config=rules-lint"):
+        "rules_lint cannot be had here, and the page says so",
     ("docs/ci.md", "export CC_ANALYZER_BIN"): NO_CODECHECKER,
     ("docs/ci.md", "CodeChecker"): NO_CODECHECKER,
     ("docs/ci.md", "torch-tidy --list-checks=json | python3"): NO_CODECHECKER,

@@ -1,4 +1,5 @@
 #include "ast/Expressions.h"
+#include "ast/TreeVisitor.h"
 #include "model/icfg/Constructors.h"
 #include "model/icfg/HeldModules.h"
 #include "model/icfg/StoredCallables.h"
@@ -6,7 +7,6 @@
 #include "torch/Modules.h"
 #include "torch/Std.h"
 #include "torch/Types.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 
 using namespace clang;
 
@@ -15,13 +15,30 @@ namespace torchtidy::model {
 namespace {
 
 /// Whether a body mentions LibTorch.
-class TorchMention : public RecursiveASTVisitor<TorchMention> {
+class TorchMention : public ast::TreeVisitor {
 public:
+  TorchMention() : TreeVisitor(ImplicitCode) {}
+
   bool Found = false;
 
-  bool shouldVisitImplicitCode() const { return true; }
-  bool VisitDeclRefExpr(DeclRefExpr *Ref) { return check(Ref->getDecl()); }
-  bool VisitMemberExpr(MemberExpr *Member) {
+private:
+  bool visitStmt(Stmt *S) override {
+    const auto *E = dyn_cast<Expr>(S);
+    if (!E)
+      return true;
+    if (!checkType(E->getType()))
+      return false;
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+      return check(Ref->getDecl());
+    const auto *Member = dyn_cast<MemberExpr>(E);
+    return !Member || checkMember(Member);
+  }
+  bool visitDecl(Decl *D) override {
+    const auto *V = dyn_cast<VarDecl>(D);
+    return !V || checkType(V->getType());
+  }
+
+  bool checkMember(const MemberExpr *Member) {
     // A container of tensors is one of the standard library.
     const QualType Type = Member->getType();
     Found |= isa<FieldDecl>(Member->getMemberDecl()) &&
@@ -30,10 +47,6 @@ public:
              torch::mayHoldTensor(Type);
     return check(Member->getMemberDecl());
   }
-  bool VisitExpr(Expr *E) { return checkType(E->getType()); }
-  bool VisitVarDecl(VarDecl *V) { return checkType(V->getType()); }
-
-private:
   bool check(const ValueDecl *D) {
     Found |= torch::isLibTorch(D);
     return !Found;
@@ -97,10 +110,10 @@ Code::Code(ASTContext &Context)
           });
       if (!Concerns) {
         Mention.Found = false;
-        Mention.TraverseStmt(F->getBody());
+        Mention.traverseStmt(F->getBody());
         if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(F))
           for (const CXXCtorInitializer *Init : Constructor->inits())
-            Mention.TraverseStmt(Init->getInit());
+            Mention.traverseStmt(Init->getInit());
         Concerns = Mention.Found;
       }
       if (Concerns)

@@ -175,6 +175,8 @@ private:
   }
 
   std::string resolve(StringRef Name, StringRef From) {
+    if (sys::path::is_absolute(Name))
+      return resolveInFolders(Name);
     SmallString<256> Path(sys::path::parent_path(From));
     sys::path::append(Path, Name);
     return FS.exists(Path) ? std::string(Path) : resolveInFolders(Name);
@@ -183,6 +185,9 @@ private:
   /// In those of the user, among which -isystem counts: what a project fetches
   /// for itself is given so.
   std::string resolveInFolders(StringRef Name) {
+    // So the sources of a unity build are included.
+    if (sys::path::is_absolute(Name))
+      return FS.exists(Name) ? Name.str() : "";
     for (const HeaderSearchOptions::Entry &Folder : Search.UserEntries) {
       if (Folder.Group == frontend::ExternCSystem ||
           Folder.Group == frontend::CXXSystem ||

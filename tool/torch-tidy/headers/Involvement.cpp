@@ -1,8 +1,8 @@
 #include "headers/Involvement.h"
+#include "ast/TreeVisitor.h"
 #include "headers/TypeParts.h"
 #include "torch/Types.h"
 #include "clang/AST/DeclTemplate.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace clang;
@@ -44,14 +44,12 @@ template <class Thing> void forEachPart(const Thing &Whole, Callback See) {
 
 } // namespace
 
-class Involvement::Collector : public RecursiveASTVisitor<Collector> {
+class Involvement::Collector : public ast::TreeVisitor {
 public:
-  explicit Collector(Involvement &Owner) : Owner(Owner) {}
+  explicit Collector(Involvement &Owner)
+      : TreeVisitor(ImplicitCode | Instantiations), Owner(Owner) {}
 
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool shouldVisitImplicitCode() const { return true; }
-
-  bool TraverseDecl(Decl *D) {
+  bool traverseDecl(Decl *D) override {
     if (!D || D->isFromASTFile())
       return true;
     const Decl *Outer = Now;
@@ -59,73 +57,9 @@ public:
       Now = Unit;
     if (Now != Outer && Now && Outer)
       uses(Outer, Now); // a lambda, a local class
-    const bool Result = RecursiveASTVisitor::TraverseDecl(D);
+    const bool Result = TreeVisitor::traverseDecl(D);
     Now = Outer;
     return Result;
-  }
-
-  bool VisitFunctionDecl(FunctionDecl *F) {
-    if (const FunctionDecl *Pattern = F->getTemplateInstantiationPattern())
-      refer(Pattern);
-    if (const TemplateArgumentList *Arguments =
-            F->getTemplateSpecializationArgs())
-      refer(*Arguments);
-    if (!isa<CXXMethodDecl>(F))
-      for (const ParmVarDecl *Parameter : F->parameters())
-        forEachPart(Parameter->getType(), [&](const Decl *D) {
-          if (!D->isFromASTFile())
-            uses(unitOf(D), Now);
-        });
-    return true;
-  }
-  bool VisitCXXRecordDecl(CXXRecordDecl *Record) {
-    if (const CXXRecordDecl *Pattern =
-            Record->getTemplateInstantiationPattern())
-      refer(Pattern);
-    if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Record))
-      refer(Class->getTemplateArgs());
-    if (Record->hasDefinition())
-      for (const CXXBaseSpecifier &Base : Record->bases())
-        refer(Base.getType());
-    return true;
-  }
-  bool VisitValueDecl(ValueDecl *D) {
-    refer(D->getType());
-    return true;
-  }
-  bool VisitTypedefNameDecl(TypedefNameDecl *D) {
-    refer(D->getUnderlyingType());
-    return true;
-  }
-  bool VisitTypeLoc(TypeLoc Loc) {
-    refer(Loc.getType());
-    return true;
-  }
-  bool VisitExpr(Expr *E) {
-    refer(E->getType());
-    return true;
-  }
-  bool VisitDeclRefExpr(DeclRefExpr *E) {
-    refer(E->getDecl());
-    return true;
-  }
-  bool VisitMemberExpr(MemberExpr *E) {
-    refer(E->getMemberDecl());
-    return true;
-  }
-  bool VisitCXXConstructExpr(CXXConstructExpr *E) {
-    refer(E->getConstructor());
-    return true;
-  }
-  bool VisitOverloadExpr(OverloadExpr *E) {
-    // An operator of LibTorch takes something of LibTorch: what it is given
-    // says so too, and "a < b" in a template finds all that are in sight.
-    const bool IsOperator =
-        E->getName().getNameKind() == DeclarationName::CXXOperatorName;
-    for (const NamedDecl *D : E->decls())
-      if (!IsOperator || !D->isFromASTFile())
-        refer(D->getUnderlyingDecl());
-    return true;
   }
 
   void close() {
@@ -138,6 +72,72 @@ public:
   }
 
 private:
+  bool visitDecl(Decl *D) override {
+    if (const auto *F = dyn_cast<FunctionDecl>(D))
+      referFunction(F);
+    else if (const auto *Record = dyn_cast<CXXRecordDecl>(D))
+      referClass(Record);
+    else if (const auto *Alias = dyn_cast<TypedefNameDecl>(D))
+      refer(Alias->getUnderlyingType());
+    if (const auto *Value = dyn_cast<ValueDecl>(D))
+      refer(Value->getType());
+    return true;
+  }
+  bool visitTypeLoc(TypeLoc Loc) override {
+    refer(Loc.getType());
+    return true;
+  }
+  bool visitStmt(Stmt *S) override {
+    const auto *E = dyn_cast<Expr>(S);
+    if (!E)
+      return true;
+    refer(E->getType());
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+      refer(Ref->getDecl());
+    else if (const auto *Member = dyn_cast<MemberExpr>(E))
+      refer(Member->getMemberDecl());
+    else if (const auto *Construct = dyn_cast<CXXConstructExpr>(E))
+      refer(Construct->getConstructor());
+    else if (const auto *Overloads = dyn_cast<OverloadExpr>(E))
+      referOverloads(Overloads);
+    return true;
+  }
+
+  void referFunction(const FunctionDecl *F) {
+    if (const FunctionDecl *Pattern = F->getTemplateInstantiationPattern())
+      refer(Pattern);
+    if (const TemplateArgumentList *Arguments =
+            F->getTemplateSpecializationArgs())
+      refer(*Arguments);
+    if (!isa<CXXMethodDecl>(F))
+      for (const ParmVarDecl *Parameter : F->parameters())
+        forEachPart(Parameter->getType(), [&](const Decl *D) {
+          if (!D->isFromASTFile())
+            uses(unitOf(D), Now);
+        });
+  }
+
+  void referClass(const CXXRecordDecl *Record) {
+    if (const CXXRecordDecl *Pattern =
+            Record->getTemplateInstantiationPattern())
+      refer(Pattern);
+    if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Record))
+      refer(Class->getTemplateArgs());
+    if (Record->hasDefinition())
+      for (const CXXBaseSpecifier &Base : Record->bases())
+        refer(Base.getType());
+  }
+
+  /// An operator of LibTorch takes something of LibTorch: what it is given says
+  /// so too, and "a < b" in a template finds all that are in sight.
+  void referOverloads(const OverloadExpr *E) {
+    const bool IsOperator =
+        E->getName().getNameKind() == DeclarationName::CXXOperatorName;
+    for (const NamedDecl *D : E->decls())
+      if (!IsOperator || !D->isFromASTFile())
+        refer(D->getUnderlyingDecl());
+  }
+
   void refer(const TemplateArgumentList &Arguments) {
     for (const TemplateArgument &Each : Arguments.asArray())
       forEachPart(Each, [&](const Decl *D) { refer(D); });
@@ -175,7 +175,7 @@ private:
 Involvement::Involvement(ArrayRef<Decl *> Scope) {
   Collector Collect(*this);
   for (Decl *D : Scope)
-    Collect.TraverseDecl(D);
+    Collect.traverseDecl(D);
   Collect.close();
 }
 

@@ -1,8 +1,8 @@
 #include "headers/Uninstantiated.h"
+#include "ast/TreeVisitor.h"
 #include "headers/Involvement.h"
 #include "headers/TypeParts.h"
 #include "clang/AST/DeclTemplate.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include <vector>
@@ -15,11 +15,11 @@ namespace {
 
 /// The classes that templates of the precompiled header are given, together
 /// with something that has to do with LibTorch.
-class Exposed : public RecursiveASTVisitor<Exposed> {
+class Exposed : public ast::TreeVisitor {
 public:
   Exposed(ASTContext &Context, ArrayRef<Decl *> Scope,
           const Involvement &Involved)
-      : Involved(Involved) {
+      : TreeVisitor(ImplicitCode | Instantiations), Involved(Involved) {
     // Looking at one may load others.
     const auto &Types = Context.getTypes();
     for (size_t I = 0; I < Types.size(); ++I)
@@ -29,7 +29,7 @@ public:
           if (Class->getSpecializedTemplate()->isFromASTFile())
             add(Class->getSpecializedTemplate(), Class->getTemplateArgs());
     for (Decl *D : Scope)
-      TraverseDecl(D);
+      traverseDecl(D);
     while (!Waiting.empty())
       addParts(Waiting.pop_back_val());
   }
@@ -38,23 +38,17 @@ public:
     return Known.contains(Record->getCanonicalDecl());
   }
 
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool shouldVisitImplicitCode() const { return true; }
-
-  bool VisitDeclRefExpr(DeclRefExpr *E) {
-    addCalled(E->getDecl());
-    return true;
-  }
-  bool VisitMemberExpr(MemberExpr *E) {
-    addCalled(E->getMemberDecl());
-    return true;
-  }
-  bool VisitCXXConstructExpr(CXXConstructExpr *E) {
-    addCalled(E->getConstructor());
-    return true;
-  }
-
 private:
+  bool visitStmt(Stmt *S) override {
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(S))
+      addCalled(Ref->getDecl());
+    else if (const auto *Member = dyn_cast<MemberExpr>(S))
+      addCalled(Member->getMemberDecl());
+    else if (const auto *Construct = dyn_cast<CXXConstructExpr>(S))
+      addCalled(Construct->getConstructor());
+    return true;
+  }
+
   void addCalled(const ValueDecl *Called) {
     const auto *Function = dyn_cast<FunctionDecl>(Called);
     if (!Function)
@@ -111,7 +105,7 @@ private:
 };
 
 /// The templates of the user that have no instantiation.
-class Uninstantiated : public RecursiveASTVisitor<Uninstantiated> {
+class Uninstantiated : public ast::TreeVisitor {
 public:
   struct Template {
     const CXXRecordDecl *Class;
@@ -122,26 +116,38 @@ public:
   };
   std::vector<Template> Found;
 
-  bool VisitLambdaExpr(LambdaExpr *Lambda) {
+private:
+  bool visitStmt(Stmt *S) override {
+    if (const auto *Lambda = dyn_cast<LambdaExpr>(S))
+      checkLambda(Lambda);
+    return true;
+  }
+  bool visitDecl(Decl *D) override {
+    if (const auto *Template = dyn_cast<FunctionTemplateDecl>(D))
+      checkFunction(Template);
+    else if (const auto *Class = dyn_cast<ClassTemplateDecl>(D))
+      checkClass(Class);
+    return true;
+  }
+
+  void checkLambda(const LambdaExpr *Lambda) {
     const FunctionTemplateDecl *Call =
         Lambda->isGenericLambda()
             ? Lambda->getLambdaClass()->getDependentLambdaCallOperator()
             : nullptr;
     if (Call && !Lambda->getLambdaClass()->isDependentContext())
       check(Call, Lambda->getLambdaClass(), "a generic lambda");
-    return true;
   }
 
-  bool VisitFunctionTemplateDecl(FunctionTemplateDecl *Template) {
+  void checkFunction(const FunctionTemplateDecl *Template) {
     const auto *Method = dyn_cast<CXXMethodDecl>(Template->getTemplatedDecl());
     if (Method && !Method->getParent()->isDependentContext() &&
         Method->getParent()->getIdentifier())
       check(Template, Method->getParent(),
             "the template '" + Method->getQualifiedNameAsString() + "'");
-    return true;
   }
 
-  bool VisitClassTemplateDecl(ClassTemplateDecl *Class) {
+  void checkClass(const ClassTemplateDecl *Class) {
     // Of a class that is used, each method that is written out in it.
     for (const ClassTemplateSpecializationDecl *Used :
          Class->specializations()) {
@@ -157,10 +163,8 @@ public:
                            true});
       }
     }
-    return true;
   }
 
-private:
   void check(const FunctionTemplateDecl *Template, const CXXRecordDecl *Class,
              std::string What) {
     for (const FunctionDecl *Instance : Template->specializations())
@@ -176,7 +180,7 @@ private:
 std::string findUninstantiated(ASTContext &Context, ArrayRef<Decl *> Scope) {
   Uninstantiated Search;
   for (Decl *D : Scope)
-    Search.TraverseDecl(D);
+    Search.traverseDecl(D);
   // Most sources have none, and need not be gone through again.
   if (Search.Found.empty())
     return {};

@@ -43,7 +43,8 @@ std::string below(StringRef Folder, const Twine &Name) {
 }
 
 static bool isBuildFolder(StringRef Folder, vfs::FileSystem &FS) {
-  return FS.exists(below(Folder, "CMakeCache.txt"));
+  return FS.exists(below(Folder, "CMakeCache.txt")) ||
+         FS.exists(below(Folder, "meson-private"));
 }
 
 std::vector<std::string> filesBelow(StringRef Folder, vfs::FileSystem &FS,

@@ -25,8 +25,8 @@ std::string relativeTo(llvm::StringRef Root, llvm::StringRef Path);
 std::string below(llvm::StringRef Folder, const llvm::Twine &Name);
 
 /// All files below a folder, sorted, but for those that no project counts as
-/// its own: what is hidden, and what CMake has made. Ends early in a tree of
-/// more than MaxFiles.
+/// its own: what is hidden, and what CMake or Meson has made. Ends early in a
+/// tree of more than MaxFiles.
 std::vector<std::string> filesBelow(llvm::StringRef Folder,
                                     llvm::vfs::FileSystem &FS,
                                     size_t MaxFiles = 100000);

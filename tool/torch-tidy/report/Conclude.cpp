@@ -272,9 +272,11 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
                 "Fixes have NOT been applied.\n\n";
     Given.Selected.explain(
         Given.InWhole && !CompileErrors ? Sources : ArrayRef<std::string>());
-    // Of a single file clang-tidy says nothing where nothing is found.
-    if (Sources.size() > 1 || Line.Output != Format::Text ||
-        !Line.Diff.empty() || !Line.Baseline.empty())
+    // Of a single file clang-tidy says nothing where nothing is found. What was
+    // not parsed is told all the same.
+    if (Sources.size() > 1 || Done.NumWithoutLibTorch ||
+        Line.Output != Format::Text || !Line.Diff.empty() ||
+        !Line.Baseline.empty())
       summarize(All, Sources.size(), Done.NumWithoutLibTorch,
                 Done.Shortfalls.size(), Done.Hidden);
   }

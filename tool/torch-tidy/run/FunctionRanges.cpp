@@ -1,9 +1,9 @@
 #include "run/FunctionRanges.h"
+#include "ast/TreeVisitor.h"
 #include "flow/ClassParts.h"
 #include "flow/Unreached.h"
 #include "torch/Modules.h"
 #include "clang/AST/ASTContext.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
 #include "llvm/ADT/DenseSet.h"
@@ -13,14 +13,14 @@ using namespace clang;
 namespace torchtidy::tool {
 namespace {
 
-class Visitor : public RecursiveASTVisitor<Visitor> {
+class Visitor : public ast::TreeVisitor {
 public:
   explicit Visitor(std::vector<const FunctionDecl *> &Found) : Found(Found) {}
 
-  bool TraverseDecl(Decl *D) {
+  bool traverseDecl(Decl *D) override {
     const auto *Function = llvm::dyn_cast_or_null<FunctionDecl>(D);
     if (!Function || Function->isImplicit())
-      return RecursiveASTVisitor::TraverseDecl(D);
+      return TreeVisitor::traverseDecl(D);
     if (Function->doesThisDeclarationHaveABody() || Function->isInvalidDecl())
       Found.push_back(Function);
     // What is inside belongs to it.
@@ -43,19 +43,20 @@ bool isWrittenWithBody(const FunctionDecl *Function) {
 }
 
 bool holdsErrors(const Stmt *Body) {
-  struct Search : RecursiveASTVisitor<Search> {
+  struct Search : ast::TreeVisitor {
     bool Found = false;
-    bool VisitExpr(Expr *E) {
-      Found |= E->containsErrors();
+    bool visitStmt(Stmt *S) override {
+      const auto *E = dyn_cast<Expr>(S);
+      Found |= E && E->containsErrors();
       return !Found;
     }
-    bool VisitVarDecl(VarDecl *Variable) {
-      Found |= Variable->isInvalidDecl();
+    bool visitDecl(Decl *D) override {
+      Found |= isa<VarDecl>(D) && D->isInvalidDecl();
       return !Found;
     }
   };
   Search Errors;
-  Errors.TraverseStmt(const_cast<Stmt *>(Body));
+  Errors.traverseStmt(const_cast<Stmt *>(Body));
   return Errors.Found;
 }
 
@@ -130,7 +131,7 @@ void FunctionRanges::collect(ASTContext &Context, llvm::ArrayRef<Decl *> Scope,
   llvm::DenseSet<const CXXRecordDecl *> Classes;
   Visitor Search(Functions);
   for (Decl *D : Scope)
-    Search.TraverseDecl(D);
+    Search.traverseDecl(D);
   for (const FunctionDecl *Function : Functions) {
     if (!isWrittenWithBody(Function))
       continue;

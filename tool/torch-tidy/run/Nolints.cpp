@@ -1,8 +1,8 @@
 #include "run/Nolints.h"
 #include "Registry.h"
+#include "ast/TreeVisitor.h"
 #include "clang-tidy/GlobList.h"
 #include "torch/Types.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/FileManager.h"
 #include "clang/Basic/SourceManager.h"
 #include "llvm/Support/Regex.h"
@@ -96,11 +96,13 @@ NolintName::State stateOf(StringRef Name, const std::optional<FileLines> &Where,
   return IsEnabled && IsAnalysed ? NolintName::Unused : NolintName::NotJudged;
 }
 
-class TemplateVisitor : public RecursiveASTVisitor<TemplateVisitor> {
+class TemplateVisitor : public ast::TreeVisitor {
 public:
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool VisitFunctionDecl(FunctionDecl *Function) {
-    if (!Function->doesThisDeclarationHaveABody())
+  TemplateVisitor() : TreeVisitor(Instantiations) {}
+
+  bool visitDecl(Decl *D) override {
+    const auto *Function = dyn_cast<FunctionDecl>(D);
+    if (!Function || !Function->doesThisDeclarationHaveABody())
       return true;
     if (Function->isDependentContext())
       Templates.push_back(Function);
@@ -109,8 +111,8 @@ public:
       Instantiated.insert(Of);
     return true;
   }
-  bool VisitIfStmt(IfStmt *If) {
-    if (If->isConstexpr())
+  bool visitStmt(Stmt *S) override {
+    if (const auto *If = dyn_cast<IfStmt>(S); If && If->isConstexpr())
       Parts.push_back(If->getSourceRange());
     return true;
   }
@@ -181,7 +183,7 @@ bool NolintCollector::HandleComment(Preprocessor &, SourceRange Comment) {
 std::vector<FileLines> partlySeen(ASTContext &Context, ArrayRef<Decl *> Scope) {
   TemplateVisitor Search;
   for (Decl *D : Scope)
-    Search.TraverseDecl(D);
+    Search.traverseDecl(D);
   for (const FunctionDecl *Each : Search.Templates)
     if (!Search.Instantiated.contains(Each))
       Search.Parts.push_back(Each->getSourceRange());
