@@ -164,16 +164,21 @@ private:
   }
 
   /// A single loop that nothing is seen to repeat: some thousand numbers take
-  /// some milliseconds, once.
+  /// some milliseconds, once. Of a nest of loops the same where main is seen to
+  /// run it once: a field is filled before the work begins.
   bool isOnce(const Access &A) const {
-    if (A.Loops.size() > 1 || Entry.loopsAround(A.At.Point).size() > 1 ||
-        isCalledRepeatedly(*A.At.In) || isOnDevice(A))
+    const bool IsNest = A.Loops.size() > 1;
+    if (Entry.loopsAround(A.At.Point).size() > A.Loops.size() ||
+        isCalledRepeatedly(*A.At.In) ||
+        (IsNest ? !Entry.root().Function->isMain() : isOnDevice(A)))
       return false;
     const AllocateEvent *Made = madeBy(A.Path.Tensor);
     const uint64_t Elements =
         Made ? knownElements(Entry, *Made).value_or(0) : 0;
-    return std::max(Elements, mostTrips(Entry, *A.Loops.front()).value_or(0)) <
-           ManyAccesses;
+    uint64_t Trips = 1;
+    for (const Loop *L : A.Loops)
+      Trips *= std::min(mostTrips(Entry, *L).value_or(1), ManyAccesses);
+    return std::max(Elements, Trips) < ManyAccesses;
   }
 
   bool mayBeFew(const Access &A) const {

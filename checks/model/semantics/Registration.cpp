@@ -181,6 +181,24 @@ static bool isTrainedThrough(Machine &M, const Expr *To,
          readsTrained(M, From);
 }
 
+/// A layer of LibTorch's all of whose parameters have been replaced by tensors
+/// that need no gradient is a fixed filter: it is frozen.
+static void freezeWhereReplaced(Machine &M, PlaceId Replaced, const Value &V) {
+  PlaceTable &Places = M.places();
+  const FieldDecl *Member = Places.step(Replaced).Member;
+  const auto *Layer = dyn_cast<CXXRecordDecl>(Member->getParent());
+  if (!Layer || !torch::isLibTorch(Layer) || V.needsGrad() ||
+      V.mayHaveHistory())
+    return;
+  const PlaceId Module = Places.parent(Replaced);
+  for (const FieldDecl *Other : Layer->fields())
+    if (Other != Member && torch::isTensor(Other->getType()) &&
+        M.load(Places.field(Module, Other)).needsGrad())
+      return;
+  M.state().Places[Places.parameters(Module)] =
+      Value::withHistory(history::None);
+}
+
 bool emitReplacement(Machine &M, const Expr *Site, const Expr *To,
                      const PlaceSet &Targets, const Expr *From,
                      const Value &V) {
@@ -207,6 +225,7 @@ bool emitReplacement(Machine &M, const Expr *Site, const Expr *To,
     E.Before = Held;
     E.After = V;
   });
+  freezeWhereReplaced(M, P, V);
   return true;
 }
 

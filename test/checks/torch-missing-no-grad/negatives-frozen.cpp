@@ -17,6 +17,21 @@ void allFrozen(Linear net, Tensor x) {
   std::cout << net->forward(x) << '\n';
 }
 
+// A fixed filter: tensors that need no gradient have taken the place of all its parameters.
+static torch::nn::Conv2d filter(const Tensor &kernel) {
+  torch::nn::Conv2d made(torch::nn::Conv2dOptions(1, 1, 5).padding(2));
+  made->weight = kernel.reshape({1, 1, 5, 5}).clone().detach();
+  made->bias = torch::zeros({1});
+  return made;
+}
+
+void filtered(const Tensor &kernel, const std::vector<Tensor> &images) {
+  torch::nn::Conv2d blur = filter(kernel);
+  blur->eval();
+  for (const Tensor &image : images)
+    std::cout << blur->forward(image).sum().item<float>() << '\n';
+}
+
 // The helper freezes, by name and value.
 static void freeze(torch::nn::Module &module) {
   for (auto &item : module.named_parameters())

@@ -2,8 +2,10 @@
 #include "ast/TreeVisitor.h"
 #include "headers/Involvement.h"
 #include "headers/TypeParts.h"
+#include "torch/StdRequirements.h"
+#include "torch/Types.h"
 #include "clang/AST/DeclTemplate.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include <vector>
 
@@ -12,6 +14,16 @@ using namespace llvm;
 
 namespace torchtidy::tool {
 namespace {
+
+/// Whose templates know a class.
+enum class Exposure {
+  None,
+  /// The standard library's alone: of what has a name they call what the
+  /// standard says, beside constructors and operators.
+  ToStd,
+  /// Those that may call anything.
+  ToAny,
+};
 
 /// The classes that templates of the precompiled header are given, together
 /// with something that has to do with LibTorch.
@@ -34,8 +46,11 @@ public:
       addParts(Waiting.pop_back_val());
   }
 
-  bool contains(const CXXRecordDecl *Record) const {
-    return Known.contains(Record->getCanonicalDecl());
+  /// Function is a member of Class.
+  bool mayCall(const CXXRecordDecl *Class, const FunctionDecl *Function) const {
+    const Exposure To = Exposures.lookup(Class->getCanonicalDecl());
+    return To == Exposure::ToAny ||
+           (To == Exposure::ToStd && torch::mayBeCalledByStd(Function));
   }
 
 private:
@@ -62,30 +77,39 @@ private:
 
   /// LibTorch's templates may bring types of their own; others know those only
   /// that they are given.
-  void add(const TemplateDecl *Template,
-           const TemplateArgumentList &Arguments) {
+  void add(const TemplateDecl *Template, const TemplateArgumentList &Arguments,
+           Exposure To = Exposure::ToStd) {
     if (!Involved.of(Template) &&
         llvm::none_of(Arguments.asArray(), [&](const TemplateArgument &Each) {
           return Involved.of(Each);
         }))
       return;
+    if (!torch::isStd(Template))
+      To = Exposure::ToAny;
     for (const TemplateArgument &Each : Arguments.asArray())
-      add(Each);
+      add(Each, To);
   }
 
-  template <class Thing> void add(const Thing &TypeOrArgument) {
+  template <class Thing> void add(const Thing &TypeOrArgument, Exposure To) {
     forEachNamed(TypeOrArgument, [&](const Decl *D) {
-      if (const auto *Record = dyn_cast<CXXRecordDecl>(D);
-          Record && !Record->isFromASTFile() &&
-          Known.insert(Record->getCanonicalDecl()).second)
-        Waiting.push_back(Record);
+      const auto *Record = dyn_cast<CXXRecordDecl>(D);
+      if (!Record || Record->isFromASTFile())
+        return;
+      Exposure &Known = Exposures[Record->getCanonicalDecl()];
+      if (Known >= To)
+        return;
+      Known = To;
+      Waiting.push_back(Record);
     });
   }
 
-  /// Whoever makes or copies an object does the same to its parts.
+  /// Whoever makes, copies or compares an object does the same to its parts.
+  /// Other members of a base are called as if they were its own, those of a
+  /// field by nobody who does not know its name.
   void addParts(const CXXRecordDecl *Record) {
+    const Exposure To = Exposures.lookup(Record->getCanonicalDecl());
     if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Record)) {
-      add(Class->getSpecializedTemplate(), Class->getTemplateArgs());
+      add(Class->getSpecializedTemplate(), Class->getTemplateArgs(), To);
       // One of the library's own has no other parts of the user than those.
       if (Class->getSpecializedTemplate()->isFromASTFile())
         return;
@@ -94,13 +118,13 @@ private:
     if (!Record)
       return;
     for (const CXXBaseSpecifier &Base : Record->bases())
-      add(Base.getType());
+      add(Base.getType(), To);
     for (const FieldDecl *Field : Record->fields())
-      add(Field->getType());
+      add(Field->getType(), Exposure::ToStd);
   }
 
   const Involvement &Involved;
-  SmallPtrSet<const CXXRecordDecl *, 32> Known;
+  DenseMap<const CXXRecordDecl *, Exposure> Exposures;
   SmallVector<const CXXRecordDecl *, 32> Waiting;
 };
 
@@ -109,6 +133,7 @@ class Uninstantiated : public ast::TreeVisitor {
 public:
   struct Template {
     const CXXRecordDecl *Class;
+    const FunctionDecl *Function;
     std::string What;
     /// Of a method that is no template itself, the class decides what it is
     /// called with.
@@ -157,7 +182,7 @@ private:
         const FunctionDecl *Pattern = Method->getTemplateInstantiationPattern();
         if (Pattern && Pattern->doesThisDeclarationHaveABody() &&
             !Method->isImplicit() && !Method->doesThisDeclarationHaveABody())
-          Found.push_back({Used,
+          Found.push_back({Used, Method,
                            "the method '" + Method->getQualifiedNameAsString() +
                                "' of a template",
                            true});
@@ -171,7 +196,8 @@ private:
       if (Instance->hasBody())
         return;
     if (Template->getTemplatedDecl()->hasBody())
-      Found.push_back({Class, std::move(What), false});
+      Found.push_back(
+          {Class, Template->getTemplatedDecl(), std::move(What), false});
   }
 };
 
@@ -187,7 +213,7 @@ std::string findUninstantiated(ASTContext &Context, ArrayRef<Decl *> Scope) {
   const Involvement Involved(Scope);
   const Exposed Library(Context, Scope, Involved);
   for (const Uninstantiated::Template &Each : Search.Found)
-    if (Library.contains(Each.Class) &&
+    if (Library.mayCall(Each.Class, Each.Function) &&
         (!Each.IsOfClass || Involved.of(Each.Class)))
       return Each.What + " has no instantiation";
   return {};

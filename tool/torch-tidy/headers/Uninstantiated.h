@@ -14,7 +14,9 @@ namespace torchtidy::tool {
 ///
 /// It can do so only where the library knows the type: as an argument of one of
 /// its templates, or as a base or field of such an argument. What no library
-/// template is given has as few instantiations in full. And it matters only
+/// template is given has as few instantiations in full. Templates of the
+/// standard library call constructors, operators and what the standard names
+/// (torch::mayBeCalledByStd), no serialize(). And it matters only
 /// where LibTorch is involved: the instantiation of a comparison of strings
 /// changes nothing that a check could see.
 ///

@@ -36,6 +36,18 @@ bool mayNameSources(StringRef Path) {
          is_contained(Endings, sys::path::extension(Path));
 }
 
+/// Without the lines that are nothing else: "# add_executable(old old.cpp)".
+std::string withoutComments(StringRef Text) {
+  std::string Result;
+  while (!Text.empty()) {
+    const auto [Line, Rest] = Text.split('\n');
+    if (!Line.ltrim().starts_with("#"))
+      (Result += Line) += '\n';
+    Text = Rest;
+  }
+  return Result;
+}
+
 /// The next name of a file, or of what is made of one, in Text.
 StringRef nextName(StringRef &Text) {
   const auto IsPart = [](char C) {
@@ -52,6 +64,7 @@ StringRef nextName(StringRef &Text) {
 class ProjectSources {
 public:
   void add(StringRef Path) {
+    ++Count;
     Left.insert(Path);
     ByName[sys::path::filename(Path)].push_back(Path.str());
     ByStem[sys::path::stem(Path)].push_back(Path.str());
@@ -69,7 +82,8 @@ public:
       if (AreNamed && !Left.empty() && isCode(Path))
         if (const auto Text = textOf(Path, FS))
           readIncludes(Text->getBuffer());
-    if (!AreNamed || Read > MostOfTree)
+    // Nobody leaves most of a project over: it is built in another way.
+    if (!AreNamed || Read > MostOfTree || 2 * Left.size() > Count)
       Left.clear();
   }
 
@@ -88,8 +102,12 @@ private:
 
   void readBuild(StringRef Path, StringRef Text) {
     const bool Builds = isBuildFile(Path);
-    if (Builds)
+    std::string Said;
+    if (Builds) {
+      Said = withoutComments(Text);
+      Text = Said;
       readPatterns(sys::path::parent_path(Path), Text);
+    }
     while (!Text.empty()) {
       const StringRef Name = nextName(Text);
       remove(ByName, Name, Builds);
@@ -112,7 +130,8 @@ private:
   }
 
   /// *.cpp, aux_source_directory(src ALL): of what lies below the build file,
-  /// unless they lead out of its folder.
+  /// unless they lead out of its folder. So may what a Makefile includes of
+  /// another project: include $(FRAMEWORK)/app.mk.
   void readPatterns(StringRef Folder, StringRef Text) {
     const auto EndsWord = [](char C) {
       return isSpace(C) || StringRef("\"'();,<>").contains(C);
@@ -123,6 +142,8 @@ private:
       Text = Text.drop_front(Word.size()).drop_while(EndsWord);
       if (isPattern(Word) || Before == "aux_source_directory")
         removeMany(leadsOut(Word) ? "" : Folder);
+      if (Before == "include" && Word == "$")
+        removeMany(Folder);
       if (!Word.empty())
         Before = Word;
     }
@@ -169,6 +190,7 @@ private:
   StringMap<std::vector<std::string>> ByName, ByStem;
   /// A build file names one of the sources at least.
   bool AreNamed = false;
+  size_t Count = 0;
   uint64_t Read = 0;
 };
 
