@@ -3,6 +3,8 @@
 #include "ast/Walk.h"
 #include "model/syntax/FreshModules.h"
 #include "queries/paths/Paths.h"
+#include "torch/LayerOptions.h"
+#include "torch/Modules.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 
@@ -54,11 +56,53 @@ static bool isComputedAnew(const Execution &Entry, const ReplaceEvent &Left) {
          });
 }
 
-/// A buffer has no gradient, but for what an iteration before has put there.
-static bool mayBeParameter(const Value &Before) {
+/// A buffer has no gradient, but for what an iteration before has put there. Of
+/// a layer of LibTorch's its class says what it is.
+static bool mayBeParameter(const Value &Before, const Expr *Operand) {
+  const auto *Member = dyn_cast<MemberExpr>(ast::stripCopies(Operand));
+  const auto *Field =
+      Member ? dyn_cast<FieldDecl>(Member->getMemberDecl()) : nullptr;
+  if (Field && torch::isLibTorch(Field))
+    return !torch::isStatistic(Field);
   const bool WasBuffer =
       (Before.History & history::None) && !(Before.History & history::Leaf);
   return Before.needsGrad() && !WasBuffer;
+}
+
+/// The variable that E is; null where it is none that is declared with a value.
+static const VarDecl *declared(const Expr *E) {
+  const auto *Ref = dyn_cast<DeclRefExpr>(ast::stripCopies(E));
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return V && V->getInit() ? V : nullptr;
+}
+
+static bool saysLeftOut(const Expr *Options, const FieldDecl *Member,
+                        unsigned Hops = 0) {
+  return ast::anyStmt(
+      Options,
+      [&](const Stmt *S) {
+        if (const auto *Call = dyn_cast<CallExpr>(S))
+          return torch::leavesOut(Call, Member);
+        const auto *Ref = dyn_cast<DeclRefExpr>(S);
+        const VarDecl *V = Ref && Hops < 2 ? declared(Ref) : nullptr;
+        return V && saysLeftOut(V->getInit(), Member, Hops + 1);
+      },
+      ast::Lambdas::Skip);
+}
+
+/// A layer that was made without this tensor: nobody has an old one.
+static bool isLeftOut(const ReplaceEvent &Replace) {
+  const auto *Member = dyn_cast<MemberExpr>(ast::stripCopies(Replace.Operand));
+  const auto *Field =
+      Member ? dyn_cast<FieldDecl>(Member->getMemberDecl()) : nullptr;
+  if (!Field)
+    return false;
+  const Expr *Layer = ast::stripCopies(Member->getBase());
+  if (const auto *Arrow = dyn_cast<CXXOperatorCallExpr>(Layer);
+      Arrow && Arrow->getOperator() == OO_Arrow)
+    Layer = Arrow->getArg(0);
+  const VarDecl *V = declared(Layer);
+  return V && saysLeftOut(V->getInit(), Field);
 }
 
 /// running = 0.9 * running + 0.1 * x
@@ -81,7 +125,8 @@ std::vector<ReassignedMember> reassignedMembers(Program &Program) {
       // What a move leaves behind was replaced before.
       const bool IsLeftBehind = Replace.Before.Registered & registered::No;
       if (isMended(*Entry, Replace) ||
-          (IsLeftBehind && isComputedAnew(*Entry, Replace)))
+          (IsLeftBehind && isComputedAnew(*Entry, Replace)) ||
+          isLeftOut(Replace))
         continue;
       ReassignedMember Found;
       Found.IsLeftBehind = IsLeftBehind;
@@ -89,8 +134,9 @@ std::vector<ReassignedMember> reassignedMembers(Program &Program) {
       Found.Replace = &Replace;
       Found.What = !torch::isTensor(Replace.Operand->getType())
                        ? ReassignedMember::Module
-                   : mayBeParameter(Replace.Before) ? ReassignedMember::Tensor
-                                                    : ReassignedMember::Buffer;
+                   : mayBeParameter(Replace.Before, Replace.Operand)
+                       ? ReassignedMember::Tensor
+                       : ReassignedMember::Buffer;
       Found.MayCarryGradient =
           Found.What == ReassignedMember::Buffer && !IsLeftBehind &&
           Replace.After.mayHaveHistory() && !isUpdate(Replace);

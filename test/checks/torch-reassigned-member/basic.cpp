@@ -15,6 +15,31 @@ void weights() {
 // CHECK-FIXES: {{^  fc->weight.set_data\(torch::eye\(4\)\);$}}
 // CHECK-FIXES: {{^  fc->bias.set_data\(fc->bias \* 0.5\);$}}
 
+// It has no bias; that says nothing of its weight.
+void kernel() {
+  torch::nn::Conv2d blur(torch::nn::Conv2dOptions(1, 1, 5).bias(false));
+  blur->weight = torch::ones({1, 1, 5, 5});
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: assigning to 'blur->weight' replaces the registered parameter
+}
+// Made anew for a member, and frozen by what takes its place: a parameter it was.
+struct Filters {
+  Filters() {
+    first = torch::nn::Conv2d(torch::nn::Conv2dOptions(1, 1, 5));
+    first->weight = torch::ones({1, 1, 5, 5});
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: assigning to 'first->weight' replaces the registered parameter
+    first->bias = torch::zeros({1});
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: assigning to 'first->bias' replaces the registered parameter
+  }
+  Tensor run(const Tensor &x) { return first->forward(x); }
+  torch::nn::Conv2d first{nullptr};
+};
+// With one, in words.
+void withBias() {
+  torch::nn::Linear fc(torch::nn::LinearOptions(4, 4).bias(true));
+  fc->bias = torch::ones({4});
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: assigning to 'fc->bias' replaces the registered parameter
+}
+
 struct Average : torch::nn::Module {
   Average() { mean = register_buffer("mean", torch::zeros({4})); }
   Tensor forward(const Tensor &x) {

@@ -13,6 +13,17 @@ void inPlace(torch::nn::Linear &fc, const Tensor &w) {
   fc->bias[0] = 1;
 }
 
+// It was made without a bias, or without both: there is no old one.
+void leftOut(const Tensor &kernel) {
+  const auto options = torch::nn::Conv2dOptions(1, 1, 5).bias(false);
+  torch::nn::Conv2d blur(options);
+  blur->bias = torch::zeros({1});
+  torch::nn::Linear sum(torch::nn::LinearOptions(4, 1).bias(false));
+  sum->bias = torch::zeros({1});
+  torch::nn::LayerNorm norm(torch::nn::LayerNormOptions({4}).elementwise_affine(false));
+  norm->weight = torch::ones({4});
+}
+
 struct Shared : torch::nn::Module {
   Shared() {
     in = register_module("in", torch::nn::Linear(4, 4));
