@@ -243,8 +243,12 @@ bool UserFunctions::isUserCode(SourceLocation Location) const {
   FileID File = SM.getFileID(Location);
   auto [It, Inserted] = UserFiles.try_emplace(File, false);
   if (Inserted)
+    // Where several sources share what one of them has opened, that one is in
+    // the list of files as well: nothing includes it.
     It->second =
-        !SM.isInSystemHeader(Location) && !IsLibrary(SM.getFilename(Location));
+        !SM.isInSystemHeader(Location) &&
+        !IsLibrary(SM.getFilename(Location)) &&
+        (File == SM.getMainFileID() || SM.getIncludeLoc(File).isValid());
   return It->second;
 }
 
