@@ -30,15 +30,29 @@ struct Borrows { int &steps; };
 struct Calls { std::vector<std::function<void()>> all; };
 struct Self : std::enable_shared_from_this<Self> {} self;
 )cpp",
-        Names{"shared.reset()", "list.clear()", "list.push_back(1)",
-              "self.shared_from_this()", "of<std::shared_ptr<int>>()",
-              "of<torch::nn::Linear>()", "of<std::unique_ptr<int>>()",
-              "of<std::weak_ptr<int>>()", "of<int *>()", "of<torch::Tensor>()",
-              "of<std::function<void()>>()", "of<Batch>()", "of<Plain>()",
-              "of<std::vector<std::shared_ptr<Batch>>>()", "of<Agent *>()",
-              "of<std::vector<Trainer>>()", "of<torch::optim::SGD>()",
-              "of<Watch>()", "of<Named>()", "of<Hidden>()", "of<Base>()",
-              "of<Borrows>()", "of<Calls>()"});
+        Names{"shared.reset()",
+              "list.clear()",
+              "list.push_back(1)",
+              "self.shared_from_this()",
+              "of<std::shared_ptr<int>>()",
+              "of<torch::nn::Linear>()",
+              "of<std::unique_ptr<int>>()",
+              "of<std::weak_ptr<int>>()",
+              "of<int *>()",
+              "of<torch::Tensor>()",
+              "of<std::function<void()>>()",
+              "of<Batch>()",
+              "of<Plain>()",
+              "of<std::vector<std::shared_ptr<Batch>>>()",
+              "of<Agent *>()",
+              "of<std::vector<Trainer>>()",
+              "of<torch::optim::SGD>()",
+              "of<Watch>()",
+              "of<Named>()",
+              "of<Hidden>()",
+              "of<Base>()",
+              "of<Borrows>()",
+              "of<Calls>()"});
   }
   static void TearDownTestSuite() { Shared.reset(); }
   void SetUp() override { ASSERT_TRUE(Shared && Shared->isRead()); }

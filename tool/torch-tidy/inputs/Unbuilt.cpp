@@ -83,7 +83,7 @@ public:
         if (const auto Text = textOf(Path, FS))
           readIncludes(Text->getBuffer());
     // Nobody leaves most of a project over: it is built in another way.
-    if (!AreNamed || Read > MostOfTree || 2 * Left.size() > Count)
+    if (!AreNamed || Read > MostOfTree || size_t{2} * Left.size() > Count)
       Left.clear();
   }
 

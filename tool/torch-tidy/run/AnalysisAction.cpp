@@ -84,13 +84,17 @@ private:
   std::vector<uint64_t> &Ids;
 };
 
-/// What a precompiled header has brought is none of the user's.
+/// What a precompiled header has brought is none of the user's. Nor is the
+/// source that opened it for others, which nothing includes.
 std::vector<std::string> userFiles(const SourceManager &SM) {
+  const SourceLocation Main = SM.getLocForStartOfFile(SM.getMainFileID());
   std::vector<std::string> Result;
   for (unsigned I = 0; I < SM.local_sloc_entry_size(); ++I) {
     const SrcMgr::SLocEntry &Entry = SM.getLocalSLocEntry(I);
     if (!Entry.isFile() ||
-        SrcMgr::isSystem(Entry.getFile().getFileCharacteristic()))
+        SrcMgr::isSystem(Entry.getFile().getFileCharacteristic()) ||
+        (Entry.getFile().getIncludeLoc().isInvalid() &&
+         Entry.getOffset() != Main.getRawEncoding()))
       continue;
     const OptionalFileEntryRef File =
         Entry.getFile().getContentCache().OrigEntry;
