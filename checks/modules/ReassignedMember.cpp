@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "model/syntax/FreshModules.h"
+#include "queries/paths/Calls.h"
 #include "queries/paths/Paths.h"
 #include "torch/LayerOptions.h"
 #include "torch/Modules.h"
@@ -59,9 +60,7 @@ static bool isComputedAnew(const Execution &Entry, const ReplaceEvent &Left) {
 /// A buffer has no gradient, but for what an iteration before has put there. Of
 /// a layer of LibTorch's its class says what it is.
 static bool mayBeParameter(const Value &Before, const Expr *Operand) {
-  const auto *Member = dyn_cast<MemberExpr>(ast::stripCopies(Operand));
-  const auto *Field =
-      Member ? dyn_cast<FieldDecl>(Member->getMemberDecl()) : nullptr;
+  const auto *Field = dyn_cast_or_null<FieldDecl>(named(Operand));
   if (Field && torch::isLibTorch(Field))
     return !torch::isStatistic(Field);
   const bool WasBuffer =
@@ -71,8 +70,7 @@ static bool mayBeParameter(const Value &Before, const Expr *Operand) {
 
 /// The variable that E is; null where it is none that is declared with a value.
 static const VarDecl *declared(const Expr *E) {
-  const auto *Ref = dyn_cast<DeclRefExpr>(ast::stripCopies(E));
-  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  const auto *V = dyn_cast_or_null<VarDecl>(named(E));
   return V && V->getInit() ? V : nullptr;
 }
 
