@@ -6,8 +6,9 @@
 namespace torchtidy::checks {
 
 /// Options:
-///   Strict (false): also speaks of a loop that nothing repeats, of one beside
-///   the passes of a network on the CPU, and of one that makes text.
+///   Strict (false): also speaks of a loop that nothing repeats, of a nest of
+///   loops that main runs once, of a loop beside the passes of a network on the
+///   CPU, and of one that makes text.
 class ElementAccessInLoopCheck : public StrictCheck {
 public:
   using StrictCheck::StrictCheck;
