@@ -111,7 +111,27 @@ private:
   /// That of find_package(Torch), or one of the folders that it looks in.
   bool atConfig(const std::string &Config) {
     // .../share/cmake/Torch
-    return !Config.empty() && at(comparablePath(below(Config, "../../..")));
+    return !Config.empty() && (at(comparablePath(below(Config, "../../.."))) ||
+                               atConanPackage(Config));
+  }
+  /// Conan's CMakeDeps writes a package configuration of its own into the build
+  /// folder, and where the package lies beside it.
+  bool atConanPackage(StringRef Config) {
+    std::error_code Failure;
+    for (vfs::directory_iterator It = FS.dir_begin(Config, Failure), End;
+         It != End && !Failure; It.increment(Failure)) {
+      if (!It->path().ends_with("-data.cmake"))
+        continue;
+      const auto Text = FS.getBufferForFile(It->path());
+      if (!Text)
+        continue;
+      // set(libtorch_PACKAGE_FOLDER_RELEASE "...")
+      const StringRef Behind =
+          (*Text)->getBuffer().split("_PACKAGE_FOLDER_").second;
+      if (at(Behind.split('"').second.split('"').first.str()))
+        return true;
+    }
+    return false;
   }
   bool atPrefixes(StringRef Prefixes, char Separator) {
     SmallVector<StringRef> Folders;

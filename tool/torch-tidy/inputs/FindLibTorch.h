@@ -22,9 +22,10 @@ struct FoundLibTorch {
 /// Given (which may be that folder, or one that has it as "include") stands for
 /// all other places. They are, in this order: $LIBTORCH, $LIBTORCH_PATH,
 /// $Torch_DIR and the folders of $CMAKE_PREFIX_PATH; what CMake has found, or
-/// was told, where the project is configured (Torch_DIR and CMAKE_PREFIX_PATH
-/// in the CMakeCache.txt of BuildFolder, if that is named, and of build folders
-/// in From and above it, up to Root, the project's); "libtorch" in From, where
+/// was told, where the project is configured (Torch_DIR, which may be what
+/// Conan has written, and CMAKE_PREFIX_PATH in the CMakeCache.txt of
+/// BuildFolder, if that is named, and of build folders in From and above it, up
+/// to Root, the project's); "libtorch" in From, where
 /// the sources are, or a folder above it; the package "torch" of
 /// the environment that is active ($VIRTUAL_ENV, $CONDA_PREFIX, which may hold
 /// LibTorch itself), of ".venv" or "venv" in From or above it, of the
