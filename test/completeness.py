@@ -340,6 +340,27 @@ def stale_index() -> Iterator[str]:
         yield result.stderr.strip()
 
 
+KEYWORDS = {"main", "if", "for", "while", "switch", "catch", "operator"}
+
+
+def vacuous_tests(checks: list[registry.Check]) -> Iterator[str]:
+    """Beside a main(), levels 1 and 2 say nothing of what no line names: a test whose
+    functions nobody names can't fail. Those that are so on purpose are listed behind UNNAMED."""
+    function = r"^(?:[\w:<>,&*~ ]+[ &*])?(\w+)\s*\([^;{}]*\)\s*(?:const\s*)?(?:override\s*)?\{"
+    for check in checks:
+        for path in sorted((ROOT / check.tests()).glob("*.cpp")) if check.level else []:
+            text = path.read_text()
+            meant = set(re.findall(r"\w+", " ".join(re.findall(r"// UNNAMED: (.*)", text))))
+            code = re.sub(r"//[^\n]*", "", text)
+            if not re.search(r"\bint main\s*\(", code):
+                continue
+            names = set(re.findall(function, code, re.M))
+            names |= set(re.findall(r"^(?:struct|class) (\w+)", code, re.M))
+            for name in sorted(names - KEYWORDS - meant):
+                if len(re.findall(rf"\b{name}\b", code)) == 1:
+                    yield f"{path.relative_to(ROOT)}: nobody names {name}"
+
+
 def main() -> int:
     checks = registry.read(ROOT)
     kinds, roles = registry.read_kinds(ROOT)
@@ -351,6 +372,7 @@ def main() -> int:
              ("kinds: roles of notes", used_roles(roles)),
              ("kinds: no verdict by words", judged_words()),
              ("lit: every test has a command", tests_without_commands()),
+             ("lit: main() names what is tested", vacuous_tests(checks)),
              ("sample of lit tests", sample()), ("documentation index", stale_index()),
              ("names of LibTorch in checks/torch", names_outside_torch()),
              ("domains: unit tests", untested_domains()),

@@ -2,6 +2,7 @@
 //
 // What the program runs by a class that it makes, and what only others would run: the one
 // place that makes those is in a function that nobody calls.
+// UNNAMED: benchmark
 #include <torch/torch.h>
 
 static double added(const torch::Tensor &values) {

@@ -109,6 +109,9 @@ static void onSomePath(Net net, torch::optim::SGD &opt,
   }
 }
 
+// Of what nobody names nothing would be said.
+const auto named = std::make_tuple(&fineTuning, &frozenNorm);
+
 int main() {
   Net net;
   Linear generator(8, 8), critic(8, 1);

@@ -139,11 +139,3 @@ void inThread(Linear net, Tensor x) {
   });
   worker.join();
 }
-
-// For the whole program.
-int main() {
-  torch::GradMode::set_enabled(false);
-  Linear net(8, 2);
-  net->eval();
-  std::cout << net->forward(torch::rand({4, 8})) << '\n';
-}

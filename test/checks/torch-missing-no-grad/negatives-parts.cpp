@@ -36,16 +36,6 @@ static void printGraph(Generator &g) {
   std::cout << y.grad_fn()->name() << '\n';
 }
 
-int main() {
-  Generator g;
-  std::cout << g->layers()->size() << '\n';
-  auto states = torch::rand({4, 2, 8});
-  std::cout << g->first(states).sum().item<float>() << '\n';
-  printGraph(g);
-  torch::nn::Dropout dropout(0.5);
-  std::cout << dropout->forward(states).sum().item<float>() << '\n';
-}
-
 // A method of a network beside its forward(): that its layers are made in its
 // constructor says nothing of who runs it.
 struct ScorerImpl : torch::nn::Module {
@@ -60,3 +50,17 @@ struct ScorerImpl : torch::nn::Module {
   }
   torch::nn::Linear hidden, out;
 };
+
+int main() {
+  Generator g;
+  std::cout << g->layers()->size() << '\n';
+  auto states = torch::rand({4, 2, 8});
+  std::cout << g->first(states).sum().item<float>() << '\n';
+  printGraph(g);
+  ScorerImpl scorer;
+  Decoder decoder;
+  // Of what nobody names nothing would be said.
+  const auto named = std::make_tuple(&ScorerImpl::best, &Decoder::sample);
+  torch::nn::Dropout dropout(0.5);
+  std::cout << dropout->forward(states).sum().item<float>() << '\n';
+}

@@ -2,6 +2,7 @@
 //
 // In a program: a class of which no line makes an object, and methods that no line
 // names. Their passes cost nobody anything.
+// UNNAMED: compareAll, run
 
 #include <torch/script.h>
 #include <torch/torch.h>

@@ -3,6 +3,7 @@
 // In a program, a function that no line names and no header declares never
 // runs: its passes cost nothing. What such a function calls may be run from
 // elsewhere as well.
+// UNNAMED: compareAll, compareByHand, outer
 
 #include <torch/script.h>
 #include <torch/torch.h>

@@ -2,6 +2,7 @@
 //
 // A test runs once, on a small input: what it records for nobody is of no
 // concern. The same helper in a program that people run is.
+// UNNAMED: SetUp, TEST_F, TEST_P
 
 #include <torch/torch.h>
 

@@ -112,8 +112,17 @@ struct Table {
     return kept;
   }
 };
+// Of what nobody names nothing would be said.
+const auto named =
+    std::make_tuple(&options, &member, &perhaps, &buffer, &loader, &parameter, &blob,
+                    &blocking, &toHost, &refilled, &small);
+
 int main() {
   auto weights = torch::rand({1000, 1000}).to(torch::kCUDA, true);
   Table table(torch::kCUDA);
+  Holds holds;
+  Uploader uploader;
+  Collate collate;
+  const auto methods = std::make_tuple(&Holds::f, &Uploader::next, &Collate::apply_batch);
   return static_cast<int>(weights.size(0));
 }

@@ -61,6 +61,9 @@ int64_t none(torch::Device device) {
   Tensor nothing = torch::empty({0}).to(device);
   return nothing.numel();
 }
+// Of what nobody names nothing would be said.
+const auto named = std::make_tuple(&used, &returned, &rebound, &elements, &ofBatch);
+
 int main() {
   const torch::Device device = torch::cuda::is_available() ? torch::kCUDA : torch::kCPU;
   Tensor x = torch::rand({64, 64}).to(device);

@@ -100,6 +100,11 @@ void global(const Tensor &x) {
     cudaMalloc(&workspace, x.nbytes());
 }
 
+// Of what nobody names nothing would be said.
+const auto named =
+    std::make_tuple(&freed, &deleter, &deleterBefore, &owner, &returned, &stored, &given,
+                    &guarded, &fills, &global);
+
 // As long as the program runs.
 int main() {
   float *memory = nullptr;
