@@ -4,7 +4,6 @@
 #include "model/syntax/FreshModules.h"
 #include "queries/paths/Calls.h"
 #include "queries/paths/Paths.h"
-#include "torch/LayerOptions.h"
 #include "torch/Modules.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
@@ -68,41 +67,6 @@ static bool mayBeParameter(const Value &Before, const Expr *Operand) {
   return Before.needsGrad() && !WasBuffer;
 }
 
-/// The variable that E is; null where it is none that is declared with a value.
-static const VarDecl *declared(const Expr *E) {
-  const auto *V = dyn_cast_or_null<VarDecl>(named(E));
-  return V && V->getInit() ? V : nullptr;
-}
-
-static bool saysLeftOut(const Expr *Options, const FieldDecl *Member,
-                        unsigned Hops = 0) {
-  return ast::anyStmt(
-      Options,
-      [&](const Stmt *S) {
-        if (const auto *Call = dyn_cast<CallExpr>(S))
-          return torch::leavesOut(Call, Member);
-        const auto *Ref = dyn_cast<DeclRefExpr>(S);
-        const VarDecl *V = Ref && Hops < 2 ? declared(Ref) : nullptr;
-        return V && saysLeftOut(V->getInit(), Member, Hops + 1);
-      },
-      ast::Lambdas::Skip);
-}
-
-/// A layer that was made without this tensor: nobody has an old one.
-static bool isLeftOut(const ReplaceEvent &Replace) {
-  const auto *Member = dyn_cast<MemberExpr>(ast::stripCopies(Replace.Operand));
-  const auto *Field =
-      Member ? dyn_cast<FieldDecl>(Member->getMemberDecl()) : nullptr;
-  if (!Field)
-    return false;
-  const Expr *Layer = ast::stripCopies(Member->getBase());
-  if (const auto *Arrow = dyn_cast<CXXOperatorCallExpr>(Layer);
-      Arrow && Arrow->getOperator() == OO_Arrow)
-    Layer = Arrow->getArg(0);
-  const VarDecl *V = declared(Layer);
-  return V && saysLeftOut(V->getInit(), Field);
-}
-
 /// running = 0.9 * running + 0.1 * x
 static bool isUpdate(const ReplaceEvent &Replace) {
   const auto *Assign = dyn_cast<CXXOperatorCallExpr>(Replace.Site);
@@ -123,8 +87,7 @@ std::vector<ReassignedMember> reassignedMembers(Program &Program) {
       // What a move leaves behind was replaced before.
       const bool IsLeftBehind = Replace.Before.Registered & registered::No;
       if (isMended(*Entry, Replace) ||
-          (IsLeftBehind && isComputedAnew(*Entry, Replace)) ||
-          isLeftOut(Replace))
+          (IsLeftBehind && isComputedAnew(*Entry, Replace)))
         continue;
       ReassignedMember Found;
       Found.IsLeftBehind = IsLeftBehind;

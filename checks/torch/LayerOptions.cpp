@@ -1,6 +1,7 @@
 #include "torch/LayerOptions.h"
 #include "ast/Expressions.h"
 #include "ast/Names.h"
+#include "ast/Walk.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -9,7 +10,7 @@ using namespace clang;
 
 namespace torchtidy::torch {
 
-bool leavesOut(const CallExpr *Option, const FieldDecl *Member) {
+static bool sets(const CallExpr *Option, const FieldDecl *Member) {
   const FunctionDecl *Named = Option->getDirectCallee();
   if (!Named || !isLibTorch(Named) || Option->getNumArgs() != 1 ||
       ast::boolAt(Option->getArg(0), true) != false)
@@ -19,6 +20,25 @@ bool leavesOut(const CallExpr *Option, const FieldDecl *Member) {
       .Case("bias", Of == "bias")
       .Cases("affine", "elementwise_affine", Of == "bias" || Of == "weight")
       .Default(false);
+}
+
+static bool saysSo(const Expr *Options, const FieldDecl *Member,
+                   unsigned Hops) {
+  return ast::anyStmt(
+      Options,
+      [&](const Stmt *S) {
+        if (const auto *Call = dyn_cast<CallExpr>(S))
+          return sets(Call, Member);
+        const auto *Ref = dyn_cast<DeclRefExpr>(S);
+        const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+        return V && V->getInit() && Hops < 2 &&
+               saysSo(V->getInit(), Member, Hops + 1);
+      },
+      ast::Lambdas::Skip);
+}
+
+bool leavesOut(const Expr *Options, const FieldDecl *Member) {
+  return saysSo(Options, Member, /*Hops=*/0);
 }
 
 } // namespace torchtidy::torch

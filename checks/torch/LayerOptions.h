@@ -6,10 +6,11 @@
 
 namespace torchtidy::torch {
 
-/// bias(false), affine(false): a layer with these options registers Member, its
-/// weight or bias, without a tensor in it. Source: reset() in
+/// bias(false), affine(false), also of a variable that holds the options: a
+/// layer that is made with them registers Member, its weight or bias, without a
+/// tensor in it. Source: reset() in
 /// torch/nn/modules/{conv,linear,batchnorm,normalization}.h.
-bool leavesOut(const clang::CallExpr *Option, const clang::FieldDecl *Member);
+bool leavesOut(const clang::Expr *Options, const clang::FieldDecl *Member);
 
 } // namespace torchtidy::torch
 

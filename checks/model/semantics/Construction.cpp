@@ -8,6 +8,7 @@
 #include "model/semantics/Optimizers.h"
 #include "model/semantics/Registration.h"
 #include "torch/Devices.h"
+#include "torch/LayerOptions.h"
 #include "torch/Modules.h"
 
 using namespace clang;
@@ -90,6 +91,30 @@ static bool isMadeOnCpu(Machine &M, const Construction &Made) {
   return Given.empty() || device::placementOf(M, Given).isOnCpu();
 }
 
+/// A layer that is made with bias(false) has none that could be replaced, moved
+/// or trained.
+static void leaveOut(Machine &M, const Construction &Made) {
+  const CXXRecordDecl *Class = torch::moduleClass(Made.Type);
+  if (!Class || !torch::isLibTorch(Class) || !Class->hasDefinition())
+    return;
+  auto IsLeftOut = [&](const FieldDecl *Member) {
+    return torch::isTensor(Member->getType()) &&
+           llvm::any_of(Made.Arguments, [&](const Expr *Options) {
+             return torch::leavesOut(Options, Member);
+           });
+  };
+  auto LeaveOut = [&](const CXXRecordDecl *Of) {
+    for (const FieldDecl *Member : Of->fields())
+      if (IsLeftOut(Member))
+        for (PlaceId P : Made.Target)
+          M.store(M.places().field(P, Member),
+                  Value::withHistory(history::None));
+    return true;
+  };
+  LeaveOut(Class);
+  Class->forallBases(LeaveOut);
+}
+
 /// A pointer to the module, or its holder. Sequential(linear) is another
 /// module around it; AnyModule holds whatever it is given.
 static bool mayBeHeldBy(QualType Holder, QualType Given) {
@@ -121,6 +146,7 @@ static Denotation constructModule(Machine &M, const Construction &Made) {
     registration::markFresh(M, Made.Target);
     keepParts(M, Made);
     device::markMade(M, Made.Target, isMadeOnCpu(M, Made));
+    leaveOut(M, Made);
   }
   emitCreate(M, Made.Site, Made.Target);
   return at(Made.Target);
