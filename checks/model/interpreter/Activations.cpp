@@ -3,6 +3,7 @@
 #include "model/domains/device/Transfer.h"
 #include "model/domains/history/Transfer.h"
 #include "model/domains/loans/Transfer.h"
+#include "model/domains/modes/Transfer.h"
 #include "model/interpreter/Statements.h"
 #include "model/semantics/Autocast.h"
 #include "model/semantics/GradMode.h"
@@ -21,12 +22,15 @@ static void enterRoot(Machine &M) {
     gradmode::enterProgram(M);
   const PlaceTable &Places = M.places();
   for (auto &[P, V] : M.state().Places) {
-    if (Places.rootKind(P) != Root::This)
+    // Members, and what the constructor made for one that is a pointer.
+    const Root Kind = Places.rootKind(P);
+    if (Kind != Root::This && Kind != Root::Object)
       continue;
-    if (V.History)
+    if (V.History && Kind == Root::This)
       if (std::optional<OriginId> Entry = entryOrigin(M, P))
         V.addOrigin(*Entry);
     device::enterMethod(Places, P, V);
+    modes::enterMethod(Places, P, V);
   }
 }
 

@@ -48,7 +48,40 @@ struct Pair : torch::nn::Module {
   std::shared_ptr<Scorer> part;
 };
 
+// What a pointer leads to is moved after the constructor, as a member would be, also in the class that has it.
+class Player {
+public:
+  Player() {
+    value_ = std::make_shared<Scorer>(4, torch::kCPU);
+    policy_.reset(new Scorer(4, torch::kCPU));
+  }
+  virtual ~Player() = default;
+  virtual Tensor act(const Tensor &state) = 0;
+  void cuda() {
+    value_->to(torch::kCUDA);
+    policy_->to(torch::kCUDA);
+  }
+
+protected:
+  std::shared_ptr<Scorer> value_;
+  std::unique_ptr<Scorer> policy_;
+};
+
+class Learner : public Player {
+public:
+  Learner() : critic_(std::make_shared<Scorer>(4, torch::kCPU)) {}
+  Tensor act(const Tensor &state) override {
+    const Tensor there = state.to(torch::kCUDA);
+    return value_->forward(there) + policy_->forward(there) + critic_->forward(there);
+  }
+  void start() { critic_->to(torch::kCUDA); }
+
+private:
+  std::shared_ptr<Scorer> critic_;
+};
+
 void use() {
+  Learner learner;
   Scorer scorer(3, torch::kCPU);
   std::vector<float> features = {1, 2, 3};
   scorer.score(features);

@@ -13,4 +13,10 @@ void modes::given(Machine &M, PlaceId Object) {
     M.state().Places[Object].Mode = mode::On | mode::Off;
 }
 
+void modes::enterMethod(const PlaceTable &Places, PlaceId P, Value &Member) {
+  const clang::QualType Type = Places.knownType(P);
+  if (!Type.isNull() && torch::isModule(Type) && !Member.Mode)
+    Member.Mode = mode::Inherited;
+}
+
 } // namespace torchtidy::model

@@ -6,6 +6,9 @@
 #include "model/domains/Transfers.h"
 
 namespace torchtidy::model {
+
+class PlaceTable;
+
 namespace modes {
 
 /// Nothing: a child of a module has a mode of its own (Machine::moduleMode
@@ -13,6 +16,9 @@ namespace modes {
 void part(Machine &M, PlaceId P, Value &Part);
 /// It may call eval() on a module that was not told how to run.
 void given(Machine &M, PlaceId Object);
+/// A constructor has made it, and a method begins: another may have called
+/// eval() meanwhile.
+void enterMethod(const PlaceTable &Places, PlaceId P, Value &Member);
 
 } // namespace modes
 } // namespace torchtidy::model
