@@ -7,6 +7,8 @@ using namespace clang;
 
 namespace torchtidy::torch {
 
+bool isBackwardName(StringRef Name) { return Name == "backward"; }
+
 bool givesGradientAway(const FunctionDecl *Member) {
   return ast::nameOf(Member) == "mutable_grad" && isLibTorch(Member);
 }

@@ -8,6 +8,8 @@
 
 namespace torchtidy::torch {
 
+/// Tensor::backward(), torch::autograd::backward(), by the name alone.
+bool isBackwardName(llvm::StringRef Name);
 /// mutable_grad: a buffer may be made the gradient.
 bool givesGradientAway(const clang::FunctionDecl *Member);
 /// sparse() of the options of an embedding.

@@ -353,6 +353,15 @@ private:
                         });
   }
 
+  /// A statement that Clang could make no sense of, where it is made or where
+  /// its result may go, calls backward().
+  static bool mayLoseBackward(const ForwardEvent &Forward) {
+    for (const Frame *F = Forward.In; F; F = F->Caller)
+      if (F->Flow && hasLostBackward(*F->Flow))
+        return true;
+    return false;
+  }
+
   /// A method of a TorchScript module that only says something (get_version,
   /// set_rate): no tensor goes in and none is taken out, or a number or a text
   /// comes out, or nobody takes what comes out.
@@ -389,7 +398,7 @@ private:
   std::optional<UnusedGraph> ask(const ForwardEvent &Forward) const {
     if (!Forward.Result.mayHaveGraph() || (Forward.GradMode & mode::Off))
       return std::nullopt;
-    if (computesNothing(Forward))
+    if (computesNothing(Forward) || mayLoseBackward(Forward))
       return std::nullopt;
     // It needs its graph, and throws under a guard.
     if (mayDifferentiateInside(Entry, Forward) || isRunForItsState(Forward))

@@ -1,7 +1,9 @@
 #include "queries/paths/Uses.h"
 #include "ast/Expressions.h"
+#include "ast/Names.h"
 #include "ast/Walk.h"
 #include "flow/Words.h"
+#include "torch/Gradients.h"
 #include "torch/Members.h"
 #include "torch/Types.h"
 #include "clang/AST/ASTContext.h"
@@ -60,24 +62,57 @@ mentionsOf(const flow::ControlFlow &Flow, const VarDecl *V) {
   return Result;
 }
 
-bool isNamedInLostCode(const flow::ControlFlow &Flow, const VarDecl *V) {
-  const ASTContext &Context = V->getASTContext();
-  if (!Context.getDiagnostics().hasErrorOccurred() || !V->getIdentifier())
-    return false;
+/// How many times the text of the function has such a word; none where it has
+/// no errors.
+static size_t wordsInDoubt(const flow::ControlFlow &Flow,
+                           llvm::function_ref<bool(StringRef)> Is) {
+  const Decl *Function = Flow.function();
+  const ASTContext &Context = Function->getASTContext();
+  if (!Context.getDiagnostics().hasErrorOccurred())
+    return 0;
   const StringRef Text = Lexer::getSourceText(
-      Lexer::getAsCharRange(Flow.function()->getBody()->getSourceRange(),
+      Lexer::getAsCharRange(Function->getBody()->getSourceRange(),
                             Context.getSourceManager(), Context.getLangOpts()),
       Context.getSourceManager(), Context.getLangOpts());
   // The lexer reads on to a zero.
   const std::string Body = Text.str();
+  size_t Result = 0;
+  flow::forEachWord(Body, Context.getLangOpts(),
+                    [&](StringRef Word, unsigned) { Result += Is(Word); });
+  return Result;
+}
+
+bool isNamedInLostCode(const flow::ControlFlow &Flow, const VarDecl *V) {
   // It is declared there, too.
-  size_t Known = mentionsOf(Flow, V).size() + !isa<ParmVarDecl>(V);
-  bool IsLost = false;
-  flow::forEachWord(Body, Context.getLangOpts(), [&](StringRef Word, unsigned) {
-    if (Word == V->getName())
-      IsLost |= Known-- == 0;
-  });
-  return IsLost;
+  return V->getIdentifier() &&
+         wordsInDoubt(Flow,
+                      [&](StringRef Word) { return Word == V->getName(); }) >
+             mentionsOf(Flow, V).size() + !isa<ParmVarDecl>(V);
+}
+
+bool hasLostBackward(const flow::ControlFlow &Flow) {
+  const size_t Written = wordsInDoubt(Flow, torch::isBackwardName);
+  if (Written == 0)
+    return false;
+  size_t Known = 0;
+  ast::walk(
+      Flow.function()->getBody(),
+      [&](const Stmt *S, llvm::ArrayRef<const Stmt *>) {
+        // What is left of it is no call.
+        if (isa<RecoveryExpr>(S))
+          return ast::Next::Past;
+        if (const auto *Member = dyn_cast<MemberExpr>(S))
+          Known += torch::isBackwardName(ast::nameOf(Member->getMemberDecl()));
+        else if (const auto *Ref = dyn_cast<DeclRefExpr>(S))
+          Known += torch::isBackwardName(ast::nameOf(Ref->getDecl()));
+        else if (const auto *Open = dyn_cast<OverloadExpr>(S))
+          Known += torch::isBackwardName(Open->getName().getAsString());
+        else if (const auto *Late = dyn_cast<CXXDependentScopeMemberExpr>(S))
+          Known += torch::isBackwardName(Late->getMember().getAsString());
+        return ast::Next::Children;
+      },
+      ast::Lambdas::Enter);
+  return Written > Known;
 }
 
 static const Stmt *blockOf(const flow::ControlFlow &Flow, const Stmt *S) {

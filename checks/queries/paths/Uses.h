@@ -32,6 +32,9 @@ mentionsOf(const flow::ControlFlow &Flow, const clang::VarDecl *V);
 /// known then of what happens to V.
 bool isNamedInLostCode(const flow::ControlFlow &Flow, const clang::VarDecl *V);
 
+/// The same of calls of backward().
+bool hasLostBackward(const flow::ControlFlow &Flow);
+
 /// The next statement that names V after its declaration stands in the same
 /// block, and there it is the object of Call: with nothing in between, Call is
 /// made on what V is declared with. Call's result takes the place of V, or V is
