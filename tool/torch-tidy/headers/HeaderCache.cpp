@@ -5,6 +5,7 @@
 #include "cache/Inputs.h"
 #include "cache/Reads.h"
 #include "headers/PrecompiledHeader.h"
+#include "inputs/Json.h"
 #include "clang/Basic/Version.h"
 #include "clang/Lex/HeaderSearchOptions.h"
 #include "clang/Lex/PreprocessorOptions.h"
@@ -32,22 +33,6 @@ constexpr unsigned Format = 6;
 /// For another process that makes the entry: it takes some 10 seconds of an
 /// idle machine.
 constexpr std::chrono::seconds Patience{120};
-
-/// Of an entry's description. LLVM's parser calls itself for each level, and
-/// would end with the stack.
-bool isShallow(StringRef Json) {
-  constexpr unsigned MaxDepth = 16;
-  unsigned Depth = 0;
-  for (const char C : Json) {
-    if (C == '[' || C == '{')
-      ++Depth;
-    else if ((C == ']' || C == '}') && Depth)
-      --Depth;
-    if (Depth > MaxDepth)
-      return false;
-  }
-  return true;
-}
 
 } // namespace
 
@@ -125,9 +110,9 @@ std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
   if (!isTrusted(Folder.str(), Shared) || !isTrusted(Index, Shared))
     return std::nullopt;
   const std::unique_ptr<MemoryBuffer> Text = readFile(Index);
-  if (!Text || !isShallow(Text->getBuffer()))
+  if (!Text)
     return std::nullopt;
-  Expected<json::Value> Parsed = json::parse(Text->getBuffer());
+  Expected<json::Value> Parsed = parseJson(Text->getBuffer());
   if (!Parsed) {
     consumeError(Parsed.takeError());
     return std::nullopt;

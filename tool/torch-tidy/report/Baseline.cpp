@@ -1,5 +1,6 @@
 #include "report/Baseline.h"
 #include "Messages.h"
+#include "inputs/Json.h"
 #include "inputs/Tree.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -42,7 +43,7 @@ bool Baseline::read() {
             << "; --write-baseline makes one\n";
     return false;
   };
-  Expected<json::Value> Parsed = json::parse((*Text)->getBuffer());
+  Expected<json::Value> Parsed = parseJson((*Text)->getBuffer());
   if (!Parsed)
     return Broken(toString(Parsed.takeError()));
   const json::Object *Root = Parsed->getAsObject();
@@ -58,7 +59,9 @@ bool Baseline::read() {
     const auto Check = Entry ? Entry->getString("check") : std::nullopt;
     const int64_t Count =
         Entry ? Entry->getInteger("count").value_or(1) : int64_t(0);
-    if (!Path || !Line || !Check || Count < 1)
+    // More findings of one line than this no file has.
+    constexpr int64_t Most = 1'000'000;
+    if (!Path || !Line || !Check || Count < 1 || Count > Most)
       return Broken(formatv("entry {0} lacks 'file', 'line' or 'check'",
                             &Each - &All->front() + 1));
     Known[{Path->str(), Line->str(), Check->str()}] += Count;

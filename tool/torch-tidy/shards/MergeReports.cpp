@@ -1,6 +1,7 @@
 #include "shards/MergeReports.h"
 #include "Messages.h"
 #include "cache/CacheFolder.h"
+#include "inputs/Json.h"
 #include "inputs/Tree.h"
 #include "report/Sarif.h"
 #include "llvm/ADT/STLExtras.h"
@@ -66,7 +67,7 @@ int mergeLines(ArrayRef<std::pair<std::string, std::string>> Texts,
       ++Number;
       if (Line.empty())
         continue;
-      Expected<json::Value> Parsed = json::parse(Line);
+      Expected<json::Value> Parsed = parseJson(Line);
       const json::Object *Finding = Parsed ? Parsed->getAsObject() : nullptr;
       if (!Finding || !Finding->getString("check")) {
         consumeError(Parsed.takeError());
@@ -220,7 +221,7 @@ void Logs::addNotifications(json::Object &Invocation) {
 }
 
 bool Logs::add(const std::string &File, StringRef Text) {
-  Expected<json::Value> Parsed = json::parse(Text);
+  Expected<json::Value> Parsed = parseJson(Text);
   json::Object *Log = Parsed ? Parsed->getAsObject() : nullptr;
   json::Object *Run = Log ? onlyIn(*Log, "runs") : nullptr;
   json::Object *Tool = Run ? Run->getObject("tool") : nullptr;

@@ -1,6 +1,7 @@
 #include "shards/Plan.h"
 #include "Messages.h"
 #include "cache/CacheFolder.h"
+#include "inputs/Json.h"
 #include "inputs/Tree.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -37,7 +38,7 @@ bool FileTimes::read() {
     return true;
   const std::unique_ptr<MemoryBuffer> Text = readFile(Path);
   Expected<json::Value> Parsed =
-      Text ? json::parse(Text->getBuffer())
+      Text ? parseJson(Text->getBuffer())
            : createStringError(inconvertibleErrorCode(), "it cannot be read");
   if (!Parsed) {
     error() << "cannot read the times of '" << Path
