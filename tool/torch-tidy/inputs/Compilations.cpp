@@ -70,29 +70,59 @@ bool isOfElsewhere(const CompilationDatabase &Database) {
                        });
 }
 
+/// Whether the search ends with what lies at Place.
+bool isFoundAt(StringRef Place, StringRef Name, bool IsToBeTold,
+               Found &Result) {
+  std::string File = below(Place, Name);
+  if (!sys::fs::exists(File))
+    return false;
+  Result.Database =
+      CompilationDatabase::loadFromDirectory(Place, Result.Reason);
+  if (Result.Database && isOfElsewhere(*Result.Database)) {
+    Result.Database = nullptr;
+    Result.Elsewhere = std::move(File);
+    return false;
+  }
+  if (Result.Database && IsToBeTold)
+    note() << "the compile commands are those of '" << File << "'\n";
+  Result.File = std::move(File);
+  return true;
+}
+
+/// Of several builds (Debug and Release) the one that was configured last.
+void sortByAge(std::vector<std::string> &Folders, StringRef Name,
+               vfs::FileSystem &FS) {
+  const auto Time = [&](const std::string &Folder) {
+    const ErrorOr<vfs::Status> Status = FS.status(below(Folder, Name));
+    return Status ? Status->getLastModificationTime() : sys::TimePoint<>();
+  };
+  llvm::stable_sort(Folders, [&](const std::string &A, const std::string &B) {
+    return Time(A) > Time(B);
+  });
+}
+
 /// The nearest, as clangd looks for it: in each folder from this one upward,
-/// and in the subfolder "build" of each.
-Found findDatabase(StringRef Folder) {
+/// and in the subfolder "build" of each; of a project also in other folders of
+/// builds, such as build/Release and cmake-build-debug.
+Found findDatabase(StringRef Folder, vfs::FileSystem &FS) {
+  constexpr llvm::StringLiteral Commands = "compile_commands.json",
+                                Flags = "compile_flags.txt";
   Found Result;
+  const std::string Root = projectRoot(Folder, FS);
   for (StringRef Each = Folder; !Each.empty();
-       Each = sys::path::parent_path(Each))
+       Each = sys::path::parent_path(Each)) {
     for (const std::string &Place : {Each.str(), below(Each, "build")})
-      for (StringRef Name : {"compile_commands.json", "compile_flags.txt"}) {
-        std::string File = below(Place, Name);
-        if (!sys::fs::exists(File))
-          continue;
-        Result.Database =
-            CompilationDatabase::loadFromDirectory(Place, Result.Reason);
-        if (Result.Database && isOfElsewhere(*Result.Database)) {
-          Result.Database = nullptr;
-          Result.Elsewhere = std::move(File);
-          continue;
-        }
-        if (Result.Database && Place != Each)
-          note() << "the compile commands are those of '" << File << "'\n";
-        Result.File = std::move(File);
+      for (StringRef Name : {Commands, Flags})
+        if (isFoundAt(Place, Name, Place != Each, Result))
+          return Result;
+    if (!Each.starts_with(Root))
+      continue;
+    std::vector<std::string> Builds = buildFolders(Each, Commands, FS);
+    sortByAge(Builds, Commands, FS);
+    for (const std::string &Place : Builds)
+      if (isFoundAt(Place, Commands, /*IsToBeTold=*/true, Result))
         return Result;
-      }
+  }
   return Result;
 }
 
@@ -141,7 +171,7 @@ Compilations loadCompilations(Options &Line,
                                  : absolutePath(Line.BuildPath);
   Found Nearest;
   if (Line.BuildPath.empty()) {
-    Nearest = findDatabase(Folder);
+    Nearest = findDatabase(Folder, *FS);
   } else {
     Nearest.Database =
         CompilationDatabase::autoDetectFromDirectory(Folder, Nearest.Reason);

@@ -46,18 +46,6 @@ std::string outputOf(StringRef Program, ArrayRef<StringRef> Arguments) {
   return Result;
 }
 
-/// Folders in a folder, sorted.
-std::vector<std::string> foldersIn(StringRef Folder, vfs::FileSystem &FS) {
-  std::vector<std::string> Result;
-  std::error_code Failure;
-  for (vfs::directory_iterator It = FS.dir_begin(Folder, Failure), End;
-       It != End && !Failure; It.increment(Failure))
-    if (It->type() == sys::fs::file_type::directory_file)
-      Result.push_back(It->path().str());
-  llvm::sort(Result);
-  return Result;
-}
-
 /// The newest that tool/quickstart has fetched.
 std::string fetched(vfs::FileSystem &FS) {
   // 2.11 comes after 2.9.
@@ -71,20 +59,6 @@ std::string fetched(vfs::FileSystem &FS) {
 
 std::string variable(StringRef Name) {
   return sys::Process::GetEnv(Name).value_or("");
-}
-
-/// The folders of CMake's builds: those with a name that is usual for one, and
-/// what lies in them up to two folders deep (out/build/x64-Debug).
-void buildFolders(StringRef Folder, unsigned Depth, vfs::FileSystem &FS,
-                  std::vector<std::string> &To) {
-  constexpr unsigned MaxDepth = 2;
-  if (FS.exists(below(Folder, "CMakeCache.txt"))) {
-    To.push_back(Folder.str());
-    return;
-  }
-  if (Depth < MaxDepth)
-    for (const std::string &Each : foldersIn(Folder, FS))
-      buildFolders(Each, Depth + 1, FS, To);
 }
 
 /// Looks at one place after the other, and keeps which.
@@ -162,17 +136,13 @@ private:
   }
 
   bool byCMake() {
+    constexpr llvm::StringLiteral Configured = "CMakeCache.txt";
     std::vector<std::string> Folders;
-    if (!BuildFolder.empty())
-      buildFolders(BuildFolder, /*Depth=*/2, FS, Folders);
+    if (!BuildFolder.empty() && FS.exists(below(BuildFolder, Configured)))
+      Folders.push_back(BuildFolder.str());
     for (StringRef Folder = From; Folder.starts_with(Root) && !Folder.empty();
          Folder = sys::path::parent_path(Folder))
-      for (const std::string &Each : foldersIn(Folder, FS)) {
-        const StringRef Name = sys::path::filename(Each);
-        if (Name.starts_with("build") || Name.starts_with("cmake-build") ||
-            Name == "_build" || Name == "out")
-          buildFolders(Each, /*Depth=*/0, FS, Folders);
-      }
+      llvm::append_range(Folders, buildFolders(Folder, Configured, FS));
     for (const std::string &Each : Folders) {
       if (atCache(below(Each, "CMakeCache.txt")))
         return true;

@@ -67,6 +67,41 @@ std::vector<std::string> filesBelow(StringRef Folder, vfs::FileSystem &FS,
   return Result;
 }
 
+std::vector<std::string> foldersIn(StringRef Folder, vfs::FileSystem &FS) {
+  std::vector<std::string> Result;
+  std::error_code Failure;
+  for (vfs::directory_iterator It = FS.dir_begin(Folder, Failure), End;
+       It != End && !Failure; It.increment(Failure))
+    if (It->type() == sys::fs::file_type::directory_file)
+      Result.push_back(It->path().str());
+  llvm::sort(Result);
+  return Result;
+}
+
+static void findBuilds(StringRef Folder, StringRef File, unsigned Depth,
+                       vfs::FileSystem &FS, std::vector<std::string> &To) {
+  constexpr unsigned MaxDepth = 2;
+  if (FS.exists(below(Folder, File))) {
+    To.push_back(Folder.str());
+    return;
+  }
+  if (Depth < MaxDepth)
+    for (const std::string &Each : foldersIn(Folder, FS))
+      findBuilds(Each, File, Depth + 1, FS, To);
+}
+
+std::vector<std::string> buildFolders(StringRef Folder, StringRef File,
+                                      vfs::FileSystem &FS) {
+  std::vector<std::string> Result;
+  for (const std::string &Each : foldersIn(Folder, FS)) {
+    const StringRef Name = sys::path::filename(Each);
+    if (Name.starts_with("build") || Name.starts_with("cmake-build") ||
+        Name == "_build" || Name == "out")
+      findBuilds(Each, File, /*Depth=*/0, FS, Result);
+  }
+  return Result;
+}
+
 std::string projectRoot(StringRef Folder, vfs::FileSystem &FS) {
   std::string Outermost;
   for (StringRef Each = Folder; !Each.empty();

@@ -31,6 +31,18 @@ std::vector<std::string> filesBelow(llvm::StringRef Folder,
                                     llvm::vfs::FileSystem &FS,
                                     size_t MaxFiles = 100000);
 
+/// Folders in a folder, sorted.
+std::vector<std::string> foldersIn(llvm::StringRef Folder,
+                                   llvm::vfs::FileSystem &FS);
+
+/// The folders of builds in Folder that have a file of this name: those with a
+/// name that is usual for one ("build*", "cmake-build*", "_build", "out"), and
+/// what lies in them up to two folders deep (out/build/x64-Debug), each down to
+/// the first with such a file.
+std::vector<std::string> buildFolders(llvm::StringRef Folder,
+                                      llvm::StringRef File,
+                                      llvm::vfs::FileSystem &FS);
+
 /// The project that a folder belongs to: the nearest folder at or above it that
 /// is a checkout (.git), else the outermost with a CMakeLists.txt, else itself.
 std::string projectRoot(llvm::StringRef Folder, llvm::vfs::FileSystem &FS);
