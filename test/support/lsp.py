@@ -99,10 +99,14 @@ class Server:
             self._take()
         return self.published[wanted]
 
-    def actions(self, name: str, diagnostic: Message) -> list[Message]:
+    def actions(self, name: str, diagnostic: Message,
+                only: list[str] | None = None) -> list[Message]:
+        context: Message = {"diagnostics": [diagnostic]}
+        if only:
+            context["only"] = only
         return self.request("textDocument/codeAction", {
             "textDocument": {"uri": self.uri(name)}, "range": diagnostic["range"],
-            "context": {"diagnostics": [diagnostic]}}) or []
+            "context": context}) or []
 
     def apply(self, name: str, action: Message) -> None:
         """Changes the document as the action says."""

@@ -33,12 +33,33 @@ def places(diagnostics: list[Message]) -> set[tuple[int, str]]:
     return {(d["range"]["start"]["line"] + 1, d["code"]) for d in torch_findings(diagnostics)}
 
 
+def is_silencing(action: Message) -> bool:
+    return str(action["title"]).startswith("silence ")
+
+
+def silence_all(server: Server, name: str) -> int:
+    """Takes the offer to silence each finding; none may be left."""
+    silenced = 0
+    while findings := torch_findings(server.diagnostics(name)):
+        offers = [a for a in server.actions(name, findings[0]) if is_silencing(a)]
+        if [a["title"] for a in offers] != [f"silence {findings[0]['code']} here"]:
+            raise SystemExit(f"offers for {findings[0]['code']}: {offers}")
+        if offers[0]["diagnostics"] != [findings[0]] or offers[0]["kind"] != "quickfix":
+            raise SystemExit(f"offered for something else: {offers[0]}")
+        server.apply(name, offers[0])
+        silenced += 1
+        if silenced > 50:
+            raise SystemExit("findings are not silenced")
+    return silenced
+
+
 def apply_all(server: Server, name: str) -> int:
     """Applies fixes until there are none, each to the text as it is by then."""
     applied = 0
     while True:
         actions = [action for finding in torch_findings(server.diagnostics(name))
-                   for action in server.actions(name, finding) if "edit" in action]
+                   for action in server.actions(name, finding)
+                   if "edit" in action and not is_silencing(action)]
         if not actions:
             return applied
         server.apply(name, actions[0])
@@ -68,6 +89,16 @@ def main(clangd: str, torch_tidy: str, work: str, *names: str) -> int:
                 page = finding["codeDescription"]["href"].removeprefix("file://")
                 if not Path(page).is_file() or Path(page).stem != finding["code"]:
                     wrong.append(f"{name}: {finding['code']} links to {page}")
+                if any(is_silencing(a) for a in server.actions(name, finding, only=["refactor"])):
+                    wrong.append(f"{name}: {finding['code']}: a quick fix was not asked for")
+            original = server.texts[name]
+            print(f"{name}: {silence_all(server, name)} silenced")
+            if "NOLINT" in server.texts[name]:
+                print(*[line.strip() for line in server.texts[name].splitlines()
+                        if "NOLINT" in line], sep="\n")
+            # clangd has nothing to say of a version with the same text.
+            if server.texts[name] != original:
+                server.change(name, original)
         for name in alike:
             copy = folder / f"fixed-{name}"
             shutil.copy(folder / name, copy)

@@ -5,8 +5,8 @@
 // (-Wl,--wrap, see CMakeLists.txt), by the names that the compiler has given
 // them.
 #include "Clangd.h"
-#include "DocLinks.h"
 #include "Registry.h"
+#include "Streams.h"
 #include "inputs/OwnHeaders.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -80,10 +80,11 @@ TransportPtr wrappedTransport(std::FILE *In, raw_ostream &Out,
 TransportPtr wrappedTransport(std::FILE *In, raw_ostream &Out,
                               raw_ostream *InMirror, bool Pretty,
                               clang::clangd::JSONStreamStyle Style) {
-  // It lives as long as clangd's own stream.
-  static torchtidy::tool::DocLinks Linked(Out, pageFolder());
-  Linked.SetUnbuffered();
-  return originalTransport(In, Linked, InMirror, Pretty, Style);
+  // They live as long as clangd's own streams.
+  static torchtidy::tool::CodeActions Actions;
+  static torchtidy::tool::Answers Answered(Out, Actions, pageFolder());
+  static torchtidy::tool::Requests Asked(InMirror, Actions);
+  return originalTransport(In, Answered, &Asked, Pretty, Style);
 }
 
 #define BUILD_COMPILER_INVOCATION                                              \
