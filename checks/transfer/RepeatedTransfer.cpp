@@ -151,7 +151,8 @@ private:
     // To the CPU: what comes from code that is not seen may well be there. What
     // is written on its device is wanted there.
     const bool IsToCpu = Transfer.Result.OnDevice.get() == Device::CPU;
-    if (!Transfer.MovesDevice || !isStackedAfter(L) || isWorkingCopy(L) ||
+    if (!Transfer.MovesDevice || isMadeHere() || !isStackedAfter(L) ||
+        isWorkingCopy(L) ||
         (IsToCpu && !Transfer.Input.OnDevice.get()))
       return std::nullopt;
     Result.How = RepeatedTransfer::Samples;
@@ -230,6 +231,14 @@ private:
       if (!isa<Expr>(S) || ast::strip(cast<Expr>(S)) != Call)
         return;
     }
+  }
+
+  /// torch::full(..).to(device): it is to be made there, which
+  /// torch-allocate-on-device tells.
+  bool isMadeHere() const {
+    const auto *Maker = dyn_cast<CallExpr>(ast::strip(ast::objectOf(Call)));
+    const torch::Operation *Op = Maker ? torch::classify(Maker).Op : nullptr;
+    return Op && Op->has(torch::operation::Factory);
   }
 
   /// The container that E is pushed to, as a variable or a member.

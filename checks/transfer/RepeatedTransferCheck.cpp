@@ -47,7 +47,7 @@ static Finding describe(const Program &Program, const RepeatedTransfer &Found) {
   case RepeatedTransfer::Samples:
     Result.Kind = FindingKind::TransferSamples;
     Result.Message = "each sample is copied by itself by " + Text +
-                     "; stack the batch first and transfer it once";
+                     "; put the batch together first and transfer it once";
     break;
   }
   addLoop(Result, *Found.Entry, Found.Transfer->In, Found.Around);

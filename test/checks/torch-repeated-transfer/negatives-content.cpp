@@ -26,6 +26,14 @@ Tensor fillEach(const std::vector<Tensor> &positions, torch::Device device) {
   return torch::stack(filled);
 }
 
+// Made and moved: torch-allocate-on-device says to make it there.
+Tensor levels(const std::vector<Tensor> &scores) {
+  std::vector<Tensor> indices;
+  for (size_t i = 0; i < scores.size(); ++i)
+    indices.push_back(torch::full({scores[i].size(0)}, int64_t(i), torch::kLong).to(scores[i].device()));
+  return torch::cat(indices);
+}
+
 Tensor readImage(const std::string &path);
 
 // The reader lies elsewhere: its images may well be on the CPU.

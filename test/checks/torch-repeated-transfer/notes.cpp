@@ -45,5 +45,5 @@ void samples(const std::vector<Tensor> &all, torch::Device device) {
     onDevice.push_back(sample.to(device));
   std::cout << torch::stack(onDevice).mean().item<float>() << '\n';
 }
-// CHECK-NOTES: :[[@LINE-3]]:24: warning: each sample is copied by itself by '.to(device)'; stack the batch first and transfer it once
+// CHECK-NOTES: :[[@LINE-3]]:24: warning: each sample is copied by itself by '.to(device)'; put the batch together first and transfer it once
 // CHECK-NOTES: :[[@LINE-5]]:3: note: in every iteration of this loop

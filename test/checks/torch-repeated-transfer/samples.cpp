@@ -13,9 +13,9 @@ void stacked(const std::vector<std::vector<Example<>>> &batches,
     std::vector<Tensor> images, labels;
     for (const auto &sample : batch) {
       images.push_back(sample.data.to(device));
-      // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: each sample is copied by itself by '.to(device)'; stack the batch first and transfer it once [torch-repeated-transfer]
+      // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: each sample is copied by itself by '.to(device)'; put the batch together first and transfer it once [torch-repeated-transfer]
       labels.push_back(sample.target.to(device));
-      // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: each sample is copied by itself by '.to(device)'; stack the batch first and transfer it once
+      // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: each sample is copied by itself by '.to(device)'; put the batch together first and transfer it once
     }
     auto x = torch::stack(images);
     auto y = torch::stack(labels);
@@ -28,7 +28,7 @@ void byIndex(const std::vector<Example<>> &batch,
   std::vector<Tensor> images = {};
   for (size_t i = 0; i < batch.size(); ++i)
     images.push_back(batch[i].data.to(options));
-  // CHECK-MESSAGES: :[[@LINE-1]]:22: warning: each sample is copied by itself by '.to(options)'; stack the batch first and transfer it once
+  // CHECK-MESSAGES: :[[@LINE-1]]:22: warning: each sample is copied by itself by '.to(options)'; put the batch together first and transfer it once
   auto data = torch::stack(images).div(255.0);
   std::cout << data.mean().item<float>() << '\n';
 }
@@ -38,7 +38,7 @@ void concatenated(const std::vector<Tensor> &samples) {
   onDevice.reserve(samples.size());
   for (const auto &sample : samples)
     onDevice.emplace_back(sample.cuda());
-  // CHECK-MESSAGES: :[[@LINE-1]]:27: warning: each sample is copied by itself by '.cuda()'; stack the batch first and transfer it once
+  // CHECK-MESSAGES: :[[@LINE-1]]:27: warning: each sample is copied by itself by '.cuda()'; put the batch together first and transfer it once
   std::cout << torch::cat(onDevice).mean().item<float>() << '\n';
 }
 
@@ -47,7 +47,7 @@ void named(const std::vector<Tensor> &samples, torch::Device device) {
   std::vector<Tensor> onDevice;
   for (const auto &sample : samples) {
     auto moved = sample.to(device);
-    // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: each sample is copied by itself by '.to(device)'; stack the batch first and transfer it once
+    // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: each sample is copied by itself by '.to(device)'; put the batch together first and transfer it once
     onDevice.push_back(moved);
   }
   std::cout << torch::stack(onDevice, 0).mean().item<float>() << '\n';
@@ -57,7 +57,7 @@ void intoElements(const std::vector<Tensor> &samples, torch::Device device) {
   std::vector<Tensor> onDevice(samples.size());
   for (size_t i = 0; i < samples.size(); ++i)
     onDevice[i] = samples[i].to(device);
-  // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: each sample is copied by itself by '.to(device)'; stack the batch first and transfer it once
+  // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: each sample is copied by itself by '.to(device)'; put the batch together first and transfer it once
   std::cout << torch::stack(onDevice).mean().item<float>() << '\n';
 }
 
