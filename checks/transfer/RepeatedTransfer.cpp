@@ -152,8 +152,7 @@ private:
     // is written on its device is wanted there.
     const bool IsToCpu = Transfer.Result.OnDevice.get() == Device::CPU;
     if (!Transfer.MovesDevice || isMadeHere() || !isStackedAfter(L) ||
-        isWorkingCopy(L) ||
-        (IsToCpu && !Transfer.Input.OnDevice.get()))
+        isWorkingCopy(L) || (IsToCpu && !Transfer.Input.OnDevice.get()))
       return std::nullopt;
     Result.How = RepeatedTransfer::Samples;
     return Result;

@@ -79,17 +79,16 @@ json::Object silencing(StringRef File, const json::Object &Finding,
   const std::string Check = checkOf(Finding).str();
   const json::Object End{{"line", Line}, {"character", EndOfLine}};
   const json::Object Insertion{
-      {"range", json::Object{{"start", json::Object(End)},
-                             {"end", json::Object(End)}}},
+      {"range",
+       json::Object{{"start", json::Object(End)}, {"end", json::Object(End)}}},
       {"newText", "  // NOLINT(" + Check + ")"}};
   return json::Object{
       {"title", "silence " + Check + " here"},
       {"kind", "quickfix"},
       {"diagnostics", json::Array{json::Object(Finding)}},
-      {"edit",
-       json::Object{
-           {"changes", json::Object{{File.str(), json::Array{json::Object(
-                                                     Insertion)}}}}}}};
+      {"edit", json::Object{{"changes",
+                             json::Object{{File.str(), json::Array{json::Object(
+                                                           Insertion)}}}}}}};
 }
 
 /// Whether there was any to silence.
@@ -110,8 +109,8 @@ bool offerSilence(const json::Object &Parameters, json::Array &Actions) {
     if (!Line || checkOf(*Finding).empty() ||
         !Offered.emplace(*Line, checkOf(*Finding)).second)
       continue;
-    Actions.push_back(silencing(Document->getString("uri").value_or(""),
-                                *Finding, *Line));
+    Actions.push_back(
+        silencing(Document->getString("uri").value_or(""), *Finding, *Line));
   }
   return !Offered.empty();
 }
@@ -131,9 +130,9 @@ void CodeActions::asked(StringRef Message) {
   const StringRef Method = Request->getString("method").value_or("");
   const std::lock_guard<std::mutex> Lock(Mutex);
   if (Method == "initialize")
-    TakesActions = objectAt(*Parameters,
-                            {"capabilities", "textDocument", "codeAction",
-                             "codeActionLiteralSupport"}) != nullptr;
+    TakesActions =
+        objectAt(*Parameters, {"capabilities", "textDocument", "codeAction",
+                               "codeActionLiteralSupport"}) != nullptr;
   else if (Method == "textDocument/codeAction" && TakesActions)
     Waiting[formatv("{0}", *Id).str()] = std::move(*Parameters);
 }

@@ -7,9 +7,9 @@
 
 namespace torchtidy::tool {
 
-/// clangd takes every check for one of LLVM's and links to its site, where there
-/// are no torch checks: in Message such a link becomes one to the page that is
-/// installed in PageFolder (absolute) as <check>.md.
+/// clangd takes every check for one of LLVM's and links to its site, where
+/// there are no torch checks: in Message such a link becomes one to the page
+/// that is installed in PageFolder (absolute) as <check>.md.
 std::string withDocLinks(llvm::StringRef Message, llvm::StringRef PageFolder);
 
 } // namespace torchtidy::tool

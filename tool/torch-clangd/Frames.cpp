@@ -4,8 +4,8 @@ using namespace llvm;
 
 namespace torchtidy::tool {
 
-constexpr StringLiteral Field = "Content-", Size = "Content-Length: ",
-                        HeaderEnd = "\r\n\r\n";
+constexpr StringLiteral Field = "Content-",
+                        Size = "Content-Length: ", HeaderEnd = "\r\n\r\n";
 
 void Frames::take(StringRef Bytes, Taker Message, Taker Other) {
   Pending += Bytes;

@@ -85,9 +85,9 @@ static size_t wordsInDoubt(const flow::ControlFlow &Flow,
 bool isNamedInLostCode(const flow::ControlFlow &Flow, const VarDecl *V) {
   // It is declared there, too.
   return V->getIdentifier() &&
-         wordsInDoubt(Flow,
-                      [&](StringRef Word) { return Word == V->getName(); }) >
-             mentionsOf(Flow, V).size() + !isa<ParmVarDecl>(V);
+         wordsInDoubt(Flow, [&](StringRef Word) {
+           return Word == V->getName();
+         }) > mentionsOf(Flow, V).size() + !isa<ParmVarDecl>(V);
 }
 
 bool hasLostBackward(const flow::ControlFlow &Flow) {
