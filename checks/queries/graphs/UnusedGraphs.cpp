@@ -312,6 +312,16 @@ private:
            isMadeUp(Forward.Input);
   }
 
+  /// Once, and only to see of which shape the answer is.
+  bool isShapeProbe(const ForwardEvent &Forward) const {
+    const auto *Call = dyn_cast_or_null<CallExpr>(Forward.Site);
+    const flow::ControlFlow *Flow = Forward.In->Flow;
+    if (!Call || !Flow || !Entry.loopsAround(Forward.Point).empty())
+      return false;
+    const auto Uses = usesOf(*Flow, Call);
+    return Uses && !Uses->empty() && llvm::all_of(*Uses, asksForShape);
+  }
+
   /// Code that cannot be seen has the network, and may have loaded it.
   bool isKnownElsewhere(const ForwardEvent &Forward) const {
     return llvm::any_of(Entry.events<EscapeEvent>(),
@@ -434,7 +444,8 @@ private:
           Result.IsStrictOnly = false;
         }
     }
-    Result.IsStrictOnly |= isSinglePass(Forward) || isTrial(Forward);
+    Result.IsStrictOnly |= isSinglePass(Forward) || isTrial(Forward) ||
+                           isShapeProbe(Forward);
     // Other callers use the graph that this line makes: the mistake is in this
     // caller.
     while (Used.Sites.count(Result.Site)) {

@@ -119,6 +119,13 @@ void askForAnswers() {
   // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: forward pass of 'net' keeps all intermediate results
 }
 
+// Again and again.
+static void shapes(Net net, const Tensor &images) {
+  for (int i = 0; i < 100; ++i)
+    std::cout << net->forward(images).sizes() << '\n';
+  // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: forward pass of 'net' keeps all intermediate results
+}
+
 int main() {
   Net net;
   net->eval();
@@ -135,6 +142,7 @@ int main() {
     // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: forward pass of 'net' keeps all intermediate results
     std::cout << all.argmax(1) << '\n';
   }
+  shapes(net, torch::randn({60000, 8}));
 }
 
 // A header tells others of these; what no line names is quiet (negatives-unreached.cpp).
