@@ -444,8 +444,8 @@ private:
           Result.IsStrictOnly = false;
         }
     }
-    Result.IsStrictOnly |= isSinglePass(Forward) || isTrial(Forward) ||
-                           isShapeProbe(Forward);
+    Result.IsStrictOnly |=
+        isSinglePass(Forward) || isTrial(Forward) || isShapeProbe(Forward);
     // Other callers use the graph that this line makes: the mistake is in this
     // caller.
     while (Used.Sites.count(Result.Site)) {
