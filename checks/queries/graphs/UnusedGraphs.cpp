@@ -408,7 +408,7 @@ private:
   std::optional<UnusedGraph> ask(const ForwardEvent &Forward) const {
     if (!Forward.Result.mayHaveGraph() || (Forward.GradMode & mode::Off))
       return std::nullopt;
-    if (computesNothing(Forward) || mayLoseBackward(Forward))
+    if (computesNothing(Forward))
       return std::nullopt;
     // It needs its graph, and throws under a guard.
     if (mayDifferentiateInside(Entry, Forward) || isRunForItsState(Forward))
@@ -418,7 +418,8 @@ private:
     Result.Forward = &Forward;
     Result.In = Forward.In;
     Result.Site = Forward.Site;
-    if (isUsed(Forward))
+    // The last reads the text of functions, where there are errors.
+    if (isUsed(Forward) || mayLoseBackward(Forward))
       return std::nullopt;
     const bool InEvalMode = Forward.Mode == mode::Off;
     if (InEvalMode)
