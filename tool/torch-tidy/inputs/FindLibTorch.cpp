@@ -144,7 +144,7 @@ private:
          Folder = sys::path::parent_path(Folder))
       llvm::append_range(Folders, buildFolders(Folder, Configured, FS));
     for (const std::string &Each : Folders) {
-      if (atCache(below(Each, "CMakeCache.txt")))
+      if (atCache(below(Each, Configured)))
         return true;
       told("Torch_DIR and CMAKE_PREFIX_PATH in '" + Each + "/CMakeCache.txt'");
     }
