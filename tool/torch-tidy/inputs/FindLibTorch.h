@@ -25,8 +25,8 @@ struct FoundLibTorch {
 /// was told, where the project is configured (Torch_DIR, which may be what
 /// Conan has written, and CMAKE_PREFIX_PATH in the CMakeCache.txt of
 /// BuildFolder, if that is named, and of build folders in From and above it, up
-/// to Root, the project's); "libtorch" in From, where
-/// the sources are, or a folder above it; the package "torch" of
+/// to Root, the project's); "libtorch" in From, where the sources are, or a
+/// folder above it; the package "torch" of
 /// the environment that is active ($VIRTUAL_ENV, $CONDA_PREFIX, which may hold
 /// LibTorch itself), of ".venv" or "venv" in From or above it, of the
 /// environment that this program is installed in, of the Python on the PATH;
