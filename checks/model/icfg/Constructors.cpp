@@ -1,4 +1,5 @@
 #include "model/icfg/Constructors.h"
+#include "ast/Expressions.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 
@@ -44,7 +45,9 @@ constructorFor(const CXXRecordDecl *Record,
   return Fitting.size() == 1 ? Fitting.front() : nullptr;
 }
 
-const CXXRecordDecl *madeByHolder(const CXXConstructExpr *Construct) {
+/// The user's module that a holder makes when it is constructed, with the
+/// holder's arguments; null for a holder of what is there already.
+static const CXXRecordDecl *madeByHolder(const CXXConstructExpr *Construct) {
   const CXXConstructorDecl *Constructor = Construct->getConstructor();
   if (torch::kindOf(Constructor->getParent()) !=
           torch::TypeKind::ModuleHolder ||
@@ -61,6 +64,27 @@ const CXXRecordDecl *madeByHolder(const CXXConstructExpr *Construct) {
       Given->isNullPtrType() ||
       (Of && Of->getCanonicalDecl() == Class->getCanonicalDecl());
   return IsHeld ? nullptr : Class;
+}
+
+const CXXConstructorDecl *constructorRunBy(const CXXConstructExpr *Construct) {
+  // TORCH_MODULE(Net): the constructor of NetImpl, which fills the holder.
+  if (const CXXRecordDecl *Made = madeByHolder(Construct))
+    return constructorFor(
+        Made, llvm::SmallVector<const Expr *, 4>(Construct->arguments()));
+  const CXXConstructorDecl *Constructor = Construct->getConstructor();
+  return Constructor->getInheritedConstructor() &&
+                 torch::kindOf(Constructor->getParent()) ==
+                     torch::TypeKind::ModuleHolder
+             ? nullptr
+             : Constructor;
+}
+
+const CXXConstructorDecl *constructorOf(const VarDecl *V) {
+  if (V->getType()->isReferenceType())
+    return nullptr;
+  const auto *Made =
+      dyn_cast_or_null<CXXConstructExpr>(ast::strip(V->getInit()));
+  return Made ? constructorRunBy(Made) : nullptr;
 }
 
 } // namespace torchtidy::model

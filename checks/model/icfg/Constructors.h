@@ -1,4 +1,5 @@
-// Constructors of the user's classes that code of a library calls.
+// Which constructors of the user's classes run: those that code of a library
+// calls included.
 #ifndef TORCHTIDY_ICFG_CONSTRUCTORS_H
 #define TORCHTIDY_ICFG_CONSTRUCTORS_H
 
@@ -15,10 +16,14 @@ const clang::CXXConstructorDecl *
 constructorFor(const clang::CXXRecordDecl *Record,
                llvm::ArrayRef<const clang::Expr *> Arguments);
 
-/// The user's module that a holder makes when it is constructed, with the
-/// holder's arguments; null for a holder of what is there already.
-const clang::CXXRecordDecl *
-madeByHolder(const clang::CXXConstructExpr *Construct);
+/// The constructor that Construct runs: that of the module where a holder makes
+/// one. Null where that leaves a choice, and for a holder that takes the module
+/// it is given.
+const clang::CXXConstructorDecl *
+constructorRunBy(const clang::CXXConstructExpr *Construct);
+
+/// The same of a variable that is an object; null for one that is none.
+const clang::CXXConstructorDecl *constructorOf(const clang::VarDecl *V);
 
 } // namespace torchtidy::model
 

@@ -1,5 +1,6 @@
 #include "model/icfg/Supergraph.h"
 #include "ast/Expressions.h"
+#include "model/icfg/Constructors.h"
 #include "model/icfg/Targets.h"
 #include "clang/AST/ASTLambda.h"
 
@@ -15,10 +16,27 @@ Supergraph::Supergraph(Code &User, const FunctionDecl *Root, bool IsThread,
   RootFrame = F;
   Entry = addSegment({Segment::Enter, F});
 
-  // The object of a root method was made by one of its constructors: what they
-  // do (which parameters the optimizer has) is known in the method.
-  std::vector<flow::Digraph::Node> Starts = {Entry};
-  const auto *Method = dyn_cast<CXXMethodDecl>(Root);
+  std::vector<flow::Digraph::Node> Starts = expandConstructors(F);
+  if (Root->isMain())
+    Starts = {expandGlobals(F)};
+  Ends Body = expand(F);
+  for (flow::Digraph::Node Start : Starts)
+    Graph.addEdge(Start, Body.First);
+}
+
+Supergraph::Ends Supergraph::expandConstructor(Frame *Root,
+                                               const FunctionDecl *Definition,
+                                               const VarDecl *Constructed) {
+  Frame *Made = makeFrame(Definition, Root, nullptr);
+  Made->Arguments.assign(Definition->getNumParams(), nullptr);
+  Made->Constructed = Constructed;
+  return expand(Made);
+}
+
+// What they do (which parameters the optimizer has) is known in the method.
+std::vector<flow::Digraph::Node> Supergraph::expandConstructors(Frame *F) {
+  const auto *Method = dyn_cast<CXXMethodDecl>(F->Function);
+  std::vector<flow::Digraph::Node> Starts;
   if (Method && !isa<CXXConstructorDecl>(Method) && Method->isInstance() &&
       !Method->getParent()->isLambda()) {
     for (const CXXConstructorDecl *Constructor : Method->getParent()->ctors()) {
@@ -27,18 +45,29 @@ Supergraph::Supergraph(Code &User, const FunctionDecl *Root, bool IsThread,
       const FunctionDecl *Definition = expandable(F, Constructor);
       if (!Definition)
         continue;
-      Frame *Made = makeFrame(Definition, F, nullptr);
-      Made->Arguments.assign(Definition->getNumParams(), nullptr);
-      Ends Expansion = expand(Made);
-      Graph.addEdge(Entry, Expansion.First);
-      if (Starts.front() == Entry)
-        Starts.clear();
-      Starts.push_back(Expansion.Last);
+      const Ends Made = expandConstructor(F, Definition, nullptr);
+      Graph.addEdge(Entry, Made.First);
+      Starts.push_back(Made.Last);
     }
   }
-  Ends Body = expand(F);
-  for (flow::Digraph::Node Start : Starts)
-    Graph.addEdge(Start, Body.First);
+  if (Starts.empty())
+    Starts.push_back(Entry);
+  return Starts;
+}
+
+flow::Digraph::Node Supergraph::expandGlobals(Frame *Main) {
+  flow::Digraph::Node Last = Entry;
+  for (const VarDecl *Global : User.functions().globals()) {
+    const CXXConstructorDecl *Constructor = constructorOf(Global);
+    const FunctionDecl *Definition =
+        Constructor ? expandable(Main, Constructor) : nullptr;
+    if (!Definition)
+      continue;
+    const Ends Made = expandConstructor(Main, Definition, Global);
+    Graph.addEdge(Last, Made.First);
+    Last = Made.Last;
+  }
+  return Last;
 }
 
 Frame *Supergraph::makeFrame(const FunctionDecl *Function, const Frame *Caller,

@@ -100,6 +100,8 @@ struct Frame {
   const clang::Expr *Range = nullptr;
   /// The variable that a destructor ends.
   const clang::VarDecl *Destroyed = nullptr;
+  /// The global variable that a constructor fills before main() begins.
+  const clang::VarDecl *Constructed = nullptr;
   ChainLink Link;
   /// Runs in a thread of its own: grad mode starts at its default.
   bool IsThread = false;
@@ -143,8 +145,9 @@ public:
   static constexpr unsigned MaxSegments = 20000;
 
   /// Root is expanded with, before it when it is a method whose object comes
-  /// from elsewhere, the constructors of its class. Depth: how many activations
-  /// may lie on one another; 1 is the root alone.
+  /// from elsewhere, the constructors of its class; before main(), those of the
+  /// global variables. Depth: how many activations may lie on one another; 1 is
+  /// the root alone.
   Supergraph(Code &User, const clang::FunctionDecl *Root, bool IsThread,
              unsigned Depth = MaxDepth);
 
@@ -190,6 +193,15 @@ private:
     flow::Digraph::Node First, Last;
   };
 
+  /// The constructors of the object that a root method works on, of which one
+  /// has run. Returns where the body may begin.
+  std::vector<flow::Digraph::Node> expandConstructors(Frame *Method);
+  /// Those of the global variables, in their order. Returns where main()
+  /// begins.
+  flow::Digraph::Node expandGlobals(Frame *Main);
+  /// One that nothing in Root calls: its arguments are not known.
+  Ends expandConstructor(Frame *Root, const clang::FunctionDecl *Definition,
+                         const clang::VarDecl *Constructed);
   Ends expand(Frame *F);
   flow::Digraph::Node expandTargets(Frame *F, llvm::ArrayRef<Target> Targets,
                                     flow::Digraph::Node Before, Segment Next);

@@ -166,21 +166,13 @@ void Resolver::resolveChains(const CallExpr *Call,
 
 void Resolver::resolveConstruction(const CXXConstructExpr *Construct,
                                    std::vector<Target> &Targets) {
-  const CXXConstructorDecl *Constructor = Construct->getConstructor();
+  const CXXConstructorDecl *Constructor = constructorRunBy(Construct);
+  if (!Constructor)
+    return;
   llvm::SmallVector<const Expr *, 4> Arguments(Construct->arg_begin(),
                                                Construct->arg_end());
   Target T;
   T.Site = Construct;
-  // TORCH_MODULE(Net): the constructor of NetImpl, which fills the holder.
-  if (const CXXRecordDecl *Made = madeByHolder(Construct))
-    Constructor = constructorFor(Made, Arguments);
-  // That of a holder, which takes the module that it is given.
-  else if (Constructor->getInheritedConstructor() &&
-           torch::kindOf(Constructor->getParent()) ==
-               torch::TypeKind::ModuleHolder)
-    return;
-  if (!Constructor)
-    return;
   if (const FunctionDecl *Definition = Expandable(Constructor)) {
     T.Function = Definition;
     T.Arguments = Arguments;

@@ -161,6 +161,8 @@ static void bindReceiver(Machine &M, const Frame *Callee) {
     if (Callee->Site) {
       Target = M.constructionTarget(cast<Expr>(Callee->Site), IsTemporary);
       M.erase(Target);
+    } else if (Callee->Constructed) {
+      Target = M.variable(Callee->Constructed);
     } else {
       // The object that a root method works on.
       Target = {M.places().root(Root::This, 0, RootKey())};

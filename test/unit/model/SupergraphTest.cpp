@@ -220,3 +220,33 @@ TEST(ExpansionBounds, Size) {
   EXPECT_FALSE(Large.isComplete());
   EXPECT_LT(Large.graph().size(), 2 * Supergraph::MaxSegments);
 }
+
+TEST(Globals, TheirConstructorsRunBeforeMain) {
+  Model M(R"cpp(
+    struct Fixed {
+      explicit Fixed(int64_t width) : layer(width, 1) {
+        for (auto &parameter : layer->parameters())
+          parameter.set_requires_grad(false);
+      }
+      torch::nn::Linear layer;
+    };
+    Fixed made(8), copied = Fixed(4);
+    Fixed *pointer = nullptr, &reference = made;
+    extern Fixed elsewhere;
+    torch::nn::Linear trained(8, 1);
+    int main() {
+      observe("made", made.layer(torch::rand({1, 8})));
+      observe("copied", copied.layer(torch::rand({1, 4})));
+      observe("trained", trained(torch::rand({1, 8})));
+    })cpp");
+  ASSERT_TRUE(M.isRead());
+  const Entry Main = M.entry("main");
+  std::vector<std::string> Constructed;
+  for (const auto &F : Main->graph().frames())
+    if (F->Constructed)
+      Constructed.push_back(F->Constructed->getNameAsString());
+  EXPECT_EQ(Constructed, (std::vector<std::string>{"made", "copied"}));
+  EXPECT_FALSE(Main.observed("made").mayHaveGraph());
+  EXPECT_FALSE(Main.observed("copied").mayHaveGraph());
+  EXPECT_TRUE(Main.observed("trained").mayHaveGraph());
+}
