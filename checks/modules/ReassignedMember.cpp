@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "model/syntax/FreshModules.h"
+#include "queries/modules/RegistryUse.h"
 #include "queries/paths/Calls.h"
 #include "queries/paths/Paths.h"
 #include "torch/Modules.h"
@@ -82,6 +83,9 @@ static bool isUpdate(const ReplaceEvent &Replace) {
 
 std::vector<ReassignedMember> reassignedMembers(Program &Program) {
   std::vector<ReassignedMember> Result;
+  // The registered one is out of use as well: nobody asks for it.
+  if (!mayUseRegistered(Program))
+    return Result;
   for (const auto &Entry : Program.executions())
     for (const ReplaceEvent &Replace : Entry->events<ReplaceEvent>()) {
       // What a move leaves behind was replaced before.

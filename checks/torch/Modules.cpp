@@ -123,6 +123,18 @@ bool returnsRegistered(const FunctionDecl *Method) {
           ast::nameOf(Method) == "named_buffers");
 }
 
+bool readsRegistered(const FunctionDecl *F) {
+  if (returnsRegistered(F) || partAccess(F) == PartAccess::All)
+    return true;
+  if (!isa<CXXMethodDecl>(F))
+    return !F->isOverloadedOperator() ||
+           F->getOverloadedOperator() == OO_LessLess;
+  return llvm::StringSwitch<bool>(ast::nameOf(F))
+      .Cases("children", "named_children", "apply", "clone", true)
+      .Cases("to", "save", "load", "zero_grad", "train", "eval", true)
+      .Default(false);
+}
+
 PartAccess partAccess(const FunctionDecl *Method) {
   if (Method && Method->getOverloadedOperator() == OO_Subscript)
     return PartAccess::One;

@@ -46,6 +46,10 @@ const clang::Stmt *bodyOfTrain(const clang::CXXRecordDecl *Class);
 bool returnsTensorVector(const clang::CallExpr *Call);
 /// The same, and named_parameters(), named_buffers().
 bool returnsRegistered(const clang::FunctionDecl *Method);
+/// Reads, moves, saves or sets what a module has registered: these, to(),
+/// clone(), zero_grad(), children(), train(), and functions that are given a
+/// module (torch::save). Not what runs it or gets one of its members.
+bool readsRegistered(const clang::FunctionDecl *F);
 
 /// What a member of a module leads to.
 enum class PartAccess {
