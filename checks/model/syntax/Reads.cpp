@@ -16,6 +16,32 @@ static const Expr *copiedByOptional(const Stmt *S) {
              : nullptr;
 }
 
+/// Operands of what Clang does not understand (an unknown type, a template that
+/// nobody instantiates) are written without the cast that says that they are
+/// read: an index, an argument. That of what assigns is none.
+static llvm::SmallVector<const Expr *, 4> readUnresolved(const Stmt *S) {
+  const auto *E = dyn_cast<Expr>(S);
+  if (!E || !E->isTypeDependent())
+    return {};
+  if (isa<RecoveryExpr>(E)) {
+    llvm::SmallVector<const Expr *, 4> Parts;
+    for (const Stmt *Child : E->children())
+      if (const auto *Part = dyn_cast_or_null<Expr>(Child))
+        Parts.push_back(Part);
+    return Parts;
+  }
+  if (const auto *Element = dyn_cast<ArraySubscriptExpr>(E))
+    return {Element->getIdx()};
+  if (const auto *Call = dyn_cast<CallExpr>(E))
+    return llvm::SmallVector<const Expr *, 4>(Call->arguments());
+  if (const auto *Binary = dyn_cast<BinaryOperator>(E))
+    return Binary->isAssignmentOp()
+               ? llvm::SmallVector<const Expr *, 4>{Binary->getRHS()}
+               : llvm::SmallVector<const Expr *, 4>{Binary->getLHS(),
+                                                    Binary->getRHS()};
+  return {};
+}
+
 bool onlyReads(const VarDecl *V, const Stmt *S) {
   unsigned Mentions = 0, Reads = 0;
   const auto Names = [&](const Stmt *Part) {
@@ -29,6 +55,8 @@ bool onlyReads(const VarDecl *V, const Stmt *S) {
         const auto *Cast = dyn_cast<ImplicitCastExpr>(Part);
         Reads += Cast && Cast->getCastKind() == CK_LValueToRValue &&
                  Names(Cast->getSubExpr()->IgnoreParens());
+        for (const Expr *Operand : readUnresolved(Part))
+          Reads += Names(Operand->IgnoreParens());
         const Expr *Copied = copiedByOptional(Part);
         Reads += Copied && Names(Copied);
         // What the lambda does with what it captures is met in its body.

@@ -112,6 +112,27 @@ TEST_F(TripCount, RangesOfKnownSize) {
   EXPECT_EQ(trips("stdArray"), 8u);
 }
 
+TEST(TripCountAroundErrors, TheCounterIsAnOperandOfWhatIsNotUnderstood) {
+  ParseOptions WithErrors;
+  WithErrors.AllowErrors = true;
+  Model M(R"cpp(
+    void index(torch::Tensor t) { Unknown out; for (int i = 0; i < 3; ++i) out[i] = t[i].item<float>(); }
+    void argument(torch::Tensor t) { Unknown out; for (int i = 0; i < 3; ++i) out(i) = t[i].item<float>(); }
+    void member(torch::Tensor t) { Unknown out; for (int i = 0; i < 3; ++i) out.of[2 * i] = t[i].item<float>(); }
+    void assigned(torch::Tensor t) { Unknown out; for (int i = 0; i < 3; ++i) { i = out[1]; t[i].item<float>(); } }
+    )cpp",
+          WithErrors);
+  ASSERT_TRUE(M.isRead());
+  const auto Trips = [&](llvm::StringRef Root) {
+    const Entry E = M.entry(Root);
+    return mostTrips(*E, *E->loopsAround(readIn(*E).Point).back());
+  };
+  EXPECT_EQ(Trips("index"), 3u);
+  EXPECT_EQ(Trips("argument"), 3u);
+  EXPECT_EQ(Trips("member"), 3u);
+  EXPECT_EQ(Trips("assigned"), std::nullopt);
+}
+
 TEST_F(TripCount, NotKnown) {
   for (const char *Root : {"unknown", "bySize", "changed", "again", "wrongWay",
                            "from", "vector", "whileLoop"})
