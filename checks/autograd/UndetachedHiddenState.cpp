@@ -1,11 +1,11 @@
 #include "autograd/UndetachedHiddenState.h"
 #include "ast/Expressions.h"
 #include "queries/graphs/UnusedGraphs.h"
+#include "queries/loops/LoopCounters.h"
 #include "queries/loops/Slots.h"
 #include "torch/Types.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/ExprCXX.h"
-#include "clang/AST/StmtCXX.h"
 #include <set>
 
 using namespace clang;
@@ -168,18 +168,10 @@ private:
 
   /// Not layer after layer: x = layer->forward(x).
   bool isOneModule(const ForwardEvent &Forward, const Loop *L) const {
-    const Stmt *Statement = L ? Entry.loopStatement(*L) : nullptr;
-    const auto *Each = dyn_cast_or_null<CXXForRangeStmt>(Statement);
     const auto *Call = dyn_cast<CallExpr>(Forward.Site);
-    // The variable of the loop.
-    for (const Expr *E = Each && Call ? ast::objectOf(Call) : nullptr; E;) {
-      E = ast::strip(E);
-      if (const auto *Ref = dyn_cast<DeclRefExpr>(E);
-          Ref && Ref->getDecl() == Each->getLoopVariable())
-        return false;
-      const auto *Inner = dyn_cast<CallExpr>(E);
-      E = Inner ? ast::objectOf(Inner) : nullptr;
-    }
+    if (L && Call &&
+        LoopCounters(Entry).follows(ast::objectOf(Call), Forward.In, *L))
+      return false;
     return llvm::none_of(Forward.Modules, [&](PlaceId P) {
       return Entry.places().isSummary(P);
     });

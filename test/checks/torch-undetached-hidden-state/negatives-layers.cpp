@@ -17,6 +17,27 @@ static void shapes(torch::nn::Sequential &net) {
   }
 }
 
+static void shapesOfOneKind(torch::nn::Sequential &net) {
+  Tensor x = torch::rand({1, 8});
+  for (auto &module : net->modules(false))
+    if (auto layer = dynamic_cast<torch::nn::LinearImpl *>(module.get())) {
+      x = layer->forward(x);
+      std::cout << x.sizes() << '\n';
+    }
+  Tensor y = torch::rand({1, 8});
+  for (auto &module : net->children()) {
+    auto layer = std::dynamic_pointer_cast<torch::nn::LinearImpl>(module);
+    y = layer->forward(y);
+    std::cout << y.sizes() << '\n';
+  }
+  Tensor z = torch::rand({1, 8});
+  for (size_t i = 0; i < net->size(); ++i) {
+    auto *layer = net[i]->as<torch::nn::Linear>();
+    z = layer->forward(z);
+    std::cout << z.sizes() << '\n';
+  }
+}
+
 void byBindings(LSTMCell cell, const std::vector<Tensor> &xs) {
   std::vector<State> states(2, State(torch::zeros({4, 8}), torch::zeros({4, 8})));
   for (const auto &x : xs) {
@@ -47,4 +68,5 @@ void byAlgorithm(torch::nn::GRUCell cell, const std::vector<Tensor> &xs) {
 int main() {
   torch::nn::Sequential net(torch::nn::Linear(8, 8), torch::nn::Linear(8, 8));
   shapes(net);
+  shapesOfOneKind(net);
 }
