@@ -3,12 +3,15 @@
 // temporary results.
 #include "lifetime/DanglingDataCheck.h"
 #include "ast/Expressions.h"
+#include "ast/Walk.h"
 #include "lifetime/DanglingData.h"
 #include "report/Edit.h"
 #include "report/Report.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
+#include "clang/Basic/SourceManager.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace torchtidy::checks {
 
@@ -100,17 +103,45 @@ static std::string nameOfResult(const Stmt *Statement) {
   return To ? To->getDecl()->getNameAsString() : "";
 }
 
+/// A name for what Result leads into: w_owner, and w_owner2 where w led into
+/// another before, so that all fixes of a function can be made together. Empty
+/// where a variable of the function has it.
+static std::string nameOfOwner(const flow::ControlFlow &Flow,
+                               const Stmt *Statement,
+                               const std::string &Result) {
+  const SourceManager &SM = Flow.function()->getASTContext().getSourceManager();
+  llvm::StringSet<> Taken;
+  unsigned Before = 0;
+  ast::forEachStmt(
+      Flow.function()->getBody(),
+      [&](const Stmt *S) {
+        if (const auto *Declaration = dyn_cast<DeclStmt>(S))
+          for (const Decl *D : Declaration->decls())
+            if (const auto *V = dyn_cast<NamedDecl>(D))
+              Taken.insert(V->getNameAsString());
+        Before += nameOfResult(S) == Result &&
+                  SM.isBeforeInTranslationUnit(S->getBeginLoc(),
+                                               Statement->getBeginLoc());
+      },
+      ast::Lambdas::Enter);
+  const std::string Name =
+      Result + "_owner" + (Before == 0 ? "" : std::to_string(Before + 1));
+  return Taken.contains(Name) ? "" : Name;
+}
+
 /// The temporary object gets a name of its own.
 static std::vector<FixItHint>
 nameIt(const Program &Program, const OutlivedLoan &Found, const Expr *Made) {
   const flow::ControlFlow *Flow = Found.Taken->In->Flow;
-  if (!Flow)
+  if (!Flow || !isAlwaysEvaluated(*Flow, Made))
     return {};
-  const std::string Result = nameOfResult(Flow->statement(Made));
+  const Stmt *Statement = Flow->statement(Made);
+  const std::string Result = nameOfResult(Statement);
   const std::string Text = Program.text(Made);
-  if (Result.empty() || Text.empty())
+  const std::string Name =
+      Result.empty() ? "" : nameOfOwner(*Flow, Statement, Result);
+  if (Name.empty() || Text.empty())
     return {};
-  const std::string Name = Result + "_owner";
   std::vector<FixItHint> Fixes = insertBefore(
       Program.context(), *Flow, Made, "auto " + Name + " = " + Text + ";");
   const Stmt *Written = Made;

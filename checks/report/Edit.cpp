@@ -137,6 +137,21 @@ std::vector<FixItHint> insertBefore(const ASTContext &Context,
       (Code + "\n" + Indent).str())};
 }
 
+bool isAlwaysEvaluated(const flow::ControlFlow &Flow, const Expr *E) {
+  const Stmt *Whole = Flow.statement(E);
+  const Stmt *Part = E;
+  for (const Stmt *Around = Flow.parent(E); Around && Part != Whole;
+       Part = Around, Around = Flow.parent(Around)) {
+    const auto *Choice = dyn_cast<AbstractConditionalOperator>(Around);
+    const auto *Binary = dyn_cast<BinaryOperator>(Around);
+    if ((Choice && Part != Choice->getCond()) ||
+        (Binary && Binary->isLogicalOp() && Part == Binary->getRHS()) ||
+        isa<LambdaExpr>(Around))
+      return false;
+  }
+  return true;
+}
+
 std::vector<FixItHint> insertFirst(const ASTContext &Context,
                                    const CompoundStmt *Block, StringRef Code) {
   if (!Block || !isWritten(Block->getLBracLoc()))

@@ -37,6 +37,10 @@ std::vector<clang::FixItHint> insertBefore(const clang::ASTContext &Context,
                                            const clang::Stmt *S,
                                            llvm::StringRef Code);
 
+/// E is evaluated whenever the statement around it is, so that it may come
+/// before that: it stands in no branch of ?:, && or ||, and in no lambda.
+bool isAlwaysEvaluated(const flow::ControlFlow &Flow, const clang::Expr *E);
+
 /// Moves the declaration of V before the loop around it; Instead takes its
 /// place, or nothing where that is empty. Nothing where another variable has
 /// the name.

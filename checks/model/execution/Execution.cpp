@@ -338,8 +338,10 @@ bool Execution::isInForward(const Frame *F) const {
     if (F->Site && F->Caller && ForwardSites.count({F->Caller, F->Site}))
       return true;
     const auto *Method = dyn_cast<CXXMethodDecl>(F->Function);
+    // Clang leaves a base class out that it does not know.
     if (Method && torch::isForward(Method) &&
-        torch::kindOf(Method->getParent()) == torch::TypeKind::Module)
+        (torch::kindOf(Method->getParent()) == torch::TypeKind::Module ||
+         Method->getASTContext().getDiagnostics().hasErrorOccurred()))
       return true;
   }
   return false;

@@ -90,6 +90,22 @@ bool isNamedInLostCode(const flow::ControlFlow &Flow, const VarDecl *V) {
          }) > mentionsOf(Flow, V).size() + !isa<ParmVarDecl>(V);
 }
 
+bool isNamedInErrors(const flow::ControlFlow &Flow, const VarDecl *V) {
+  if (!V->getASTContext().getDiagnostics().hasErrorOccurred())
+    return false;
+  const Expr *Init = V->getInit();
+  if ((Init && Init->containsErrors()) || V->isInvalidDecl() ||
+      isNamedInLostCode(Flow, V))
+    return true;
+  return llvm::any_of(mentionsOf(Flow, V), [&](const DeclRefExpr *Mention) {
+    for (const Stmt *Around = Mention; isa_and_nonnull<Expr>(Around);
+         Around = Flow.parent(Around))
+      if (cast<Expr>(Around)->containsErrors())
+        return true;
+    return false;
+  });
+}
+
 bool hasLostBackward(const flow::ControlFlow &Flow) {
   const size_t Written = wordsInDoubt(Flow, torch::isBackwardName);
   if (Written == 0)

@@ -32,7 +32,11 @@ mentionsOf(const flow::ControlFlow &Flow, const clang::VarDecl *V);
 /// known then of what happens to V.
 bool isNamedInLostCode(const flow::ControlFlow &Flow, const clang::VarDecl *V);
 
-/// The same of calls of backward().
+/// That, or an expression with an error in it names V or is what V is declared
+/// with: what V holds may be something else than what is seen.
+bool isNamedInErrors(const flow::ControlFlow &Flow, const clang::VarDecl *V);
+
+/// isNamedInLostCode() of calls of backward().
 bool hasLostBackward(const flow::ControlFlow &Flow);
 
 /// The next statement that names V after its declaration stands in the same

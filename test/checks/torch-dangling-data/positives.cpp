@@ -177,3 +177,28 @@ float columns(int64_t n, int i) {
   // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: 'data_ptr' of a temporary tensor
   return *a + *b;
 }
+
+// Two owners of one function have two names.
+void again(torch::nn::Linear layer) {
+  auto *w = layer->named_parameters(false).find("weight");
+  // CHECK-FIXES: auto w_owner = layer->named_parameters(false);
+  // CHECK-FIXES: auto *w = w_owner.find("weight");
+  // CHECK-MESSAGES: :[[@LINE-3]]:13: warning: 'find' refers into a temporary result
+  std::cout << w->sum();
+  w = layer->named_parameters(false).find("bias");
+  // CHECK-FIXES: auto w_owner2 = layer->named_parameters(false);
+  // CHECK-FIXES: w = w_owner2.find("bias");
+  // CHECK-MESSAGES: :[[@LINE-3]]:7: warning: 'find' refers into a temporary result
+  std::cout << w->sum();
+}
+
+// What only one branch evaluates does not come before the statement.
+float chosen(const Tensor *x, int64_t n) {
+  const float *p = x ? (*x * 2).data_ptr<float>() : nullptr;
+  // CHECK-FIXES: const float *p = x ? (*x * 2).data_ptr<float>() : nullptr;
+  // CHECK-MESSAGES: :[[@LINE-2]]:24: warning: 'data_ptr' of a temporary tensor
+  const bool isThere = x && (p = (*x + 1).data_ptr<float>());
+  // CHECK-FIXES: const bool isThere = x && (p = (*x + 1).data_ptr<float>());
+  // CHECK-MESSAGES: :[[@LINE-2]]:34: warning: 'data_ptr' of a temporary tensor
+  return isThere ? p[n] : 0;
+}
