@@ -1,5 +1,6 @@
 #include "results/ParameterCopy.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "ast/Walk.h"
 #include "model/syntax/Variables.h"
 #include "torch/Api.h"
@@ -75,6 +76,8 @@ private:
       return judgeCopyIn(Result);
     if (isa<ParmVarDecl>(To->Variable)) {
       Result.Of = LostWrite::Parameter;
+      Result.Overwrites =
+          To->isWhole() ? overwrites(To->Variable, Assignment) : nullptr;
       return Result;
     }
     if (!To->isWhole())
@@ -82,6 +85,24 @@ private:
     Result.Of = LostWrite::Copy;
     Result.Source = copiedFrom(To->Variable, Assignment);
     return Result.Source ? std::optional<LostWrite>(Result) : std::nullopt;
+  }
+
+  /// The next assignment to V in the text behind this one.
+  const CallExpr *overwrites(const ValueDecl *V,
+                             const CXXOperatorCallExpr *Assignment) const {
+    const CXXOperatorCallExpr *Next = nullptr;
+    ast::forEachStmt(
+        Flow.function()->getBody(),
+        [&](const Stmt *S) {
+          const auto *Other = dyn_cast<CXXOperatorCallExpr>(S);
+          if (Other && Other->getOperator() == OO_Equal &&
+              refersTo(Other->getArg(0), V) &&
+              ast::beginLoc(Assignment) < ast::beginLoc(Other) &&
+              (!Next || ast::beginLoc(Other) < ast::beginLoc(Next)))
+            Next = Other;
+        },
+        ast::Lambdas::Skip);
+    return Next;
   }
 
   /// parameters(), buffers() and the same with names.

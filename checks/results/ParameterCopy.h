@@ -32,6 +32,9 @@ struct LostWrite {
   bool IsOfModule = false;
   /// Variable is a container, and its elements are assigned to.
   bool IsContainer = false;
+  /// Of a parameter: what gives it another value afterwards, so that it serves
+  /// the function itself, and this value is the one that is lost; or null.
+  const clang::CallExpr *Overwrites = nullptr;
 };
 
 /// Nothing is reported for assignments that let go of a tensor, or whose

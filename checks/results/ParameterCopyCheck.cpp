@@ -2,6 +2,7 @@
 // was meant as it is, and references into the vector that parameters() returns.
 #include "results/ParameterCopyCheck.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "report/Report.h"
 #include "results/ParameterCopy.h"
 #include "torch/Api.h"
@@ -124,6 +125,14 @@ static Finding describe(const Program &Program, const LostWrite &Found) {
   }
   case LostWrite::Parameter:
     Result.Kind = FindingKind::WriteIntoParameter;
+    if (Found.Overwrites) {
+      Result.Message = "what is assigned to " + Name +
+                       " here is overwritten before anything reads it, so "
+                       "that it is lost; was another variable meant?";
+      Result.Notes.push_back({ast::beginLoc(Found.Overwrites),
+                              "it gets another value here", NoteRole::Write});
+      break;
+    }
     Result.Message =
         "the parameter " + Name +
         " is a copy of what the caller has: assigning to it changes nothing "

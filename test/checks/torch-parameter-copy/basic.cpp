@@ -138,3 +138,14 @@ double kept(Linear net, std::vector<Tensor *> &pointers) {
   // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: this pointer leads into the vector that 'net->parameters()' returns, which ends with the loop; keep the tensor itself, or the vector in a variable
   return (weight.sum() + bias.sum() + pointer->sum() + it->sum()).item<double>();
 }
+
+// A parameter that serves the function itself: what is lost is one of its values.
+Tensor attention(torch::nn::LayerNorm ofQueries, torch::nn::LayerNorm ofKeys, Tensor x) {
+  Tensor q = x.index({0}), k = x.index({1});
+  x = ofQueries(x);
+  x = ofKeys(x);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: what is assigned to 'x' here is overwritten before anything reads it, so that it is lost; was another variable meant?
+  // CHECK-MESSAGES: :[[@LINE+1]]:3: note: it gets another value here
+  x = torch::matmul(q, k.transpose(-1, -2));
+  return x;
+}
