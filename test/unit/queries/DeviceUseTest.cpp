@@ -17,6 +17,22 @@ TEST(DeviceUse, WholeProgramsOfTheCpu) {
     int main() { go(torch::kCPU); go(torch::Device("cpu")); })cpp"));
 }
 
+TEST(DeviceUse, ToAskWhetherThereIsOneUsesNone) {
+  EXPECT_FALSE(uses(R"cpp(
+    struct Net { torch::Device device = torch::kCPU; };
+    int main() {
+      Net net;
+      if (torch::cuda::is_available())
+        std::cout << torch::cuda::device_count();
+      torch::zeros({2}).to(net.device);
+    })cpp"));
+  EXPECT_TRUE(uses(R"cpp(
+    int main() {
+      torch::Device device(torch::cuda::is_available() ? "cuda" : "cpu");
+      torch::zeros({2}).to(device);
+    })cpp"));
+}
+
 TEST(DeviceUse, Others) {
   EXPECT_TRUE(uses("void go(torch::Device d) { torch::zeros({2}).to(d); }"));
   EXPECT_TRUE(uses("torch::Device pick(); int main() { pick(); }"));
@@ -27,7 +43,7 @@ TEST(DeviceUse, Others) {
     torch::Device device(torch::kCUDA);
     int main() { torch::zeros({2}).to(device); })cpp"));
   EXPECT_TRUE(uses(R"cpp(
-    int main() { return torch::cuda::is_available(); })cpp"));
+    int main() { torch::cuda::synchronize(); })cpp"));
 }
 
 TEST(DeviceUse, WhatMembersBeginWith) {
