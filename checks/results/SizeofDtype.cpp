@@ -103,6 +103,7 @@ private:
     if (Named && torch::isLibTorch(Named) && !isa<FieldDecl>(Named)) {
       Result.Scalar = torch::scalarName(Named->getName());
       Result.Element = torch::scalarSize(Result.Scalar);
+      Result.IsStrictOnly = Result.Element == Result.Yields;
     } else if (!meansElements(Operand, Named, E)) {
       return;
     }

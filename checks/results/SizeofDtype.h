@@ -20,6 +20,8 @@ struct SizeofDtype {
   uint64_t Yields = 0, Element = 0;
   /// It is a part of a constant expression: a function cannot take its place.
   bool MustBeConstant = false;
+  /// An element has as many bytes as the enumerator: nothing comes out wrong.
+  bool IsStrictOnly = false;
 };
 
 /// Nothing is reported where the size of the object itself may be meant: the

@@ -45,7 +45,7 @@ static Finding describe(const Program &Program, const SizeofDtype &Found) {
   Result.Range = Found.Site->getSourceRange();
   const std::string Operand = Program.text(Found.Operand);
   const std::string Instead = replacement(Found, Operand);
-  const bool IsByAccident = Found.Element == Found.Yields;
+  const bool IsByAccident = Found.IsStrictOnly;
   Result.Kind = IsByAccident ? FindingKind::SizeofByAccident
                              : FindingKind::SizeofEnumerator;
   Result.Message =
@@ -68,7 +68,7 @@ static Finding describe(const Program &Program, const SizeofDtype &Found) {
 }
 
 std::vector<Finding> SizeofDtypeCheck::analyze(Program &Program) {
-  return findingsOf(Program, sizesOfDtypes, describe);
+  return findingsOf(Program, sizesOfDtypes, describe, Strict);
 }
 
 } // namespace torchtidy::checks

@@ -1,13 +1,16 @@
 #ifndef TORCHTIDY_RESULTS_SIZEOFDTYPECHECK_H
 #define TORCHTIDY_RESULTS_SIZEOFDTYPECHECK_H
 
-#include "TorchCheck.h"
+#include "StrictCheck.h"
 
 namespace torchtidy::checks {
 
-class SizeofDtypeCheck : public TorchCheck {
+/// Options:
+///   Strict (false): also speaks of types whose elements have as many bytes as
+///   the enumerator.
+class SizeofDtypeCheck : public StrictCheck {
 public:
-  using TorchCheck::TorchCheck;
+  using StrictCheck::StrictCheck;
 
 protected:
   std::vector<model::Finding> analyze(model::Program &Program) override;
