@@ -3,8 +3,10 @@
 #include "ast/Walk.h"
 #include "queries/graphs/InnerDerivatives.h"
 #include "queries/graphs/UnseenTraining.h"
+#include "queries/loops/LoopCounters.h"
 #include "queries/memory/Sizes.h"
 #include "queries/paths/Calls.h"
+#include "queries/paths/Paths.h"
 #include "queries/paths/Uses.h"
 #include "torch/Api.h"
 #include "torch/Factories.h"
@@ -300,14 +302,32 @@ private:
         });
   }
 
+  /// Once, or as one of the layers that a loop goes through.
+  bool runsOnce(const ForwardEvent &Forward) const {
+    const auto *Call = dyn_cast_or_null<CallExpr>(Forward.Site);
+    const Expr *Object = Call ? ast::objectOf(Call) : nullptr;
+    LoopCounters Counters(Entry);
+    return llvm::all_of(Entry.loopsAround(Forward.Point),
+                        [&](const flow::Loop *L) {
+                          return Counters.follows(Object, Forward.In, *L);
+                        });
+  }
+
+  /// No step, of whatever network, comes before.
+  bool isBeforeTraining(const ForwardEvent &Forward) const {
+    return llvm::none_of(Entry.events<StepEvent>(), [&](const auto &Step) {
+      return reaches(Entry, Step.Point, Forward.Point, /*Avoid=*/{});
+    });
+  }
+
   /// A network that is as its constructor has made it is asked about numbers
   /// that are made up, once, or often and nobody reads the answers: to see that
   /// there is one, or of which shape, or how long it takes.
   bool isTrial(const ForwardEvent &Forward) const {
     const Event *Created = created(Forward);
     return Created && worthTelling(cast<CreateEvent>(*Created), Forward) > 1 &&
-           (Entry.loopsAround(Forward.Point).empty() || isUnread(Forward)) &&
-           Entry.events<StepEvent>().empty() && !switchedToEval(Forward) &&
+           (runsOnce(Forward) || isUnread(Forward)) &&
+           isBeforeTraining(Forward) && !switchedToEval(Forward) &&
            !loaded(Forward) && !isKnownElsewhere(Forward) &&
            isMadeUp(Forward.Input);
   }
@@ -318,7 +338,11 @@ private:
     const flow::ControlFlow *Flow = Forward.In->Flow;
     if (!Call || !Flow || !Entry.loopsAround(Forward.Point).empty())
       return false;
-    const auto Uses = usesOf(*Flow, Call);
+    auto Uses = usesOf(*Flow, Call);
+    // net.forward(inputs).toTensor()
+    if (Uses && Uses->size() == 1 &&
+        torch::isToTensor(Uses->front().Call->getDirectCallee()))
+      Uses = usesOf(*Flow, Uses->front().Call);
     return Uses && !Uses->empty() && llvm::all_of(*Uses, asksForShape);
   }
 
