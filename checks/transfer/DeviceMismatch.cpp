@@ -114,6 +114,58 @@ static bool isSameInLoop(const Execution &Entry, const MeetEvent &Meeting) {
          Invariance(Entry).isInvariant(Tensor, Meeting.In, *Around.back());
 }
 
+/// Both name the same variable, or the same member of one.
+static bool isSameNamed(const Expr *A, const Expr *B) {
+  A = A ? ast::strip(A) : nullptr;
+  B = B ? ast::strip(B) : nullptr;
+  if (!A || !B)
+    return false;
+  if (const auto *Member = dyn_cast<MemberExpr>(A)) {
+    const auto *Other = dyn_cast<MemberExpr>(B);
+    return Other && Member->getMemberDecl() == Other->getMemberDecl() &&
+           (isSameNamed(Member->getBase(), Other->getBase()) ||
+            (isa<CXXThisExpr>(ast::strip(Member->getBase())) &&
+             isa<CXXThisExpr>(ast::strip(Other->getBase()))));
+  }
+  const auto *Ref = dyn_cast<DeclRefExpr>(A);
+  const auto *Other = dyn_cast<DeclRefExpr>(B);
+  return Ref && Other && Ref->getDecl() == Other->getDecl();
+}
+
+/// What E was computed from, one step back: x of x.to(torch::kFloat), and of a
+/// variable that is declared with that. Null where there is none.
+static const Expr *stepBack(const Expr *E) {
+  E = ast::stripCopies(E);
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  if (V && !isa<ParmVarDecl>(V) && V->getInit())
+    E = ast::stripCopies(V->getInit());
+  const auto *Call = dyn_cast<CXXMemberCallExpr>(E);
+  return Call ? Call->getImplicitObjectArgument() : nullptr;
+}
+
+/// x.to(device); and its result is dropped: torch-discarded-result tells that,
+/// and whoever keeps the result has x there.
+static bool isMovedInVain(const Execution &Entry, const MeetEvent &Meeting) {
+  const auto IsDropped = [&](const TransferEvent &Transfer,
+                             const Expr *Tensor) {
+    const auto *Call = dyn_cast<CallExpr>(Transfer.Site);
+    const flow::ControlFlow *Flow = Transfer.In->Flow;
+    return Transfer.MovesDevice && Transfer.In == Meeting.In && Call && Flow &&
+           Flow->parent(Call) && Flow->isFullExpression(Call) &&
+           isSameNamed(ast::objectOf(Call), Tensor) &&
+           Entry.comesBefore(Transfer.Point, Meeting.Point);
+  };
+  const Expr *Tensor = Meeting.OnCpu;
+  for (unsigned Steps = 0; Tensor && Steps < 6; ++Steps) {
+    for (const TransferEvent &Transfer : Entry.events<TransferEvent>())
+      if (IsDropped(Transfer, Tensor))
+        return true;
+    Tensor = stepBack(Tensor);
+  }
+  return false;
+}
+
 /// A caller's tensor that is told of already, where it is given away: what was
 /// made of it on the way is where it is.
 static void dropInner(std::vector<DeviceMismatch> &All) {
@@ -145,7 +197,7 @@ std::vector<DeviceMismatch> deviceMismatches(Program &Program) {
           (!IsCertain && Branches->decide(Meeting.Site, Meeting.In)))
         continue;
       const MeetEvent *Outer = outermost(*Entry, Meeting);
-      if (!Known.insert(Outer).second)
+      if (!Known.insert(Outer).second || isMovedInVain(*Entry, *Outer))
         continue;
       DeviceMismatch Found;
       Found.Entry = Entry.get();
