@@ -60,16 +60,21 @@ static std::string message(const Program &Program, const OutlivedLoan &Found) {
            "and " +
            use(Found, "") + "; give the result a name";
   const bool IsPointer = Call->getType()->isPointerType();
+  // A name would end with the function.
+  const std::string Copy =
+      "; copy the " + std::string(IsPointer ? "elements" : "list");
   const std::string Use = use(Found, IsPointer ? "the pointer " : "the list ");
   if (!madeBy(Found))
     return Name + " of '" + Owner + "', which " +
            (Found.End->How == EndKind::Reallocation ? "gets other memory"
                                                     : "ends with its scope") +
-           ", and " + Use + "; take it anew, or keep the tensor";
+           ", and " + Use + (Found.Touch ? "; take it anew" : Copy) +
+           ", or keep the tensor";
   return Name + " of a temporary tensor: " +
          (IsPointer ? "its memory is freed" : "they are freed with it") +
          " at the end of the statement, and " + Use +
-         "; give the tensor a name";
+         (Found.Touch ? "; give the tensor a name"
+                      : Copy + ", or keep the tensor");
 }
 
 static FindingKind kindOf(const OutlivedLoan &Found) {
@@ -197,11 +202,14 @@ static Finding describeDangling(const Program &Program,
   if (Found.Touch)
     Result.Notes.push_back(
         {Found.Touch->Site->getBeginLoc(), "it is used here", NoteRole::Read});
+  Result.IterationSite = Site->getBeginLoc();
+  // What is made here would end with the function, too.
+  if (Found.Hold)
+    return Result;
   if (isa<CXXConstructExpr>(Site))
     Result.Fixes = ownList(Found);
   else if (const Expr *Made = madeBy(Found))
     Result.Fixes = nameIt(Program, Found, Made);
-  Result.IterationSite = Site->getBeginLoc();
   return Result;
 }
 

@@ -23,6 +23,24 @@ bool isHandleToMemory(QualType Type) {
          torch::kindOf(Record) == TypeKind::Other;
 }
 
+bool isPicture(QualType Type) {
+  const CXXRecordDecl *Record = classOf(Type);
+  const auto *In =
+      Record ? dyn_cast<NamespaceDecl>(Record->getDeclContext()) : nullptr;
+  return ast::nameOf(In) == "cv" &&
+         (ast::nameOf(Record) == "Mat" || ast::nameOf(Record) == "Mat_");
+}
+
+bool standsOverPointer(const FunctionDecl *Constructor) {
+  const auto *Made = dyn_cast_or_null<CXXConstructorDecl>(Constructor);
+  return Made &&
+         isPicture(Made->getASTContext().getRecordType(Made->getParent())) &&
+         llvm::any_of(Made->parameters(), [](const ParmVarDecl *Parameter) {
+           return Parameter->getType()->isPointerType() &&
+                  !Parameter->getType()->getPointeeType().isConstQualified();
+         });
+}
+
 bool isMatrix(QualType Type) {
   const CXXRecordDecl *Record = classOf(Type);
   const auto *In =

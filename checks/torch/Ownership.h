@@ -14,6 +14,14 @@ const clang::CXXRecordDecl *classOf(clang::QualType Type);
 /// cv::Mat. Copies of it may share that memory.
 bool isHandleToMemory(clang::QualType Type);
 
+/// cv::Mat, cv::Mat_: a header that may stand over memory of its own, or over
+/// that of others.
+bool isPicture(clang::QualType Type);
+/// Its constructor that is given a pointer makes a header over memory that it
+/// does not own ("the external data is not automatically deallocated",
+/// opencv2/core/mat.hpp).
+bool standsOverPointer(const clang::FunctionDecl *Constructor);
+
 /// One of Eigen's: copies of it have memory of their own.
 bool isMatrix(clang::QualType Type);
 

@@ -1,6 +1,7 @@
 #include "torch/Types.h"
 #include "ast/Expressions.h"
 #include "ast/Names.h"
+#include "torch/Ownership.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/Basic/SourceManager.h"
@@ -555,9 +556,9 @@ bool mayBorrow(QualType Type) {
   if (ownsNothing(Type) || Type->isDependentType())
     return true;
   const CXXRecordDecl *Record = Type->getAsCXXRecordDecl();
-  return Record &&
-         (Record->isLambda() || kindOf(Record) == TypeKind::Thread ||
-          kindOf(Record) == TypeKind::Callable || mayHoldTensor(Type));
+  return Record && (Record->isLambda() || kindOf(Record) == TypeKind::Thread ||
+                    kindOf(Record) == TypeKind::Callable || isPicture(Type) ||
+                    mayHoldTensor(Type));
 }
 
 bool mayHoldTensor(QualType Type) {

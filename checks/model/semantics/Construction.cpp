@@ -10,6 +10,7 @@
 #include "torch/Devices.h"
 #include "torch/LayerOptions.h"
 #include "torch/Modules.h"
+#include "torch/Ownership.h"
 
 using namespace clang;
 using torchtidy::torch::TypeKind;
@@ -207,6 +208,10 @@ static Denotation constructValue(Machine &M, const Construction &Made) {
   } else if (isForeign(Made)) {
     Result =
         foreignCall(M, Made.Site, Made.Constructor, nullptr, Made.Arguments);
+    if (torch::standsOverPointer(Made.Constructor))
+      for (const Expr *Argument : Made.Arguments)
+        if (Argument->getType()->isPointerType())
+          Result.Own.takeLoans(M.deepValue(Argument));
   } else {
     Result.Own = heldBy(M, Made);
     if (torch::maySayDevice(Made.Type))

@@ -51,14 +51,14 @@ float layered(torch::nn::Linear layer, Tensor x) {
 
 float *returned(Tensor x) {
   return (x * 2).data_ptr<float>();
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'data_ptr' of a temporary tensor: its memory is freed at the end of the statement, and the pointer is returned; give the tensor a name
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'data_ptr' of a temporary tensor: its memory is freed at the end of the statement, and the pointer is returned; copy the elements, or keep the tensor
 }
 
 class Reader {
 public:
   void set(Tensor x) {
     data = torch::softmax(x, 0).data_ptr<float>();
-    // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'data_ptr' of a temporary tensor: its memory is freed at the end of the statement, and the pointer is kept in 'data'; give the tensor a name
+    // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'data_ptr' of a temporary tensor: its memory is freed at the end of the statement, and the pointer is kept in 'data'; copy the elements, or keep the tensor
   }
 
 private:
@@ -70,7 +70,7 @@ private:
 float *local(int64_t n) {
   Tensor t = torch::zeros({n});
   return t.data_ptr<float>();
-  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'data_ptr' of 't', which ends with its scope, and the pointer is returned; take it anew, or keep the tensor
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'data_ptr' of 't', which ends with its scope, and the pointer is returned; copy the elements, or keep the tensor
 }
 
 float boundAnew(int64_t n) {

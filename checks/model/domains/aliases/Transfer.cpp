@@ -146,6 +146,17 @@ static void emitCombination(Machine &M, const OperationCall &Call) {
   M.emit<CombineEvent>(Call.Call, [&](CombineEvent &E) { E.Fewest = Fewest; });
 }
 
+/// x.mul(255).to(torch::kU8): where it returns the tensor itself, that has no
+/// name, and nothing else has its memory.
+static bool takesTemporary(const OperationCall &Call) {
+  if (Call.Op->View != Tri::Maybe || Call.Operands.empty() ||
+      Call.Op->Writes != op::NoArgument)
+    return false;
+  const auto *Made = dyn_cast<CallExpr>(ast::strip(Call.Operands.front()));
+  return Made && Made->isPRValue() &&
+         Call.Values.front().InStorage.get() == Storage::Owns;
+}
+
 /// index() by a mask, or by a list of positions.
 static bool copiesForCertain(Machine &M, const OperationCall &Call) {
   return torch::isIndexing(*Call.Op) &&
@@ -162,7 +173,8 @@ void aliases::operation(Machine &M, const OperationCall &Call, Value &Result) {
     Result.InStorage = Known<Storage>(Storage::Owns);
     return;
   }
-  Result.InStorage = storageOf(Op);
+  Result.InStorage =
+      takesTemporary(Call) ? Known<Storage>(Storage::Owns) : storageOf(Op);
   if (Call.isFactory())
     return emitAllocation(M, Call, Result);
   const bool HasOperand = !Call.Operands.empty();
