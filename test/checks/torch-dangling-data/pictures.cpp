@@ -41,7 +41,8 @@ cv::uchar first(const Tensor &x) {
 struct Engine {
   cv::Mat classes;
   void infer(torch::jit::Module &net, const Tensor &x) {
-    Tensor output = net.forward({x}).toTensor().argmax(1).to(torch::kU8).to(torch::kCPU);
+    Tensor output = net.forward({x}).toTensor();
+    output = output.argmax(1).permute({1, 2, 0}).to(torch::kU8).to(torch::kCPU);
     auto *data = reinterpret_cast<cv::uchar *>(output.data_ptr());
     // CHECK-MESSAGES: :[[@LINE-1]]:48: warning: 'data_ptr' of 'output', which ends with its scope, and the pointer is kept in 'classes'; copy the elements, or keep the tensor [torch-dangling-data]
     classes = cv::Mat(cv::Size(512, 256), 0, data);

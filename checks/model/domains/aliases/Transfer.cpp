@@ -1,6 +1,7 @@
 #include "model/domains/aliases/Transfer.h"
 #include "ast/Expressions.h"
 #include "model/machine/Machine.h"
+#include "torch/Api.h"
 #include "torch/Options.h"
 #include "torch/Scalars.h"
 #include "torch/Types.h"
@@ -146,15 +147,25 @@ static void emitCombination(Machine &M, const OperationCall &Call) {
   M.emit<CombineEvent>(Call.Call, [&](CombineEvent &E) { E.Fewest = Fewest; });
 }
 
-/// x.mul(255).to(torch::kU8): where it returns the tensor itself, that has no
-/// name, and nothing else has its memory.
-static bool takesTemporary(const OperationCall &Call) {
-  if (Call.Op->View != Tri::Maybe || Call.Operands.empty() ||
-      Call.Op->Writes != op::NoArgument)
+/// Nothing else has the memory of what E makes, views of it included:
+/// x.mul(255).permute({1, 2, 0}).
+static bool isOwnedTemporary(Machine &M, const Expr *E) {
+  const auto *Made = dyn_cast_or_null<CallExpr>(E ? ast::strip(E) : nullptr);
+  if (!Made || !Made->isPRValue())
     return false;
-  const auto *Made = dyn_cast<CallExpr>(ast::strip(Call.Operands.front()));
-  return Made && Made->isPRValue() &&
-         Call.Values.front().InStorage.get() == Storage::Owns;
+  if (M.deepValue(Made).InStorage.get() == Storage::Owns)
+    return true;
+  const torch::Operation *Op = torch::classify(Made).Op;
+  return Op && Op->View == Tri::Yes && Op->Writes == op::NoArgument &&
+         isOwnedTemporary(M, ast::objectOf(Made));
+}
+
+/// x.mul(255).to(torch::kU8): where it returns the tensor itself, that has no
+/// name.
+static bool takesTemporary(Machine &M, const OperationCall &Call) {
+  return Call.Op->View == Tri::Maybe && !Call.Operands.empty() &&
+         Call.Op->Writes == op::NoArgument &&
+         isOwnedTemporary(M, Call.Operands.front());
 }
 
 /// index() by a mask, or by a list of positions.
@@ -174,7 +185,7 @@ void aliases::operation(Machine &M, const OperationCall &Call, Value &Result) {
     return;
   }
   Result.InStorage =
-      takesTemporary(Call) ? Known<Storage>(Storage::Owns) : storageOf(Op);
+      takesTemporary(M, Call) ? Known<Storage>(Storage::Owns) : storageOf(Op);
   if (Call.isFactory())
     return emitAllocation(M, Call, Result);
   const bool HasOperand = !Call.Operands.empty();
