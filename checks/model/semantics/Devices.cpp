@@ -134,11 +134,13 @@ void moveModule(Machine &M, const CallSite &Site) {
 }
 
 void replaceData(Machine &M, const Expr *Target) {
-  for (PlaceId P : M.identity(Target))
+  for (PlaceId P : M.identity(Target)) {
+    device::loseLayerOf(M, P);
     if (M.places().hasStep(P, Step::Parameters))
       device::lose(M, {M.places().owner(P)});
     else if (!M.places().isSummary(P))
       M.state().Places[P].setDevice(Placement::unknown());
+  }
 }
 
 } // namespace torchtidy::model::devices

@@ -1,6 +1,7 @@
 #include "model/semantics/Registration.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "model/domains/device/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/GradMode.h"
 #include "clang/AST/ExprCXX.h"
@@ -211,6 +212,8 @@ bool emitReplacement(Machine &M, const Expr *Site, const Expr *To,
       dyn_cast<CXXRecordDecl>(Places.step(P).Member->getParent());
   if (!Class || torch::kindOf(Class) != TypeKind::Module)
     return false;
+  if (!V.isOnCpu())
+    device::loseLayerOf(M, P);
   const Value Held = M.load(P);
   const Denotation Source = M.denote(From);
   uint8_t New = Source.Own.Registered;

@@ -106,6 +106,17 @@ void lose(Machine &M, const PlaceSet &Modules) {
   }
 }
 
+void loseLayerOf(Machine &M, PlaceId P) {
+  const PlaceTable &Places = M.places();
+  if (Places.isRoot(P) || Places.step(P).Of != Step::Field)
+    return;
+  const FieldDecl *Member = Places.step(P).Member;
+  const auto *Layer = dyn_cast<CXXRecordDecl>(Member->getParent());
+  if (Layer && torch::isLibTorch(Layer) && torch::isTensor(Member->getType()) &&
+      torch::kindOf(Layer) == torch::TypeKind::Module)
+    device::lose(M, {Places.parent(P)});
+}
+
 void markMade(Machine &M, const PlaceSet &Modules, bool IsSeen) {
   for (PlaceId P : Modules) {
     // A static variable may have been made, and moved, before.
