@@ -196,6 +196,24 @@ static bool freezesInEval(const CXXRecordDecl *Class) {
       ast::Lambdas::Enter);
 }
 
+/// The members of a module that are parameters. Which of those that are frozen
+/// are buffers is not known when they are to be trained again.
+static void switchMembers(Machine &M, PlaceId Module, bool Trains) {
+  for (PlaceId Member : M.places().children(Module)) {
+    auto It = M.state().Places.find(Member);
+    const QualType Type = M.places().knownType(Member);
+    if (It == M.state().Places.end() || Type.isNull() ||
+        !torch::isTensor(Type) || It->second.Registered != registered::Yes)
+      continue;
+    Value &V = It->second;
+    if (Trains)
+      V.History |= history::Unknown;
+    else if (V.needsGrad())
+      V.History = history::None;
+    V.Origins.clear();
+  }
+}
+
 /// Where the class of a module has such an override, which eval() calls or
 /// which calls LibTorch's train(): all parameters at once. What the loop in it
 /// does is done to some of them, as far as anybody can see.
@@ -218,6 +236,7 @@ static void switchGradients(Machine &M, const CallSite &Site, bool Trains) {
     V.History = Trains ? history::Leaf : history::None;
     V.Origins.clear();
     M.state().Places[Parameters] = std::move(V);
+    switchMembers(M, P, Trains);
   }
 }
 

@@ -76,6 +76,40 @@ void alternating(std::shared_ptr<Model> net, const Tensors &xs, torch::optim::Ad
   }
 }
 
+// A parameter of its own, beside modules that are reached by pointers.
+class Scaled : public Model {
+public:
+  explicit Scaled(std::shared_ptr<Model> inner) : inner_(register_module("inner", std::move(inner))) {
+    scale_ = register_parameter("scale", torch::ones({1}));
+  }
+  Tensor forward(Tensor x) override {
+    x = inner_->forward(x);
+    x *= scale_;
+    return x;
+  }
+
+private:
+  std::shared_ptr<Model> inner_;
+  Tensor scale_;
+};
+void evaluated(const Tensors &xs, int rounds) {
+  auto net = std::make_shared<Scaled>(std::make_shared<Line>());
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  for (int round = 0; round < rounds; ++round) {
+    net->train(true);
+    for (const Tensor &x : xs) {
+      optimizer.zero_grad();
+      net->forward(x).sum().backward();
+      optimizer.step();
+    }
+    net->eval();
+    int64_t right = 0;
+    for (const Tensor &x : xs)
+      right += net->forward(x).argmax(1).sum().item<int64_t>();
+    std::cout << right;
+  }
+}
+
 // One that does something else.
 struct LoggedImpl : torch::nn::Module {
   LoggedImpl() { linear = register_module("linear", torch::nn::Linear(4, 4)); }
