@@ -81,11 +81,6 @@ StringRef questionFor(const ValueDecl *Constant) {
 bool isOfAccelerator(const FunctionDecl *F) {
   if (!F || !isLibTorch(F))
     return false;
-  // Who only asks puts nothing there.
-  if (llvm::StringSwitch<bool>(ast::nameOf(F))
-          .Cases("is_available", "device_count", "cudnn_is_available", true)
-          .Default(false))
-    return false;
   for (const DeclContext *C = F->getDeclContext(); C; C = C->getParent())
     if (const auto *Space = dyn_cast<NamespaceDecl>(C);
         Space && llvm::StringSwitch<bool>(ast::nameOf(Space))
@@ -93,6 +88,13 @@ bool isOfAccelerator(const FunctionDecl *F) {
                      .Default(false))
       return true;
   return false;
+}
+
+bool asksForAccelerator(const FunctionDecl *F) {
+  return isOfAccelerator(F) &&
+         llvm::StringSwitch<bool>(ast::nameOf(F))
+             .Cases("is_available", "device_count", "cudnn_is_available", true)
+             .Default(false);
 }
 
 std::optional<ScalarKind> scalarKindOf(const ValueDecl *Constant) {

@@ -40,6 +40,9 @@ llvm::StringRef questionFor(const clang::ValueDecl *Constant);
 /// Of torch::cuda, c10::cuda, torch::mps ...: who calls it has such a device,
 /// or asks for one. Null is answered by no.
 bool isOfAccelerator(const clang::FunctionDecl *F);
+/// Of these what only asks whether there is such a device: is_available,
+/// device_count. Who asks has put nothing there.
+bool asksForAccelerator(const clang::FunctionDecl *F);
 
 /// Of a constant: kFloat, kInt64, kBool. LibTorch's name of it is scalarName()
 /// of the constant's.

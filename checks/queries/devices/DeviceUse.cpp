@@ -57,7 +57,7 @@ static bool mayUse(const Stmt *S) {
   if (!Call)
     return false;
   const FunctionDecl *Callee = Call->getDirectCallee();
-  if (torch::isOfAccelerator(Callee))
+  if (torch::isOfAccelerator(Callee) && !torch::asksForAccelerator(Callee))
     return true;
   // The device is chosen in another file.
   if (Callee && !Callee->isDefined() && torch::maySayDevice(Call->getType()) &&
