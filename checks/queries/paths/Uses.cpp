@@ -93,8 +93,11 @@ bool isNamedInLostCode(const flow::ControlFlow &Flow, const VarDecl *V) {
 bool isNamedInErrors(const flow::ControlFlow &Flow, const VarDecl *V) {
   if (!V->getASTContext().getDiagnostics().hasErrorOccurred())
     return false;
+  // An object is always made by something: what is written was dropped.
   const Expr *Init = V->getInit();
-  if ((Init && Init->containsErrors()) || V->isInvalidDecl() ||
+  const bool IsLost =
+      !Init && !isa<ParmVarDecl>(V) && V->getType()->isRecordType();
+  if (IsLost || (Init && Init->containsErrors()) || V->isInvalidDecl() ||
       isNamedInLostCode(Flow, V))
     return true;
   return llvm::any_of(mentionsOf(Flow, V), [&](const DeclRefExpr *Mention) {
