@@ -195,7 +195,7 @@ private:
 
   /// The constructors of the object that a root method works on, of which one
   /// has run. Returns where the body may begin.
-  std::vector<flow::Digraph::Node> expandConstructors(Frame *Method);
+  std::vector<flow::Digraph::Node> expandConstructors(Frame *F);
   /// Those of the global variables, in their order. Returns where main()
   /// begins.
   flow::Digraph::Node expandGlobals(Frame *Main);

@@ -80,8 +80,9 @@ Placement placementOf(Machine &M, const PlaceSet &Modules);
 void move(Machine &M, const PlaceSet &Modules, const Placement &To);
 /// They may be anywhere from now on.
 void lose(Machine &M, const PlaceSet &Modules);
-/// The tensor at P gets another, or other content, that may lie elsewhere: where
-/// it is a layer's of LibTorch's, so may the layer (conv->weight = kernel).
+/// The tensor at P gets another, or other content, that may lie elsewhere:
+/// where it is a layer's of LibTorch's, so may the layer (conv->weight =
+/// kernel).
 void loseLayerOf(Machine &M, PlaceId P);
 /// A module has been made here. Its constructor was seen, or is LibTorch's.
 void markMade(Machine &M, const PlaceSet &Modules, bool IsSeen);
