@@ -5,6 +5,7 @@
 #include "model/syntax/AssignedBack.h"
 #include "model/syntax/Effects.h"
 #include "model/syntax/Variables.h"
+#include "queries/devices/HostMemory.h"
 #include "queries/devices/Transfers.h"
 #include "queries/memory/WrittenCopies.h"
 #include "torch/Types.h"
@@ -111,6 +112,7 @@ IdleTransfers idleTransfers(Program &User) {
 struct Sites {
   IdleTransfers Idle;
   WrittenCopies Copies;
+  HostMemory &Memory;
 };
 
 class FunctionQuery {
@@ -177,11 +179,19 @@ private:
         Result.Converts =
             Op && (Op->has(op::ChangesDevice) || Op->has(op::ChangesDtype));
         Result.CanAssign = canBeAssigned(Flow, Call, Subject);
+        Result.ReadOnHost = readOnHost(Call, Subject);
         Result.Reshapes =
             reshapes(Call) && !isAskedForShape(Flow, Call, Subject);
         return Result;
       }
     return std::nullopt;
+  }
+
+  const CallExpr *readOnHost(const CallExpr *Call, const Expr *Subject) {
+    const auto *Ref = dyn_cast<DeclRefExpr>(ast::strip(Subject));
+    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+    return V && Of.Memory.mayLeaveHost(Call) ? Of.Memory.readOf(V, Flow, Call)
+                                             : nullptr;
   }
 
   std::optional<DiscardedResult> judgeWrite(const Drop &Dropped) {
@@ -478,7 +488,8 @@ std::vector<DiscardedResult> discardedResults(Program &User) {
   std::vector<DiscardedResult> Results;
   Code &All = User.code();
   Effects Known(All);
-  const Sites Of = {idleTransfers(User), writtenCopies(User)};
+  HostMemory Memory(User);
+  const Sites Of = {idleTransfers(User), writtenCopies(User), Memory};
   for (const FunctionDecl *F : All.functions().all())
     if (All.mentionsTorch(F))
       if (const flow::ControlFlow *Flow = All.controlFlow(F))

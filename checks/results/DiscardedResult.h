@@ -19,6 +19,10 @@ struct DiscardedResult {
   /// The result stands for Subject, or can be made in place as well, and
   /// Subject can be assigned to.
   bool CanAssign = false;
+  /// Where it would lie on a device, what follows hands out a pointer to the
+  /// memory of Subject for the host to read: with the result in its place the
+  /// program would crash. Null where none is seen.
+  const clang::CallExpr *ReadOnHost = nullptr;
   /// It has another shape, and no condition around asks for that of Subject:
   /// what follows may rest on the shape that Subject has today.
   bool Reshapes = false;

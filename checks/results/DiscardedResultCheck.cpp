@@ -94,7 +94,10 @@ static Finding describe(const Program &Program, const DiscardedResult &Found) {
                       : " returns its result and leaves '") +
       Name + "' as it is, and the result is dropped; ";
   const std::string Assignment = Name + " = " + Program.text(Call);
-  if (Found.CanAssign && Assignment.size() <= 60)
+  if (Found.ReadOnHost)
+    Result.Message += "drop the line: what follows reads the memory of '" +
+                      Name + "' on the CPU";
+  else if (Found.CanAssign && Assignment.size() <= 60)
     Result.Message += "write '" + Assignment + "'";
   else if (Found.CanAssign)
     Result.Message += "assign it to '" + Name + "'";
@@ -103,9 +106,14 @@ static Finding describe(const Program &Program, const DiscardedResult &Found) {
   if (Found.Reshapes)
     Result.Message +=
         ", or drop the line if what follows needs the shape of '" + Name + "'";
-  if (Found.CanAssign && !Found.Reshapes)
+  if (Found.CanAssign && !Found.Reshapes && !Found.ReadOnHost)
     Result.Fixes.push_back(
         clang::FixItHint::CreateInsertion(ast::beginLoc(Call), Name + " = "));
+  if (Found.ReadOnHost)
+    Result.Notes.push_back({ast::beginLoc(Found.ReadOnHost),
+                            "its memory is read here, where a tensor on a "
+                            "device has none for the CPU",
+                            NoteRole::Read});
   if (Found.Helper)
     Result.Notes.push_back(
         {Found.Helper->getLocation(),
