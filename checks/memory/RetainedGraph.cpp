@@ -10,6 +10,7 @@
 #include "torch/Std.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
+#include <set>
 
 using namespace clang;
 
@@ -342,9 +343,26 @@ private:
 
 } // namespace
 
+/// A backward() goes through what has been stored there, for some caller.
+static bool isTrainedThrough(const Execution &Entry, const StoreEvent &Store) {
+  const auto Around = Entry.loopsAround(Store.Point);
+  const Loop *L = Around.empty() ? nullptr : Around.back();
+  return llvm::any_of(Entry.events<GraphUseEvent>(), [&](const auto &Use) {
+    return Use.Is != Event::Inspect && Use.Root.hasOrigin(Store.Origin) &&
+           (Store.How != StoreKind::Append || !L || !L->contains(Use.Point));
+  });
+}
+
 std::vector<Retention> retentions(Program &Program) {
   std::vector<Retention> Result;
   const MemberReads Reads(Program);
+  // Lists that a helper fills, for one caller who trains and one who evaluates:
+  // the latter lacks a guard, and what is stored needs its graph.
+  std::set<const Stmt *> Trained;
+  for (const auto &Entry : Program.executions())
+    for (const StoreEvent &Store : Entry->events<StoreEvent>())
+      if (!Trained.count(Store.Site) && isTrainedThrough(*Entry, Store))
+        Trained.insert(Store.Site);
   // Whoever keeps these relies on a guard that is in another thread.
   const std::vector<UnguardedThread> Unguarded = unguardedThreads(Program);
   for (const auto &Entry : Program.executions())
@@ -354,7 +372,7 @@ std::vector<Retention> retentions(Program &Program) {
             return Found.Entry == Entry.get() &&
                    Store.Stored.hasOrigin(Found.Forward->Origin);
           });
-      if (IsOfThread)
+      if (IsOfThread || Trained.count(Store.Site))
         continue;
       if (std::optional<Retention> Found =
               StoreQuery(*Entry, Reads, Store).run())

@@ -36,7 +36,8 @@ struct Retention {
 };
 
 /// Nothing is reported where the values are let go in the loop (cleared,
-/// popped, reassigned, moved), where a backward() reads them back, where they
+/// popped, reassigned, moved), where a backward() reads them back, for this
+/// caller or another of the same function, where they
 /// leave what is analysed, or where the loop neither runs a module nor calls
 /// backward(). Where no loop is seen, it is reported of a member that all code
 /// of the file reads without its history.

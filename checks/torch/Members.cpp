@@ -1,5 +1,6 @@
 #include "torch/Members.h"
 #include "ast/Names.h"
+#include "torch/Types.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace clang;
@@ -37,6 +38,17 @@ bool saysOptions(const FunctionDecl *Member) {
 
 bool saysDevice(const FunctionDecl *Member) {
   return ast::nameOf(Member) == "device" || saysOptions(Member);
+}
+
+bool saysOldOptions(const FunctionDecl *Member) {
+  return ast::nameOf(Member) == "type";
+}
+
+bool keepsOldOptions(const FunctionDecl *Member) {
+  if (const auto *To = dyn_cast_or_null<CXXConversionDecl>(Member))
+    return isTensorOptions(To->getConversionType());
+  return ast::nameOf(Member) == "options" ||
+         ast::nameOf(Member) == "toScalarType";
 }
 
 bool resetsTensor(const FunctionDecl *Member) {

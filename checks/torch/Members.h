@@ -25,6 +25,9 @@ bool givesReadAccess(const clang::FunctionDecl *Member);
 /// device(), and options(), which says the type as well.
 bool saysDevice(const clang::FunctionDecl *Member);
 bool saysOptions(const clang::FunctionDecl *Member);
+/// type(): what options() was called before there were options. It says the
+/// kind of the device and the type (ATen/core/DeprecatedTypeProperties.h).
+bool saysOldOptions(const clang::FunctionDecl *Member);
 /// reset(): the tensor is undefined afterwards.
 bool resetsTensor(const clang::FunctionDecl *Member);
 /// Nothing of its data is left: zero_, reset, an assignment to it.
@@ -44,6 +47,12 @@ bool saysElementType(const clang::FunctionDecl *Member);
 bool saysKind(const clang::FunctionDecl *Member);
 /// defined(), and has_value() of an optional.
 bool asksWhetherThere(const clang::FunctionDecl *Member);
+
+// Members of what type() of a tensor returns.
+
+/// The options, or such properties again: options(), the conversion to
+/// TensorOptions, toScalarType(), which has another type.
+bool keepsOldOptions(const clang::FunctionDecl *Member);
 
 // Hooks of tensors.
 

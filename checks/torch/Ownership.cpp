@@ -23,13 +23,17 @@ bool isHandleToMemory(QualType Type) {
          torch::kindOf(Record) == TypeKind::Other;
 }
 
-bool isPicture(QualType Type) {
+/// The class is one of these names in the namespace In: cv::Mat.
+static bool isOneOf(QualType Type, StringRef In,
+                    std::initializer_list<StringRef> Names) {
   const CXXRecordDecl *Record = classOf(Type);
-  const auto *In =
+  const auto *Around =
       Record ? dyn_cast<NamespaceDecl>(Record->getDeclContext()) : nullptr;
-  return ast::nameOf(In) == "cv" &&
-         (ast::nameOf(Record) == "Mat" || ast::nameOf(Record) == "Mat_");
+  return ast::nameOf(Around) == In &&
+         llvm::is_contained(Names, ast::nameOf(Record));
 }
+
+bool isPicture(QualType Type) { return isOneOf(Type, "cv", {"Mat", "Mat_"}); }
 
 bool standsOverPointer(const FunctionDecl *Constructor) {
   const auto *Made = dyn_cast_or_null<CXXConstructorDecl>(Constructor);
@@ -42,11 +46,7 @@ bool standsOverPointer(const FunctionDecl *Constructor) {
 }
 
 bool isMatrix(QualType Type) {
-  const CXXRecordDecl *Record = classOf(Type);
-  const auto *In =
-      Record ? dyn_cast<NamespaceDecl>(Record->getDeclContext()) : nullptr;
-  return ast::nameOf(In) == "Eigen" &&
-         (ast::nameOf(Record) == "Matrix" || ast::nameOf(Record) == "Array");
+  return isOneOf(Type, "Eigen", {"Matrix", "Array"});
 }
 
 bool isUnique(QualType Type) {

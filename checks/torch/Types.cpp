@@ -350,6 +350,10 @@ bool isTensorOptions(QualType Type) {
   return isOfLibTorch(strip(Type), "TensorOptions");
 }
 
+bool isOldOptions(QualType Type) {
+  return isOfLibTorch(strip(Type), "DeprecatedTypeProperties");
+}
+
 const CXXRecordDecl *moduleClass(QualType Type) {
   for (unsigned I = 0; I < 3 && !Type.isNull(); ++I) {
     const CXXRecordDecl *Record = strip(Type);

@@ -87,6 +87,8 @@ bool isDevice(clang::QualType Type);
 /// torch::indexing::TensorIndex.
 bool isIndex(clang::QualType Type);
 bool isTensorOptions(clang::QualType Type);
+/// at::DeprecatedTypeProperties, which type() of a tensor returns.
+bool isOldOptions(clang::QualType Type);
 
 /// The class of a type through references and built-in pointers, or null.
 const clang::CXXRecordDecl *recordOf(clang::QualType Type);

@@ -116,8 +116,8 @@ static bool isSameInLoop(const Execution &Entry, const MeetEvent &Meeting) {
 
 /// Both name the same variable, or the same member of one.
 static bool isSameNamed(const Expr *A, const Expr *B) {
-  A = A ? ast::strip(A) : nullptr;
-  B = B ? ast::strip(B) : nullptr;
+  A = ast::strip(A);
+  B = ast::strip(B);
   if (!A || !B)
     return false;
   if (const auto *Member = dyn_cast<MemberExpr>(A)) {

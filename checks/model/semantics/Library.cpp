@@ -40,8 +40,18 @@ static Denotation describeTensor(Machine &M, const CallSite &Site) {
   else
     Tensor = M.deepValue(Site.Object);
   device::describeDeviceOf(Tensor, Result.Own);
-  if (torch::saysOptions(Site.callee()))
+  if (torch::saysOptions(Site.callee()) ||
+      torch::saysOldOptions(Site.callee()))
     Result.Own.OfType = Tensor.OfType;
+  return Result;
+}
+
+/// Of x.type(): its conversion to TensorOptions, its toScalarType().
+static Denotation describeOldOptions(Machine &M, const CallSite &Site) {
+  Denotation Result;
+  const bool Keeps = torch::keepsOldOptions(Site.callee());
+  device::describeDeviceOf(Keeps ? M.deepValue(Site.Object) : Value(),
+                           Result.Own);
   return Result;
 }
 
@@ -77,9 +87,12 @@ Denotation libraryCall(Machine &M, const CallSite &Site) {
     if (torch::givesWriteAccess(Callee))
       M.emitWrite(Site.Call, Site.Object, Value(), /*IsPointer=*/true);
     autocast::emitRead(M, Site);
-    if (torch::saysDevice(Callee) || torch::saysOptions(Callee))
+    if (torch::saysDevice(Callee) || torch::saysOptions(Callee) ||
+        torch::saysOldOptions(Callee))
       return describeTensor(M, Site);
   }
+  if (Site.Object && torch::isOldOptions(Site.Object->getType()))
+    return describeOldOptions(M, Site);
   if (torch::registersHook(Callee) || torch::removesHook(Callee))
     autograd::emitHook(M, Site);
   if (torch::saysGradMode(Callee))

@@ -150,7 +150,7 @@ static void emitCombination(Machine &M, const OperationCall &Call) {
 /// Nothing else has the memory of what E makes, views of it included:
 /// x.mul(255).permute({1, 2, 0}).
 static bool isOwnedTemporary(Machine &M, const Expr *E) {
-  const auto *Made = dyn_cast_or_null<CallExpr>(E ? ast::strip(E) : nullptr);
+  const auto *Made = dyn_cast_or_null<CallExpr>(ast::strip(E));
   if (!Made || !Made->isPRValue())
     return false;
   if (M.deepValue(Made).InStorage.get() == Storage::Owns)
