@@ -41,3 +41,15 @@ void loss(torch::Device device) {
   // CHECK-MESSAGES: :[[@LINE-1]]:56: warning: this tensor is on the CPU, and 'output' is on 'device'
   // CHECK-FIXES: auto other = torch::nn::functional::mse_loss(output, torch::ones({3, 2}).to(device));
 }
+
+// What type() of a tensor says goes for where it is, too.
+void oldOptions(torch::Device device) {
+  Tensor x = torch::rand({4, 8}, device);
+  Tensor before = at::zeros({4, 1}, x.type());
+  Tensor behind = at::zeros({4, 1}, x.type().toScalarType(torch::kFloat));
+  Tensor host = at::zeros({4, 1}, torch::rand({4}).type());
+  torch::cat({before, x, behind}, 1);
+  torch::cat({x, host}, 1);
+  // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: 'host' is on the CPU, and 'x' is on 'device'
+  // CHECK-FIXES: torch::cat({x, host.to(device)}, 1);
+}
