@@ -82,6 +82,10 @@ bool keepsArgument(const FunctionDecl *Method) {
       .Default(false);
 }
 
+bool takesNumber(const FunctionDecl *Method) {
+  return ast::nameOf(Method) == "assign" || ast::nameOf(Method) == "insert";
+}
+
 bool constructsLast(const FunctionDecl *Method) {
   return ast::nameOf(Method) == "emplace_back";
 }

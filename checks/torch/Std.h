@@ -89,6 +89,9 @@ bool pointsIntoContainer(const clang::FunctionDecl *Method);
 /// argument.
 bool keepsArgument(const clang::FunctionDecl *Method);
 
+/// assign(n, t), insert(position, n, t): a number before an element says how
+/// many copies of it there are. To emplace(7, t) it is a key, or a part.
+bool takesNumber(const clang::FunctionDecl *Method);
 /// emplace_back: an element is constructed from the arguments.
 bool constructsLast(const clang::FunctionDecl *Method);
 

@@ -1,6 +1,7 @@
 #include "model/semantics/Containers.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/Pointers.h"
+#include "torch/Std.h"
 
 using namespace clang;
 using torchtidy::torch::TypeKind;
@@ -93,9 +94,8 @@ Denotation append(Machine &M, const CallSite &Site) {
     return pointers::emplace(M, Site);
   const PlaceSet Containers = M.receiver(Site.Object);
   add(M, Site.Call, Containers, Site.Arguments);
-  // assign(n, t), insert(position, n, t)
   const auto &Arguments = Site.Arguments;
-  if (Arguments.size() >= 2 &&
+  if (torch::takesNumber(Site.callee()) && Arguments.size() >= 2 &&
       Arguments[Arguments.size() - 2]->getType()->isIntegerType())
     emitFill(M, Site.Call, Containers, Arguments.back(), /*IsAppended=*/false);
   return {};

@@ -41,8 +41,10 @@ static Denotation describeTensor(Machine &M, const CallSite &Site) {
     Tensor = M.deepValue(Site.Object);
   device::describeDeviceOf(Tensor, Result.Own);
   if (torch::saysOptions(Site.callee()) ||
-      torch::saysOldOptions(Site.callee()))
+      torch::saysOldOptions(Site.callee())) {
     Result.Own.OfType = Tensor.OfType;
+    Result.Own.Scalar = Tensor.Scalar;
+  }
   return Result;
 }
 

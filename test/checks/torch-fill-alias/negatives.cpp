@@ -6,6 +6,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <map>
 
 using torch::Tensor;
 using torch::nn::Linear;
@@ -170,4 +171,17 @@ struct Stacked : torch::nn::Module {
     }
     register_module("body", body);
   }
+};
+
+// A number before the element is a part of a pair, or a key.
+struct History {
+  std::vector<std::pair<int, Linear>> models;
+  std::map<int, Linear> byStep;
+  void keep(int step) {
+    Linear copy(std::dynamic_pointer_cast<torch::nn::LinearImpl>(model->clone()));
+    models.emplace_back(step, copy);
+    byStep.emplace(step, copy);
+    byStep.insert_or_assign(step + 1, copy);
+  }
+  Linear model{4, 2};
 };

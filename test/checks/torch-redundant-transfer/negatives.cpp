@@ -132,3 +132,13 @@ Tensor target(torch::nn::Linear net, const Tensor &image) {
   choose();
   return torch::ones_like(net->forward(x)).to(changing);
 }
+
+// Options of a tensor ask for its type, which is not the default one here, or unknown.
+Tensor typeOf(const Tensor &picture, const torch::TensorOptions &given) {
+  Tensor bytes = (picture * 255).to(torch::kUInt8);
+  torch::TensorOptions options = bytes.options();
+  Tensor packed = torch::empty({4, 1}, bytes.select(1, 0).options()).to(torch::kFloat);
+  return packed + torch::zeros({4, 1}, options.device(torch::kCPU)).to(torch::kFloat) +
+         torch::zeros({4, 1}, picture.options()).to(torch::kFloat) +
+         torch::zeros({4, 1}, given).to(torch::kFloat);
+}

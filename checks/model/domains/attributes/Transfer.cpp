@@ -49,7 +49,10 @@ struct OperandAttributes {
         continue;
       }
       SaidDevice.join(V.OnDevice);
-      Said.Scalar.join(V.Scalar);
+      // Options of which nothing is known are for some type, not for none.
+      Said.Scalar.join(torch::isTensorOptions(Operand->getType())
+                           ? orUnknown(V.Scalar)
+                           : V.Scalar);
       Said.OfType.join(V.OfType);
       IsSaid |= IsTensor ||
                 (torch::saysWhere(Operand->getType()) && !saysNothing(Operand));
