@@ -4,6 +4,7 @@
 #include "ast/Walk.h"
 #include "model/syntax/Variables.h"
 #include "torch/Api.h"
+#include "torch/Members.h"
 #include "torch/Modules.h"
 #include "torch/Std.h"
 #include "torch/Types.h"
@@ -62,6 +63,8 @@ private:
       return Result;
     if (!To->Variable || User.hasErrors())
       return std::nullopt;
+    if (std::optional<LostWrite> Found = judgeElement(*To, Result))
+      return Found;
     const CXXForRangeStmt *Loop = rangeLoopOf(Flow, To->Variable);
     Result.Loop = Loop;
     if (isReadAfter(To->Variable, Assignment, To->Member))
@@ -204,6 +207,86 @@ private:
       E = ast::objectOf(Call);
     }
     return E;
+  }
+
+  /// v[i] = v[i] * 2, of a vector that is a copy and serves nothing but such
+  /// assignments: what the next iteration reads is lost as well.
+  std::optional<LostWrite> judgeElement(const Named &To,
+                                        LostWrite Result) const {
+    const auto *V = dyn_cast<VarDecl>(To.Variable);
+    if (!V || !To.IsElement || To.Member || To.ThroughPointer ||
+        !torch::holdsItsElements(V->getType()) || !isOwn(V, Flow.function()) ||
+        V->hasAttr<UnusedAttr>() || !Flow.isFullExpression(Result.Assignment))
+      return std::nullopt;
+    Result.IsContainer = true;
+    Result.Of = LostWrite::Parameter;
+    if (!isa<ParmVarDecl>(V)) {
+      // auto parameters = net->parameters()
+      Result.Of = LostWrite::Copy;
+      Result.Source = V->getInit() ? asParameterVector(dyn_cast<CallExpr>(
+                                         ast::stripCopies(V->getInit())))
+                                   : nullptr;
+      if (!Result.Source)
+        return std::nullopt;
+    }
+    bool ServesOthers = false;
+    ast::walk(
+        Flow.function()->getBody(),
+        [&](const Stmt *S, llvm::ArrayRef<const Stmt *> Around) {
+          const auto *Ref = dyn_cast<DeclRefExpr>(S);
+          if (!Ref || Ref->getDecl() != V || isForAssignment(Ref, V, Around))
+            return ast::Next::Children;
+          ServesOthers = true;
+          return ast::Next::Stop;
+        },
+        ast::Lambdas::Enter);
+    return ServesOthers ? std::nullopt : std::optional<LostWrite>(Result);
+  }
+
+  /// Ref only tells something (v.size()), or is a part of an assignment to an
+  /// element of V, computed with in a way that writes nothing.
+  bool isForAssignment(const Stmt *Ref, const VarDecl *V,
+                       llvm::ArrayRef<const Stmt *> Around) const {
+    for (const Stmt *Outer : llvm::reverse(Around)) {
+      const auto *Call = dyn_cast<CallExpr>(Outer);
+      if (!Call) {
+        if (isPlain(Outer))
+          continue;
+        return false;
+      }
+      const FunctionDecl *Callee = Call->getDirectCallee();
+      const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
+      if (Operator && Operator->getOperator() == OO_Equal) {
+        const std::optional<Named> To = namedVariable(Operator->getArg(0));
+        return To && To->Variable == V && To->IsElement &&
+               isRebinding(Operator) && Flow.isFullExpression(Operator);
+      }
+      if (isOfStd(Callee, tellsOnly) ||
+          (torch::isLibTorch(Callee) && torch::saysProperty(Callee)))
+        return true;
+      const std::optional<Named> Part = namedVariable(Call);
+      const torch::Call What = torch::classify(Call);
+      const bool IsElement = Part && Part->Variable == V && Part->IsElement;
+      const bool IsComputed = What.Kind == torch::Api::Operation &&
+                              What.Op->Writes == torch::operation::NoArgument;
+      if (!IsElement && !IsComputed)
+        return false;
+    }
+    return false;
+  }
+
+  /// A part of an expression that hands nothing to code that is not known.
+  static bool isPlain(const Stmt *S) {
+    if (const auto *Construct = dyn_cast<CXXConstructExpr>(S))
+      return torch::isLibTorch(Construct->getConstructor()) ||
+             torch::isStd(Construct->getConstructor());
+    const auto *Unary = dyn_cast<UnaryOperator>(S);
+    return isa<Expr>(S) && !isa<LambdaExpr, CXXNewExpr>(S) &&
+           !(Unary && Unary->getOpcode() == UO_AddrOf);
+  }
+
+  static bool tellsOnly(const FunctionDecl *F) {
+    return torch::meaning(F) == torch::StdMeaning::Nothing;
   }
 
   /// The elements are tensors themselves, or pairs and items with one: not
