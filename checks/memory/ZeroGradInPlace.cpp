@@ -1,7 +1,10 @@
 #include "memory/ZeroGradInPlace.h"
+#include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "model/icfg/Bodies.h"
+#include "torch/Api.h"
 #include "torch/Gradients.h"
+#include "torch/Members.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 
@@ -11,28 +14,48 @@ namespace torchtidy::model {
 
 using flow::Loop;
 
+/// mutable_grad() that is only asked, let go or filled with zeros where it
+/// stands.
+static bool isOnlyCleared(const CallExpr *Gradient,
+                          llvm::ArrayRef<const Stmt *> Around) {
+  for (const Stmt *Outer : llvm::reverse(Around)) {
+    if (isa<ParenExpr, ImplicitCastExpr, MaterializeTemporaryExpr, MemberExpr>(
+            Outer))
+      continue;
+    const auto *Call = dyn_cast<CXXMemberCallExpr>(Outer);
+    return Call && ast::strip(Call->getImplicitObjectArgument()) == Gradient &&
+           (torch::clearsTensor(Call->getMethodDecl()) ||
+            torch::asksWhetherThere(Call->getMethodDecl()));
+  }
+  return false;
+}
+
 /// Needs gradients that are there, and at one address.
-static bool needsGradientsKept(const Stmt *S) {
+static bool needsGradientsKept(const Stmt *S,
+                               llvm::ArrayRef<const Stmt *> Around) {
   const auto *E = dyn_cast<Expr>(S);
   if (!E)
     return false;
-  if (const auto *Call = dyn_cast<CallExpr>(E))
-    if (const FunctionDecl *Callee = Call->getDirectCallee();
-        Callee &&
-        (torch::givesGradientAway(Callee) ||
-         torch::asksForSparseGradient(Callee) || torch::isCollective(Callee)))
-      return true;
+  const auto *Call = dyn_cast<CallExpr>(E);
+  const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
+  if (Callee &&
+      ((torch::givesGradientAway(Callee) && !isOnlyCleared(Call, Around)) ||
+       torch::asksForSparseGradient(Callee) || torch::isCollective(Callee)))
+    return true;
   return torch::keepsAddresses(torch::recordOf(E->getType()));
 }
 
 static bool needsGradientsKept(Program &Program) {
   bool Found = false;
-  const auto Look = [&](const Stmt *S) {
-    Found =
-        Found ||
-        (S && ast::anyStmt(
-                  S, [](const Stmt *Part) { return needsGradientsKept(Part); },
-                  ast::Lambdas::Enter));
+  const auto Look = [&](const Stmt *Root) {
+    if (Root && !Found)
+      ast::walk(
+          Root,
+          [&](const Stmt *S, llvm::ArrayRef<const Stmt *> Around) {
+            Found |= needsGradientsKept(S, Around);
+            return Found ? ast::Next::Stop : ast::Next::Children;
+          },
+          ast::Lambdas::Enter);
   };
   forEachBody(Program.code().functions(), Look,
               [&](const CXXCtorInitializer &Init) { Look(Init.getInit()); });
@@ -56,9 +79,36 @@ static bool readsGradients(const Execution &Entry, const Loop &L) {
       [&](const ReadGradientEvent &Read) { return L.contains(Read.Point); });
 }
 
-static const FunctionDecl *calleeOf(const ZeroGradEvent &Clears) {
+/// zero_grad(false), where zero_grad() would let the gradients go.
+static bool isAskedFor(const ZeroGradEvent &Clears) {
   const auto *Call = dyn_cast<CallExpr>(Clears.Site);
-  return Call ? Call->getDirectCallee() : nullptr;
+  return Clears.InPlace && Call && torch::setsToNone(Call->getDirectCallee());
+}
+
+/// p.grad().zero_(), of the parameters of a module or an optimizer, one after
+/// the other: not of a tensor that is trained on its own.
+static bool isByHand(const Execution &Entry, const ZeroGradEvent &Clears) {
+  const auto *Call = dyn_cast<CallExpr>(Clears.Site);
+  const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
+  const PlaceTable &Places = Entry.places();
+  return Op && torch::isZeroing(*Op) && !Clears.Cleared.empty() &&
+         llvm::all_of(Clears.Cleared, [&](PlaceId P) {
+           return Places.hasStep(P, Step::Gradient) &&
+                  Places.hasStep(P, Step::Parameters);
+         });
+}
+
+/// The innermost loop around Clears; where it is done by hand, without the
+/// loops that only go through the parameters. Null where there is none.
+static const Loop *iterationsOf(const Execution &Entry,
+                                const ZeroGradEvent &Clears, bool IsByHand) {
+  for (const Loop *Each : llvm::reverse(Entry.loopsAround(Clears.Point)))
+    if (!IsByHand || llvm::any_of(Entry.events<BackwardEvent>(),
+                                  [&](const BackwardEvent &Backward) {
+                                    return Each->contains(Backward.Point);
+                                  }))
+      return Each;
+  return nullptr;
 }
 
 std::vector<ZeroGradInPlace> zeroGradsInPlace(Program &Program) {
@@ -66,16 +116,17 @@ std::vector<ZeroGradInPlace> zeroGradsInPlace(Program &Program) {
   std::optional<bool> AreKept;
   for (const Execution *Entry : Program.executionsThatCost())
     for (const ZeroGradEvent &Clears : Entry->events<ZeroGradEvent>()) {
-      const auto Around = Entry->loopsAround(Clears.Point);
-      if (!Clears.InPlace || Around.empty() ||
-          !torch::setsToNone(calleeOf(Clears)) ||
-          !trains(*Entry, *Around.back()) ||
-          readsGradients(*Entry, *Around.back()))
+      const bool IsByHand = isByHand(*Entry, Clears);
+      if (!IsByHand && !isAskedFor(Clears))
+        continue;
+      const Loop *Around = iterationsOf(*Entry, Clears, IsByHand);
+      if (!Around || !trains(*Entry, *Around) ||
+          readsGradients(*Entry, *Around))
         continue;
       if (!AreKept)
         AreKept = needsGradientsKept(Program);
       if (!*AreKept)
-        Result.push_back({Entry, &Clears, Around.back()});
+        Result.push_back({Entry, &Clears, Around, IsByHand});
     }
   return Result;
 }

@@ -7,12 +7,15 @@
 
 namespace torchtidy::model {
 
-/// zero_grad(false) in an iteration that goes on to a backward().
+/// zero_grad(false), or p.grad().zero_() of all parameters, in an iteration
+/// that goes on to a backward().
 struct ZeroGradInPlace {
   const Execution *Entry = nullptr;
   const ZeroGradEvent *Clears = nullptr;
-  /// The innermost loop around it.
+  /// The innermost loop around it, or around the loop over the parameters.
   const flow::Loop *Around = nullptr;
+  /// Without zero_grad().
+  bool IsByHand = false;
 };
 
 /// Nothing is reported where the loop trains in an inner loop only, where

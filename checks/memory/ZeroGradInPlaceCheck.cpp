@@ -15,11 +15,16 @@ static Finding describe(const Program &Program, const ZeroGradInPlace &Found) {
   Result.Location = Clears.Site->getBeginLoc();
   Result.Range = Clears.Site->getSourceRange();
   Result.Message =
-      "zero_grad(false) " + (Name.empty() ? "" : "of '" + Name + "' ") +
+      (Found.IsByHand
+           ? std::string("this ")
+           : "zero_grad(false) " + (Name.empty() ? "" : "of '" + Name + "' ")) +
       "fills the gradients with zeros in every iteration, where they could be "
       "let go: they take memory through the forward pass, when the graph needs "
-      "most of it; leave out the argument, unless a parameter that gets no "
-      "gradient in an iteration is to be updated all the same";
+      "most of it; " +
+      (Found.IsByHand ? "call 'mutable_grad().reset()', or 'zero_grad()'"
+                      : "leave out the argument") +
+      ", unless a parameter that gets no gradient in an iteration is to be "
+      "updated all the same";
   addLoop(Result, *Found.Entry, Clears.In, Found.Around);
   Result.IterationSite = Clears.Site->getBeginLoc();
   return Result;

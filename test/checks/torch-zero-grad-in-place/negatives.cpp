@@ -77,3 +77,42 @@ void own(Linear net, Own &opt, const std::vector<Tensor> &xs) {
     net->forward(x).sum().backward();
   }
 }
+
+// By hand: once for each epoch, and of a single tensor that is trained. The
+// step that reads the gradients may find none.
+void handEpochs(Linear net, SGD &opt, const std::vector<Tensor> &xs) {
+  for (int epoch = 0; epoch < 9; ++epoch) {
+    for (auto &p : net->parameters())
+      p.grad().zero_();
+    for (const Tensor &x : xs)
+      net->forward(x).sum().backward();
+    opt.step();
+  }
+}
+void line(const std::vector<Tensor> &xs) {
+  Tensor w = torch::zeros({8}, torch::requires_grad());
+  SGD opt({w}, 0.1);
+  for (const Tensor &x : xs) {
+    (w * x).sum().backward();
+    opt.step();
+    w.grad().zero_();
+  }
+}
+void handSteps(Linear net, const std::vector<Tensor> &xs) {
+  for (const Tensor &x : xs) {
+    net->forward(x).sum().backward();
+    torch::NoGradGuard guard;
+    for (auto &p : net->parameters()) {
+      p -= 0.1 * p.grad();
+      p.grad().zero_();
+    }
+  }
+}
+void letGoByHand(Linear net, SGD &opt, const std::vector<Tensor> &xs) {
+  for (const Tensor &x : xs) {
+    for (auto &p : net->parameters())
+      p.mutable_grad().reset();
+    net->forward(x).sum().backward();
+    opt.step();
+  }
+}

@@ -76,3 +76,36 @@ void accumulated(Linear net, SGD &opt, const std::vector<Tensor> &xs) {
     }
   }
 }
+
+// By hand, one parameter after the other.
+void byHand(Linear net, SGD &opt, const std::vector<Tensor> &xs) {
+  for (const Tensor &x : xs) {
+    for (auto &p : net->parameters())
+      if (p.grad().defined())
+        p.grad().zero_();
+    // CHECK-MESSAGES: :[[@LINE-1]]:9: warning: this fills the gradients with zeros in every iteration, where they could be let go: they take memory through the forward pass, when the graph needs most of it; call 'mutable_grad().reset()', or 'zero_grad()', unless a parameter that gets no gradient in an iteration is to be updated all the same [torch-zero-grad-in-place]
+    net->forward(x).sum().backward();
+    opt.step();
+  }
+}
+
+struct Loop {
+  Linear net{8, 8};
+  SGD opt{net->parameters(), 0.1};
+  void clear() {
+    for (auto &group : opt.param_groups())
+      for (auto &p : group.params())
+        if (p.mutable_grad().defined())
+          p.mutable_grad().zero_();
+    // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: this fills the gradients with zeros
+  }
+  void fit(const std::vector<Tensor> &xs) {
+    for (int epoch = 0; epoch < 9; ++epoch)
+      for (const Tensor &x : xs) {
+        net->forward(x).sum().backward();
+        opt.step();
+        clear();
+      }
+  }
+};
+void fit(Loop &loop, const std::vector<Tensor> &xs) { loop.fit(xs); }
