@@ -170,6 +170,22 @@ private:
       AsksForMode.insert(cast<CXXMethodDecl>(In)->getParent());
   }
 
+  /// F runs where an object of its class is made, and at no other time: a
+  /// constructor, reset() of a Cloneable, a method that nothing but these
+  /// calls.
+  bool onlyMakes(const FunctionDecl *F) const {
+    if (isa<CXXConstructorDecl>(F) || torch::registersAnew(F))
+      return true;
+    const auto *Method = dyn_cast<CXXMethodDecl>(F);
+    const auto Callers = Source.calls().callers(F);
+    return Method && !Callers.empty() &&
+           llvm::all_of(Callers, [&](const FunctionDecl *Caller) {
+             const auto *Own = dyn_cast<CXXMethodDecl>(Caller);
+             return Own && Own->getParent() == Method->getParent() &&
+                    (isa<CXXConstructorDecl>(Own) || torch::registersAnew(Own));
+           });
+  }
+
   /// The member gets its value.
   void make(const FieldDecl *Field, const Expr *Init, const Expr *Assignment) {
     auto It = Members.find(Field);
@@ -179,7 +195,7 @@ private:
     if (torch::isTensor(Field->getType())) {
       if (mayRegister(Init))
         Found.IsAccountedFor = true;
-      else if ((!In || isa<CXXConstructorDecl>(In)) && !isEmptyHandle(Init)) {
+      else if ((!In || onlyMakes(In)) && !isEmptyHandle(Init)) {
         Found.Made = Init;
         Found.Assignment = Assignment;
       }
@@ -381,7 +397,7 @@ private:
         useInForward(Found, Call);
         return Done;
       }
-      if (!In || !isa<CXXConstructorDecl>(In))
+      if (!In || !onlyMakes(In))
         Found.IsAccountedFor = true;
       return Done;
     }

@@ -64,3 +64,50 @@ struct Quiet : nn::Module {
   Tensor unused = torch::zeros({4}, torch::requires_grad());
   Tensor maybe = torch::zeros({4}).requires_grad_(false);
 };
+
+// Made where the object is made, by what the constructor calls: reset() of a
+// Cloneable, a method of its own.
+struct ShiftedImpl : nn::Cloneable<ShiftedImpl> {
+  ShiftedImpl() { reset(); }
+  void reset() override {
+    fc = register_module("fc", nn::Linear(4, 4));
+    origin = register_buffer("origin", torch::zeros({4}));
+    offset = torch::zeros({4}, torch::requires_grad());
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: parameter 'offset' is never registered: parameters(), to() and save() do not reach it; register it: 'register_parameter("offset", ...)'
+    slope = register_parameter("slope", torch::ones({4}));
+  }
+  Tensor forward(Tensor x) { return fc(x - origin) * slope + offset; }
+  nn::Linear fc{nullptr};
+  Tensor origin, offset, slope;
+};
+TORCH_MODULE(Shifted);
+
+struct Prepared : nn::Module {
+  explicit Prepared(int64_t n) { prepare(n); }
+  void prepare(int64_t n) {
+    scale = torch::ones({n}).requires_grad_();
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: parameter 'scale' is never registered
+    scale.detach().fill_(0.5);
+  }
+  Tensor forward(Tensor x) { return x * scale; }
+  Tensor scale;
+};
+
+// Right: what is made anew later on is the state of a search, not a part of the
+// module; what needs no gradient.
+struct Searching : nn::Module {
+  Searching() {
+    fc = register_module("fc", nn::Linear(4, 4));
+    restart();
+    mark();
+  }
+  void restart() { at = torch::zeros({4}, torch::requires_grad()); }
+  void mark() { mask = torch::ones({4}); }
+  Tensor forward(Tensor x) { return fc(x * mask) + at; }
+  nn::Linear fc{nullptr};
+  Tensor at, mask;
+};
+Tensor search(Searching &net, const Tensor &x) {
+  net.restart();
+  return net.forward(x);
+}
