@@ -5,6 +5,7 @@
 #include "ast/Names.h"
 #include "ast/Walk.h"
 #include "model/syntax/FreshModules.h"
+#include "model/syntax/ModuleMakers.h"
 #include "queries/paths/Calls.h"
 #include "torch/Api.h"
 #include "torch/Members.h"
@@ -205,11 +206,12 @@ private:
       return; // A container is filled element by element.
     if (isEmptyHandle(Init))
       return;
-    if (!isFreshModule(Init)) {
+    const std::optional<ModuleContent> Content = contentOfFresh(Init);
+    if (!Content) {
       Found.IsAccountedFor = true;
       return;
     }
-    Found.add(contentOf(Init));
+    Found.add(*Content);
     Found.Made = Init;
     Found.Assignment = Assignment;
   }
@@ -432,12 +434,13 @@ private:
     for (const Expr *Argument : ast::argumentsOf(Call)) {
       if (!torch::moduleClass(Argument->getType()))
         continue;
-      if (!isFreshModule(Argument)) {
+      const std::optional<ModuleContent> Content = contentOfFresh(Argument);
+      if (!Content) {
         // What is registered is told by the call that registers it.
         Found.IsAccountedFor = true;
         continue;
       }
-      Found.add(contentOf(Argument));
+      Found.add(*Content);
       if (!Found.Made)
         Found.Made = Call;
     }

@@ -147,7 +147,9 @@ std::vector<FixItHint> passThrough(const ASTContext &Context, const Expr *E,
   }
   const bool IsMade =
       isa<CXXTemporaryObjectExpr, CXXFunctionalCastExpr>(E) ||
-      (isa<CallExpr>(E) && torch::isTensor(E->getType())) ||
+      (isa<CallExpr>(E) &&
+       (torch::isTensor(E->getType()) ||
+        torch::kindOf(E->getType()) == torch::TypeKind::ModuleHolder)) ||
       (isa<CallExpr>(E) &&
        torch::stdName(cast<CallExpr>(E)->getDirectCallee()) == "make_shared");
   if (!IsMade)
