@@ -297,7 +297,7 @@ private:
     for (const auto [Capture, Init] :
          llvm::zip_equal(Lambda->captures(), Lambda->capture_inits())) {
       if (Capture.getCaptureKind() != LCK_ByCopy || !Init ||
-          !keeps(Capture.getCapturedVar()->getType()))
+          !keeps(Capture.getCapturedVar()->getType().getNonReferenceType()))
         continue;
       const Expr *From = stripPointerCasts(Init);
       const auto Path = From ? Paths.find(From) : std::nullopt;

@@ -58,6 +58,13 @@ void listens(double loss) {
   careful->onLoss(loss);
 }
 
+// By reference both: a weak one is captured, or the other object.
+void given(const std::shared_ptr<Listener> &one,
+           const std::weak_ptr<Listener> &weak,
+           const std::shared_ptr<Listener> &other) {
+  one->onLoss = [weak, other](double l) { other->best.fill_(l); };
+}
+
 // What is captured, or hooked, is another tensor by then.
 void reassigned(Tensor x) {
   Tensor y = x * 2;

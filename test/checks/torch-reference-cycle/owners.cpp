@@ -92,3 +92,19 @@ void listens(double loss) {
   // CHECK-NOTES: :[[@LINE-8]]:31: note: the member
   strong->onLoss(loss);
 }
+
+// Of an owner that is given by reference, the capture has a share of its own.
+struct Meter {
+  std::function<void(const Tensor &)> on_batch, on_error;
+  Tensor sum;
+};
+void attach(const std::shared_ptr<Meter> &meter, int64_t &count) {
+  meter->on_batch = [meter, &count](const Tensor &x) {
+    // CHECK-NOTES: :[[@LINE-1]]:3: warning: the function that 'on_batch' holds has captured 'meter', which has 'on_batch'
+    // CHECK-NOTES: :[[@LINE-2]]:22: note: it is captured here
+    // CHECK-NOTES: :[[@LINE-7]]:39: note: the member
+    meter->sum += x;
+    ++count;
+  };
+  meter->on_error = [&meter](const Tensor &x) { meter->sum -= x; };
+}
