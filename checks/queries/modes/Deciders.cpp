@@ -33,12 +33,30 @@ static void goOutwards(
   }
 }
 
+/// Part runs wherever Around does: it is what is asked, and not what the answer
+/// decides about.
+static bool isAsked(const Stmt *Around, const Stmt *Part) {
+  if (const auto *If = dyn_cast<IfStmt>(Around))
+    return Part == If->getCond() || Part == If->getInit();
+  if (const auto *Choice = dyn_cast<AbstractConditionalOperator>(Around))
+    return Part == Choice->getCond();
+  if (const auto *Switch = dyn_cast<SwitchStmt>(Around))
+    return Part == Switch->getCond() || Part == Switch->getInit();
+  if (const auto *While = dyn_cast<WhileStmt>(Around))
+    return Part == While->getCond();
+  if (const auto *For = dyn_cast<ForStmt>(Around))
+    return Part == For->getInit() || Part == For->getCond();
+  const auto *Logical = dyn_cast<BinaryOperator>(Around);
+  return Logical && Logical->isLogicalOp() && Part == Logical->getLHS();
+}
+
 llvm::DenseSet<flow::Digraph::Node>
 decidersOf(const Execution &Entry, const Event &Of, const Event &Beside) {
   llvm::DenseSet<std::pair<const Frame *, const Stmt *>> Deciders;
   goOutwards(Of.Site, Of.In, Beside,
-             [&](const Frame *F, const Stmt *Around, const Stmt *) {
-               Deciders.insert({F, Around});
+             [&](const Frame *F, const Stmt *Around, const Stmt *Part) {
+               if (!isAsked(Around, Part))
+                 Deciders.insert({F, Around});
                return true;
              });
   llvm::DenseSet<flow::Digraph::Node> Result;
@@ -55,11 +73,12 @@ decidersOf(const Execution &Entry, const Event &Of, const Event &Beside) {
 /// The condition that decides whether a part of Around is run; null where none
 /// does, Around itself where it is one of another kind.
 static const Stmt *conditionOf(const Stmt *Around, const Stmt *Part) {
+  if (isAsked(Around, Part))
+    return nullptr;
   if (const auto *If = dyn_cast<IfStmt>(Around))
-    return Part == If->getCond() || Part == If->getInit() ? nullptr
-                                                          : If->getCond();
+    return If->getCond();
   if (const auto *Choice = dyn_cast<AbstractConditionalOperator>(Around))
-    return Part == Choice->getCond() ? nullptr : Choice->getCond();
+    return Choice->getCond();
   if (const auto *Logical = dyn_cast<BinaryOperator>(Around))
     return Logical->isLogicalOp() && Part == Logical->getRHS()
                ? Logical->getLHS()

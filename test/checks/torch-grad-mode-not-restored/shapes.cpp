@@ -241,3 +241,35 @@ void byHeap(const std::vector<Tensor> &xs) {
     delete guard;
   }
 }
+
+// The answer of the evaluation decides about something else: whether it is on
+// again lies within it.
+bool isGood(Linear &net, const std::vector<Tensor> &xs) {
+  at::GradMode::set_enabled(false);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: grad mode is switched off here and not on again on every path
+  for (const Tensor &x : xs)
+    if (net->forward(x).sum().item<float>() > 9)
+      return false;
+  at::GradMode::set_enabled(true);
+  return true;
+}
+bool isGoodAlways(Linear &net, const Tensor &x) {
+  at::GradMode::set_enabled(false);
+  const bool isGood = net->forward(x).sum().item<float>() > 9;
+  at::GradMode::set_enabled(true);
+  return isGood;
+}
+void asked(const std::vector<Tensor> &xs) {
+  Linear net(4, 2);
+  SGD opt(net->parameters(), 0.1);
+  for (int epoch = 0; epoch < 9; ++epoch) {
+    learn(net, opt, xs);
+    if (isGoodAlways(net, xs.front()) && epoch > 2)
+      std::cout << "good";
+  }
+  for (int epoch = 0; epoch < 9; ++epoch) {
+    learn(net, opt, xs);
+    if (isGood(net, xs))
+      std::cout << "good";
+  }
+}
