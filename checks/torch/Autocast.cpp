@@ -23,6 +23,47 @@ static bool isReducedType(const Expr *E) {
   return Scalar == "Half" || Scalar == "BFloat16";
 }
 
+static bool asksForType(const Expr *E) {
+  const auto *Call = dyn_cast<CallExpr>(ast::strip(E));
+  const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
+  return Callee && isInAutocast(Callee) &&
+         ast::nameOf(Callee).starts_with("get_") &&
+         ast::nameOf(Callee).ends_with("_dtype");
+}
+
+/// Each constructor that somebody has written keeps there what was in force.
+static bool keepsTypeOfBefore(const FieldDecl *Member) {
+  const auto *Class = dyn_cast<CXXRecordDecl>(Member->getParent());
+  if (!Class || Member->getAccess() != AS_private)
+    return false;
+  bool Result = false;
+  for (const CXXConstructorDecl *Maker : Class->ctors()) {
+    if (Maker->isCopyOrMoveConstructor() || Maker->isImplicit())
+      continue;
+    const auto *Body =
+        dyn_cast_or_null<CXXConstructorDecl>(Maker->getDefinition());
+    if (!Body || llvm::none_of(Body->inits(), [&](const auto *Each) {
+          return Each->getMember() == Member && asksForType(Each->getInit());
+        }))
+      return false;
+    Result = true;
+  }
+  return Result;
+}
+
+/// What get_autocast_dtype() has said before: the type that was there comes
+/// back.
+static bool isTypeOfBefore(const Expr *E) {
+  E = ast::strip(E);
+  if (const auto *Member = dyn_cast<MemberExpr>(E)) {
+    const auto *Field = dyn_cast<FieldDecl>(Member->getMemberDecl());
+    return Field && keepsTypeOfBefore(Field);
+  }
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return V && V->isLocalVarDecl() && V->getInit() && asksForType(V->getInit());
+}
+
 AutocastCall autocastCall(const CallExpr *Call) {
   const FunctionDecl *Callee = Call->getDirectCallee();
   if (!Callee || !isInAutocast(Callee))
@@ -34,10 +75,12 @@ AutocastCall autocastCall(const CallExpr *Call) {
     return AutocastCall::SwitchCache;
   if (!Name.starts_with("set_") || Call->getNumArgs() == 0)
     return AutocastCall::None;
-  if (Name.ends_with("_dtype"))
-    return isReducedType(Call->getArg(Call->getNumArgs() - 1))
+  if (Name.ends_with("_dtype")) {
+    const Expr *Type = Call->getArg(Call->getNumArgs() - 1);
+    return isReducedType(Type) || isTypeOfBefore(Type)
                ? AutocastCall::None
                : AutocastCall::OtherType;
+  }
   return Name.ends_with("enabled") ? AutocastCall::Switch : AutocastCall::None;
 }
 

@@ -36,7 +36,7 @@ public:
       return;
     for (const CastEvent &Cast : Entry.events<CastEvent>())
       if (const AutocastEvent *On = Regions.switchOf(Cast))
-        if (isOfDevice(*On, Cast) && !emptiesAtEnd(*On) &&
+        if (isOfDevice(*On, Cast) &&
             !isUnderOwnCondition(On->Site, On->In, Cast, isFlag))
           Casts.push_back({&Cast, On});
     if (Casts.empty())
@@ -53,7 +53,8 @@ public:
     if (!Trained)
       return std::nullopt;
     for (const auto &[Stale, On] : Casts)
-      if (isTrained(Stale->Weights, *Trained) && isStale(*Stale, Step))
+      if (isTrained(Stale->Weights, *Trained) && livesOn(*On, Step, *Stale) &&
+          isStale(*Stale, Step))
         return AutocastCache{&Entry, &Step, On, Stale};
     return std::nullopt;
   }
@@ -85,6 +86,52 @@ private:
                         ast::Lambdas::Enter);
   }
 
+  /// No guard has emptied the cache between the two: there is none that does,
+  /// or it is a local variable that is declared before a loop with both in it,
+  /// and ends after the loop.
+  bool livesOn(const AutocastEvent &On, const Event &Step,
+               const Event &Cast) const {
+    if (!emptiesAtEnd(On))
+      return true;
+    const Frame *Around = nullptr;
+    const Stmt *Scope = scopeOfGuard(On.In, Around);
+    const auto IsIn = [&](const Event &E) {
+      const Stmt *There = statementIn(Around, E);
+      return There && Around->Flow->isInside(There, Scope);
+    };
+    if (!Scope || !IsIn(Step) || !IsIn(Cast))
+      return false;
+    const auto Of = [&](const Event &E) { return Entry.loopsAround(E.Point); };
+    const auto AroundOn = Of(On), AroundCast = Of(Cast);
+    return llvm::any_of(Of(Step), [&](const auto &Each) {
+      return llvm::is_contained(AroundCast, Each) &&
+             !llvm::is_contained(AroundOn, Each);
+    });
+  }
+
+  /// The block at whose end the guard ends that is being made in F, and whose
+  /// activation that is; null where it is no local variable.
+  static const Stmt *scopeOfGuard(const Frame *F, const Frame *&Around) {
+    while (F && !isa<CXXConstructorDecl>(F->Function))
+      F = F->Caller;
+    const auto *Made =
+        F ? dyn_cast_or_null<CXXConstructExpr>(F->Site) : nullptr;
+    Around = F ? F->Caller : nullptr;
+    if (!Made || !Around || !Around->Flow)
+      return nullptr;
+    const Stmt *S = Made;
+    while (isa_and_nonnull<Expr>(S))
+      S = Around->Flow->parent(S);
+    const auto *Declaration = dyn_cast_or_null<DeclStmt>(S);
+    const auto *V = Declaration && Declaration->isSingleDecl()
+                        ? dyn_cast<VarDecl>(Declaration->getSingleDecl())
+                        : nullptr;
+    return V && V->hasLocalStorage() && V->getInit() &&
+                   ast::strip(V->getInit()) == Made
+               ? Around->Flow->parent(Declaration)
+               : nullptr;
+  }
+
   static bool mayEmpty(const CallExpr &Call) {
     const FunctionDecl *Callee = Call.getDirectCallee();
     return !Callee || !(torch::isLibTorch(Callee) || torch::isStd(Callee)) ||
@@ -109,6 +156,7 @@ private:
     return reaches(Entry, Step.Point, Stale.Point, Emptied) &&
            llvm::any_of(Casts, [&](const auto &Before) {
              return Before.first->Weights == Stale.Weights &&
+                    livesOn(*Before.second, Step, *Before.first) &&
                     reaches(Entry, Before.first->Point, Step.Point, Emptied);
            });
   }

@@ -168,3 +168,68 @@ void layers(const Tensors &xs) {
     // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: autocast keeps a copy of the weights of 'gru' (GRU)
   }
 }
+
+// A class that empties the cache at its end, which is the end of all steps. It
+// puts the type of before back.
+class Mixed {
+public:
+  explicit Mixed(torch::DeviceType of)
+      : of_(of), was_(at::autocast::is_autocast_enabled(of)),
+        type_(at::autocast::get_autocast_dtype(of)) {
+    at::autocast::set_autocast_dtype(of_, torch::kBFloat16);
+    at::autocast::set_autocast_enabled(of_, true);
+    at::autocast::increment_nesting();
+  }
+  ~Mixed() {
+    if (at::autocast::decrement_nesting() == 0)
+      at::autocast::clear_cache();
+    at::autocast::set_autocast_enabled(of_, was_);
+    at::autocast::set_autocast_dtype(of_, type_);
+  }
+
+private:
+  torch::DeviceType of_;
+  bool was_;
+  torch::ScalarType type_;
+};
+void aroundTheLoop(const Tensors &xs, torch::Device device) {
+  Net net;
+  net->to(device);
+  SGD opt(net->parameters(), 0.1);
+  Mixed mixed(device.type());
+  for (const Tensor &x : xs) {
+    opt.zero_grad();
+    net->forward(x).sum().backward();
+    opt.step();
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: autocast keeps a copy of the weights of 'net.conv' (Conv2d)
+  }
+}
+void aroundThePass(const Tensors &xs) {
+  Net net;
+  SGD opt(net->parameters(), 0.1);
+  for (int epoch = 0; epoch < 9; ++epoch)
+    for (const Tensor &x : xs) {
+      Tensor loss;
+      {
+        Mixed mixed(torch::kCPU);
+        loss = net->forward(x).sum();
+      }
+      opt.zero_grad();
+      loss.backward();
+      opt.step();
+    }
+  for (const Tensor &x : xs) {
+    Mixed mixed(torch::kCPU);
+    opt.zero_grad();
+    net->forward(x).sum().backward();
+    opt.step();
+  }
+  std::unique_ptr<Mixed> mixed;
+  for (const Tensor &x : xs) {
+    mixed.reset();
+    mixed = std::make_unique<Mixed>(torch::kCPU);
+    opt.zero_grad();
+    net->forward(x).sum().backward();
+    opt.step();
+  }
+}
