@@ -38,9 +38,22 @@ struct Access {
   CallAt At;
   ElementAccessInLoop::Kind How;
   ElementPath Path;
+  /// Of what is written, where that is an element of a tensor itself.
+  ElementPath From;
   /// The loops that go on from element to element, innermost first.
   llvm::SmallVector<const Loop *, 4> Loops;
 };
+
+/// t[i][j] = u[i]: a part of a tensor gets what another tensor has.
+static const CXXOperatorCallExpr *tensorAssignment(const CallExpr *Call) {
+  const auto *Assign = dyn_cast<CXXOperatorCallExpr>(Call);
+  return Assign && Assign->getOperator() == OO_Equal &&
+                 torch::isTensor(Assign->getArg(0)->getType()) &&
+                 torch::isTensor(Assign->getArg(1)->getType()) &&
+                 isa<CallExpr>(ast::strip(Assign->getArg(0)))
+             ? Assign
+             : nullptr;
+}
 
 class AccessQuery {
 public:
@@ -53,8 +66,8 @@ public:
       if (std::optional<Access> Found = accessAt(At))
         All.push_back(std::move(*Found));
     for (const Access &Each : All)
-      for (const CallExpr *Call : Each.Path.Calls)
-        OfAccesses.insert(Call);
+      for (const ElementPath *Path : {&Each.Path, &Each.From})
+        OfAccesses.insert(Path->Calls.begin(), Path->Calls.end());
     std::vector<Access> Worth;
     llvm::copy_if(All, std::back_inserter(Worth),
                   [&](const Access &Each) { return isWorthwhile(Each); });
@@ -67,9 +80,10 @@ private:
     const auto Around = Entry.loopsAround(At.Point);
     if (Around.empty())
       return std::nullopt;
-    Access Result{At, ElementAccessInLoop::Reads, {}, {}};
+    Access Result{At, ElementAccessInLoop::Reads, {}, {}, {}};
     const torch::Operation *Op = torch::classify(At.Call).Op;
     const Expr *Part = nullptr;
+    const CXXOperatorCallExpr *Assign = nullptr;
     if (Op && torch::readsNumber(*Op)) {
       Part = ast::objectOf(At.Call);
     } else if (const torch::NumberWrite Write = torch::numberWrite(At.Call)) {
@@ -80,6 +94,9 @@ private:
         return std::nullopt;
       if (Write.Indices && !torch::areNumbers(Write.Indices))
         return std::nullopt;
+    } else if (Assign = tensorAssignment(At.Call); Assign) {
+      Result.How = ElementAccessInLoop::Writes;
+      Part = Assign->getArg(0);
     }
     if (!Part)
       return std::nullopt;
@@ -92,10 +109,35 @@ private:
         (Result.How == ElementAccessInLoop::Writes &&
          (Result.Path.HasRange || Result.Path.IsComputed)))
       return std::nullopt;
+    if (Assign) {
+      if (!isElement(Result))
+        return std::nullopt;
+      ElementPath From = elementPath(Entry, At.In, Assign->getArg(1), Changes,
+                                     *Around.front());
+      // What is computed there is work of its own.
+      if (!From.IsComputed)
+        Result.From = std::move(From);
+    }
     for (const Loop *L : llvm::reverse(Around))
       if (goesOn(Result.Path, *L))
         Result.Loops.push_back(L);
     return Result.Loops.empty() ? std::nullopt : std::optional(Result);
+  }
+
+  /// It has as many indices as the tensor has dimensions, and neither is part
+  /// of a graph, which numbers would not be.
+  bool isElement(const Access &A) const {
+    const AllocateEvent *Made = madeBy(A.Path.Tensor);
+    const WriteEvent *Write = eventOf<WriteEvent>(A);
+    return Made && Write && Write->Before.History == history::None &&
+           Write->Written.History == history::None &&
+           knownRank(*Made) == countPositions(A.Path);
+  }
+
+  static unsigned countPositions(const ElementPath &Path) {
+    return llvm::count_if(Path.Calls, [](const CallExpr *Call) {
+      return torch::choosesPosition(*torch::classify(Call).Op);
+    });
   }
 
   static void addIndices(const CallAt &At, ElementPath &Path) {
@@ -303,10 +345,8 @@ private:
       return false;
     const AllocateEvent *Made = madeBy(A.Path.Tensor);
     const auto Rank = Made ? knownRank(*Made) : std::optional<unsigned>();
-    unsigned Indices = 0;
-    for (const CallExpr *Call : A.Path.Calls)
-      Indices += torch::choosesPosition(*torch::classify(Call).Op);
-    return Rank && !torch::numberWrite(A.At.Call).Indices && Indices < *Rank;
+    return Rank && !torch::numberWrite(A.At.Call).Indices &&
+           countPositions(A.Path) < *Rank;
   }
 
   /// Under "if (step % 100 == 0)", in this function.

@@ -251,3 +251,38 @@ Tensor series(int64_t n) {
     t[i] = curve(0.1 * i);
   return t;
 }
+
+// Rows of another tensor; what is computed for each; what has a graph.
+Tensor rowsOfAnother(const Tensor &from) {
+  auto out = torch::zeros({from.size(0), from.size(1), 2});
+  for (int64_t i = 0; i < from.size(0); ++i)
+    for (int64_t j = 1; j < from.size(1); ++j)
+      out[i][j] = from[i][j - 1];
+  return out;
+}
+Tensor computedFor(const Tensor &from, const Tensor &weight) {
+  auto out = torch::zeros({from.size(0)});
+  for (int64_t i = 0; i < from.size(0); ++i)
+    out[i] = from[i].mv(weight).norm();
+  return out;
+}
+Tensor scaledEach(const Tensor &from) {
+  auto out = torch::zeros({from.size(0)});
+  for (int64_t i = 0; i < from.size(0); ++i)
+    out[i] = from[i].exp().sum();
+  return out;
+}
+Tensor withGraph(const Tensor &from) {
+  auto out = torch::zeros({from.size(0), from.size(1)});
+  for (int64_t i = 0; i < from.size(0); ++i)
+    for (int64_t j = 1; j < from.size(1); ++j)
+      out[i][j] = from[i][j - 1];
+  return out;
+}
+void callThem(int64_t n) {
+  for (int i = 0; i < 100; ++i) {
+    const auto x = torch::rand({n, n, 2}), y = torch::rand({n, n});
+    std::cout << rowsOfAnother(x) << computedFor(x, y[0]) << scaledEach(y);
+    withGraph(torch::rand({n, n}, torch::requires_grad())).sum().backward();
+  }
+}

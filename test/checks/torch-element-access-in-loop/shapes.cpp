@@ -227,3 +227,17 @@ std::vector<double> toVector(const Tensor &x) {
     // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: elements of 'x' are read one at a time
   return out;
 }
+
+// An element of another tensor, where there are as many indices as dimensions.
+Tensor behind(const Tensor &sold) {
+  auto lagged = torch::zeros({sold.size(0), sold.size(1), 2});
+  for (int64_t shop = 0; shop < sold.size(0); ++shop)
+    for (int64_t day = 1; day < sold.size(1); ++day)
+      lagged[shop][day][1] = sold[shop][day - 1];
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: elements of 'lagged' are written one at a time
+  return lagged;
+}
+void eachBehind(int64_t n) {
+  for (int i = 0; i < 100; ++i)
+    std::cout << behind(torch::rand({n, n}));
+}
