@@ -61,6 +61,26 @@ static bool isOfOne(const ChainEvent &Link) {
   return Tensors == 1;
 }
 
+/// A sum over a dimension, or what is made of one element by element: smaller
+/// than what was there before, which the peak comes from.
+static bool isReduced(const Expr *E) {
+  for (unsigned Hop = 0; E && Hop < 16; ++Hop) {
+    const auto *Call = dyn_cast<CallExpr>(ast::strip(E));
+    const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
+    if (!Op)
+      return false;
+    if (torch::reduces(*Op))
+      return true;
+    if (!torch::isPointwise(*Op) && !torch::isElementwise(*Op))
+      return false;
+    const auto Arguments = ast::argumentsOf(Call);
+    E = ast::objectOf(Call);
+    if (!E && !Arguments.empty())
+      E = Arguments.front();
+  }
+  return false;
+}
+
 /// No graph is behind it, for certain.
 static bool isUnrecorded(const Value &V) { return V.History == history::None; }
 
@@ -82,7 +102,7 @@ public:
 
   bool mayLink(const ChainEvent &Link) const {
     return !Recorded.count(Link.Site) && !isSmall(Link.Result) &&
-           isOfOne(Link) && takesType(Link);
+           isOfOne(Link) && takesType(Link) && !isReduced(Link.Operand);
   }
 
 private:

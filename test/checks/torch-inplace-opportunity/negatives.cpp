@@ -81,3 +81,12 @@ torch::Tensor masks(const std::vector<torch::Tensor> &xs) {
     all = all & torch::rand({65536}).lt(0.25);
   return all;
 }
+
+// What is reduced is small beside what it was made from.
+void means(const Tensors &xs) {
+  torch::NoGradGuard no_grad;
+  for (const Tensor &x : xs) {
+    std::cout << x.softmax(2).mean(0).log();
+    std::cout << torch::sqrt(x.exp().sum({1, 2}) * 0.5);
+  }
+}
