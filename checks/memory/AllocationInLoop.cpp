@@ -234,12 +234,31 @@ private:
   /// and stands beside the passes of a network, or in a function that the loop
   /// calls, which has other callers and no place to keep it in.
   bool mayBeNoMatter(const Loop &L) const {
-    if (isPartOfTraining(Entry, Allocate))
+    const bool IsBesideEvaluation =
+        !Entry.isInForward(Allocate.In) && evaluates(L);
+    if (isPartOfTraining(Entry, Allocate) && !IsBesideEvaluation)
       return false;
     const std::optional<uint64_t> Elements = knownElements(Entry, Allocate);
     return !Elements ||
-           (*Elements < LargeElements && (Entry.beginsIn(Allocate.In, L) ||
-                                          isBesidePasses(Entry, Allocate)));
+           (*Elements < LargeElements &&
+            (IsBesideEvaluation || Entry.beginsIn(Allocate.In, L) ||
+             isBesidePasses(Entry, Allocate)));
+  }
+
+  /// The loop runs networks, all under a guard, and nothing in it trains,
+  /// though a loop around it may: a rollout, a validation, between epochs.
+  bool evaluates(const Loop &L) const {
+    const auto IsInside = [&](const Event &E) { return L.contains(E.Point); };
+    bool Runs = false;
+    for (const ForwardEvent &Pass : Entry.events<ForwardEvent>()) {
+      if (!IsInside(Pass))
+        continue;
+      Runs = true;
+      if (Pass.GradMode & (mode::On | mode::Inherited))
+        return false;
+    }
+    return Runs && !goesBackward(Entry, L) &&
+           !llvm::any_of(Entry.events<StepEvent>(), IsInside);
   }
 
   /// A loop of many steps inside the iteration works with the tensor: what is
