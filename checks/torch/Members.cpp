@@ -19,6 +19,12 @@ bool isSizeList(const FunctionDecl *Member) {
       .Default(false);
 }
 
+bool saysSizes(const FunctionDecl *Member) {
+  return llvm::StringSwitch<bool>(ast::nameOf(Member))
+      .Cases("sizes", "sym_sizes", true)
+      .Default(false);
+}
+
 bool givesWriteAccess(const FunctionDecl *Member) {
   const StringRef Name = ast::nameOf(Member);
   return Name == "data_ptr" || Name == "mutable_data_ptr" ||

@@ -17,6 +17,8 @@ namespace torchtidy::torch {
 bool isDataPointer(const clang::FunctionDecl *Member);
 /// sizes, strides: a list that the tensor object owns.
 bool isSizeList(const clang::FunctionDecl *Member);
+/// Of these the sizes of all dimensions.
+bool saysSizes(const clang::FunctionDecl *Member);
 /// The data may be written through the result: data_ptr, accessor, storage.
 bool givesWriteAccess(const clang::FunctionDecl *Member);
 /// The data may be read through the result: all members of the data_ptr kind

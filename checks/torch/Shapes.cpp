@@ -28,6 +28,15 @@ bool broadcasts(const Operation &Op) {
              .Default(false);
 }
 
+bool broadcastsInto(const Operation &Op) {
+  llvm::StringRef Name = Op.Name;
+  if (Op.Writes != operation::Out ||
+      !(Name.consume_back("_out") || Name.consume_back("_outf")))
+    return false;
+  const Operation *Same = findOperation(Name, operation::Function);
+  return Same && broadcasts(*Same);
+}
+
 bool reduces(const Operation &Op) {
   return llvm::StringSwitch<bool>(Op.Name)
       .Cases("sum", "nansum", "mean", "prod", "std", "var", "norm", true)

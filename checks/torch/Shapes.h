@@ -52,6 +52,8 @@ ShapeRule shapeRule(const Operation &Op);
 /// stretch dimensions of size one: add, where, lt. With those that write the
 /// first: add_, copy_.
 bool broadcasts(const Operation &Op);
+/// Of these, with the tensor that gets the result as an argument: add_out.
+bool broadcastsInto(const Operation &Op);
 /// Of one tensor, element by element; the result lies in memory as it does:
 /// relu, exp.
 bool isPointwise(const Operation &Op);

@@ -55,7 +55,7 @@ void tell(Machine &M, const OperationCall &Call) {
   const torch::Operation &Op = *Call.Op;
   if (torch::repeats(Op) || torch::makesContiguous(Op))
     rearrange(M, Call);
-  else if (torch::broadcasts(Op))
+  else if (torch::broadcasts(Op) || torch::broadcastsInto(Op))
     mix(M, Call);
 }
 

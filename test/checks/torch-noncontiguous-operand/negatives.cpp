@@ -137,3 +137,26 @@ float givenAway() {
   reorder(x);
   return x.contiguous().sum().item<float>();
 }
+
+// In order, like what it meets; of other sizes; written itself.
+void sizesOfAnother(int64_t n, int64_t rounds) {
+  const auto volume = torch::rand({n, n, n});
+  const auto turned = volume.permute({2, 1, 0});
+  const auto ordered = turned.contiguous();
+  auto sum = torch::zeros(turned.sizes());
+  auto flat = torch::zeros({n, n, 1});
+  auto reached = torch::zeros({n, n, n}).permute({2, 1, 0});
+  for (int64_t i = 0; i < rounds; ++i) {
+    torch::add_out(sum, ordered, volume);
+    torch::add_out(reached, ordered, volume);
+    std::cout << flat.mul(turned);
+  }
+  torch::sub_out(sum, turned, volume);
+  std::cout << sum;
+}
+void unknownOrder(const Tensor &given, int64_t rounds) {
+  const auto turned = given.permute({2, 1, 0});
+  auto sum = torch::zeros(turned.sizes());
+  for (int64_t i = 0; i < rounds; ++i)
+    sum.add_(turned);
+}

@@ -61,3 +61,22 @@ void mixed(int64_t n, int steps) {
     x.mul_(weights);
   // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'weights' is transposed and meets a tensor that is not in every iteration, which is slow; it does not change in this loop: make it contiguous once before
 }
+
+// What has the sizes of the transposed tensor, and the operation that is told where to write.
+void sizesOfAnother(const Tensor &volume, int64_t rounds) {
+  const auto turned = volume.permute({2, 1, 0});
+  auto sum = torch::zeros(turned.sizes());
+  auto rest = torch::empty(turned.sizes());
+  for (int64_t i = 0; i < rounds; ++i) {
+    sum.add_(turned);
+    // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: 'turned' is transposed and meets a tensor that is not in every iteration
+    torch::sub_out(rest, turned, sum);
+    // CHECK-MESSAGES: :[[@LINE-1]]:26: warning: 'turned' is transposed and meets a tensor that is not in every iteration
+  }
+  std::cout << sum << rest;
+}
+void sizesOfEach(const std::vector<float> &numbers, int64_t n) {
+  const std::vector<int64_t> shape{n, n, n};
+  auto voxels = torch::from_blob(const_cast<float *>(numbers.data()), shape);
+  sizesOfAnother(voxels.to(torch::kDouble).div_(2), 50);
+}

@@ -3,6 +3,7 @@
 #include "model/machine/Machine.h"
 #include "torch/Api.h"
 #include "torch/Factories.h"
+#include "torch/Members.h"
 #include "torch/Shapes.h"
 #include "torch/Types.h"
 #include "torch/Views.h"
@@ -137,8 +138,21 @@ private:
         return Shape::whole(
             {shape::numberAt(M, ast::stripCopies(List)).value_or(Sizes::Any)});
     }
+    if (const Expr *Other = whoseSizes(List))
+      return orAny(M.deepValue(Other).InShape);
     const std::optional<Numbers> Sizes = numbersOf(List);
     return Sizes ? Shape::whole(*Sizes) : Shape::any();
+  }
+
+  /// zeros(x.sizes()): the tensor that says all sizes; null for other lists.
+  static const Expr *whoseSizes(const Expr *List) {
+    const auto *Call =
+        List ? dyn_cast<CXXMemberCallExpr>(ast::stripCopies(List)) : nullptr;
+    const Expr *Object = Call ? Call->getImplicitObjectArgument() : nullptr;
+    return Object && torch::isTensor(Object->getType()) &&
+                   torch::saysSizes(Call->getMethodDecl())
+               ? Object
+               : nullptr;
   }
 
   /// tensor({1, 2}): as many as are listed.
@@ -260,7 +274,8 @@ private:
 
   Shape permuted() {
     const auto Order = argument(0) ? ast::listed(argument(0)) : std::nullopt;
-    if (!Order || Of.rank() != Order->size())
+    // It lists all dimensions of the operand.
+    if (!Order || Of.rank().value_or(Order->size()) != Order->size())
       return Shape::any();
     Sizes Result;
     for (const Expr *Each : *Order) {
