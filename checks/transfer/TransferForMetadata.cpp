@@ -7,6 +7,7 @@
 #include "queries/paths/Uses.h"
 #include "torch/Members.h"
 #include "torch/Types.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace clang;
 
@@ -21,6 +22,77 @@ static bool isSameOfOriginal(const CXXMemberCallExpr *Question,
           (!IsConverted && torch::saysElementType(Member)));
 }
 
+namespace {
+
+/// What a copy is asked for, here and in the functions that get it.
+class Asked {
+public:
+  Asked(const Execution &Entry, bool IsConverted)
+      : Entry(Entry), IsConverted(IsConverted) {}
+
+  /// Nothing else becomes of what E is.
+  bool isAll(const flow::ControlFlow &Flow, const Expr *E) {
+    if (const CXXMemberCallExpr *Question = calledOn(Flow, E)) {
+      Questions.push_back(Question);
+      return isSameOfOriginal(Question, IsConverted);
+    }
+    const ParmVarDecl *Parameter = givenTo(Flow, E);
+    const flow::ControlFlow *Into =
+        Parameter ? Entry.code().controlFlow(
+                        cast<FunctionDecl>(Parameter->getDeclContext()))
+                  : nullptr;
+    return Into && isAllOf(*Into, Parameter);
+  }
+
+  bool isAllOf(const flow::ControlFlow &Flow, const VarDecl *V) {
+    if (!Seen.insert(V).second)
+      return true;
+    return !isNamedInLostCode(Flow, V) &&
+           llvm::all_of(mentionsOf(Flow, V), [&](const DeclRefExpr *Ref) {
+             return isAll(Flow, Ref);
+           });
+  }
+
+  llvm::SmallVector<const CXXMemberCallExpr *, 2> Questions;
+
+private:
+  /// The parameter of a function of the file that is given E itself, and that
+  /// takes any other tensor as well: no rvalue reference. A virtual method may
+  /// be another one.
+  const ParmVarDecl *givenTo(const flow::ControlFlow &Flow,
+                             const Expr *E) const {
+    const Stmt *Taker = taker(Flow, E);
+    while (isa_and_nonnull<CXXConstructExpr>(Taker) &&
+           ast::stripCopies(cast<Expr>(Taker)) == ast::stripCopies(E))
+      Taker = taker(Flow, cast<Expr>(Taker));
+    const auto *Call = dyn_cast_or_null<CallExpr>(Taker);
+    const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
+    const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Callee);
+    if (!Callee || (Method && Method->isVirtual()))
+      return nullptr;
+    const FunctionDecl *Definition =
+        Entry.code().functions().definition(Callee);
+    const auto Arguments = ast::argumentsOf(Call);
+    for (unsigned I = 0;
+         Definition && I < Arguments.size() && I < Definition->getNumParams();
+         ++I)
+      if (ast::stripCopies(Arguments[I]) == ast::stripCopies(E)) {
+        const ParmVarDecl *Result = Definition->getParamDecl(I);
+        return torch::isTensor(Result->getType().getNonReferenceType()) &&
+                       !Result->getType()->isRValueReferenceType()
+                   ? Result
+                   : nullptr;
+      }
+    return nullptr;
+  }
+
+  const Execution &Entry;
+  bool IsConverted;
+  llvm::SmallPtrSet<const VarDecl *, 4> Seen;
+};
+
+} // namespace
+
 static std::optional<MetadataTransfer>
 metadataTransferAt(const Execution &Entry, const TransferEvent &Transfer) {
   const auto *Call = dyn_cast<CXXMemberCallExpr>(Transfer.Site);
@@ -32,24 +104,14 @@ metadataTransferAt(const Execution &Entry, const TransferEvent &Transfer) {
   Result.Entry = &Entry;
   Result.Transfer = &Transfer;
   Result.Call = Call;
-  const bool IsConverted = mayConvert(Call);
-  if (const CXXMemberCallExpr *Question = calledOn(*Flow, Call)) {
-    if (!isSameOfOriginal(Question, IsConverted))
-      return std::nullopt;
-    Result.Questions.push_back(Question);
-    return Result;
-  }
+  Result.IsDirect = calledOn(*Flow, Call) != nullptr;
   Result.Variable = declaredWith(*Flow, Call);
-  if (!Result.Variable || isNamedInLostCode(*Flow, Result.Variable))
+  Asked What(Entry, mayConvert(Call));
+  const bool IsAll = Result.Variable ? What.isAllOf(*Flow, Result.Variable)
+                                     : What.isAll(*Flow, Call);
+  if (!IsAll || What.Questions.empty())
     return std::nullopt;
-  for (const DeclRefExpr *Ref : mentionsOf(*Flow, Result.Variable)) {
-    const CXXMemberCallExpr *Question = calledOn(*Flow, Ref);
-    if (!Question || !isSameOfOriginal(Question, IsConverted))
-      return std::nullopt;
-    Result.Questions.push_back(Question);
-  }
-  if (Result.Questions.empty())
-    return std::nullopt;
+  Result.Questions = std::move(What.Questions);
   return Result;
 }
 

@@ -11,9 +11,12 @@ namespace torchtidy::model {
 struct MetadataTransfer {
   const Execution *Entry = nullptr;
   const TransferEvent *Transfer = nullptr;
-  /// x.to(device), and what is asked of it: all that is done with it.
+  /// x.to(device), and what is asked of it: all that is done with it, here or
+  /// in functions of the file that are given it.
   const clang::CXXMemberCallExpr *Call = nullptr;
   llvm::SmallVector<const clang::CXXMemberCallExpr *, 2> Questions;
+  /// One question, of what the call returns itself.
+  bool IsDirect = false;
   /// The variable that is declared with the copy, or null.
   const clang::VarDecl *Variable = nullptr;
 };

@@ -15,15 +15,17 @@ static const MemberExpr *memberOf(const CXXMemberCallExpr *Call) {
   return dyn_cast<MemberExpr>(Call->getCallee()->IgnoreParenImpCasts());
 }
 
-/// x.cpu().size(0) becomes x.size(0), and auto c = x.cpu() auto c = x.
+/// x.cpu().size(0) becomes x.size(0), auto c = x.cpu() auto c = x, and
+/// count(x.cpu()) count(x).
 static std::vector<FixItHint> dropTransfer(const MetadataTransfer &Found) {
   const MemberExpr *To = memberOf(Found.Call);
   const SourceLocation Begin = To ? To->getOperatorLoc() : SourceLocation();
   if (Begin.isInvalid() || !Begin.isFileID() ||
       !ast::endLoc(Found.Call).isFileID())
     return {};
-  if (Found.Variable) {
-    if (To->isArrow() || Found.Variable->getType()->isReferenceType())
+  if (!Found.IsDirect) {
+    if (To->isArrow() ||
+        (Found.Variable && Found.Variable->getType()->isReferenceType()))
       return {};
     return {FixItHint::CreateRemoval(
         CharSourceRange::getTokenRange(Begin, ast::endLoc(Found.Call)))};
@@ -55,7 +57,7 @@ static Finding describe(const Program &Program, const MetadataTransfer &Found) {
                    Asked + ", which " +
                    (Name.empty() ? "the original" : "'" + Name + "'") +
                    " knows as well; leave the copy out";
-  if (Found.Variable)
+  if (!Found.IsDirect)
     for (const CXXMemberCallExpr *Question : Found.Questions)
       addNote(Result, {Question->getExprLoc(), "asked here", NoteRole::Read});
   const auto Around = Found.Entry->loopsAround(Found.Transfer->Point);

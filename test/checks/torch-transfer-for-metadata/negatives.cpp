@@ -56,13 +56,29 @@ struct Batch {
 };
 int64_t ofBatch(Batch b) { return b.cpu().size(0); }
 
+// A function of the file reads the copy, keeps it, may be another one, or takes
+// nothing but a tensor that is its own.
+struct Reader {
+  Tensor last;
+  virtual ~Reader() = default;
+  float read(const Tensor &x) { return x.size(0) > 1 ? x[0].item<float>() : 0; }
+  void keep(Tensor x) { std::cout << (last = x).sizes(); }
+  virtual int64_t count(const Tensor &x) { return x.size(0); }
+  int64_t own(Tensor &&x) { return x.size(0); }
+  int64_t any(const std::vector<Tensor> &xs) { return xs[0].size(0); }
+};
+float given(Reader &reader, const Tensor &x) {
+  reader.keep(x.cpu());
+  return reader.read(x.cpu()) + reader.count(x.cpu()) + reader.own(x.cpu()) + reader.any({x.cpu()});
+}
+
 // Nothing is copied; once in the life of the program.
 int64_t none(torch::Device device) {
   Tensor nothing = torch::empty({0}).to(device);
   return nothing.numel();
 }
 // Of what nobody names nothing would be said.
-const auto named = std::make_tuple(&used, &returned, &rebound, &elements, &ofBatch);
+const auto named = std::make_tuple(&used, &returned, &rebound, &elements, &ofBatch, &given);
 
 int main() {
   const torch::Device device = torch::cuda::is_available() ? torch::kCUDA : torch::kCPU;

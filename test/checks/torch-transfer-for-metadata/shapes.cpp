@@ -61,3 +61,25 @@ static int64_t rows(const Tensor &x) { return x.to(torch::kCPU).size(0); }
 auto lambda = [](Tensor x) { return rows(x) + x.cuda().dim(); };
 // CHECK-MESSAGES: :[[@LINE-1]]:47: warning: 'cuda' copies
 // CHECK-FIXES: auto lambda = [](Tensor x) { return rows(x) + x.dim(); };
+
+// Functions of the file that are given the copy ask for nothing else.
+static int64_t elements(const Tensor &x) { return x.numel(); }
+struct Progress {
+  int64_t rows = 0;
+  void add(const Tensor &x, int64_t weight) { rows += weight * x.size(0); }
+  void addAll(Tensor x) { add(x, elements(x)); }
+};
+void inFunctions(torch::nn::Linear net, const std::vector<Tensor> &xs) {
+  Progress progress;
+  for (const auto &x : xs) {
+    const auto y = net->forward(x);
+    progress.add(y.cpu(), 2);
+    // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: 'cpu' copies the whole tensor, and all that is asked of the copy is 'size()', which 'y' knows as well
+    // CHECK-MESSAGES: :[[@LINE-9]]:66: note: asked here
+    // CHECK-FIXES: progress.add(y, 2);
+    auto host = (y * 2).cpu();
+    // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'cpu' copies
+    // CHECK-FIXES: auto host = (y * 2);
+    progress.addAll(host);
+  }
+}
