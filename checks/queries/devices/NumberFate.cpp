@@ -242,12 +242,51 @@ bool NumberFate::returned(const Stmt *Return, const Context &In) {
   if (In.Caller)
     return follow(In.Site, *In.Caller);
   if (!In.F)
-    return false;
+    return returnedToAll(In.Flow->function());
   const auto *Site = dyn_cast_or_null<Expr>(In.F->Site);
   if (!In.F->Caller || (L && !Entry.beginsIn(In.F, *L)))
     return true;
   return Site && In.F->Caller->Flow &&
          follow(Site, {In.F->Caller->Flow, In.F->Caller, nullptr, nullptr});
+}
+
+/// What every call of F in the file does with it. A call that is not seen, by
+/// way of an overrider or of a pointer to it, may need it.
+bool NumberFate::returnedToAll(const FunctionDecl *F) {
+  const auto *Method = dyn_cast<CXXMethodDecl>(F);
+  if (Method && (Method->isVirtual() || Method->getParent()->isLambda()))
+    return false;
+  if (!Seen.insert(F).second)
+    return true;
+  const flow::UserFunctions &Functions = Entry.code().functions();
+  const auto IsF = [&](const ValueDecl *Named) {
+    const auto *Other = dyn_cast_or_null<FunctionDecl>(Named);
+    return Other && Functions.definition(Other) == F;
+  };
+  bool IsRead = false, Result = true;
+  for (const FunctionDecl *Caller : Functions.all()) {
+    const flow::ControlFlow *Flow = Entry.code().controlFlow(Caller);
+    if (!Flow)
+      return false;
+    llvm::SmallPtrSet<const Stmt *, 4> Called;
+    ast::forEachStmt(
+        Caller->getBody(),
+        [&](const Stmt *S) {
+          const auto *Call = dyn_cast<CallExpr>(S);
+          if (Call && IsF(Call->getDirectCallee())) {
+            IsRead = true;
+            Called.insert(Call->getCallee()->IgnoreParenImpCasts());
+            Result =
+                Result && (isElsewhere(Call, *Flow) ||
+                           follow(Call, {Flow, nullptr, nullptr, nullptr}));
+          }
+          const auto *Ref = dyn_cast<DeclRefExpr>(S);
+          if (Ref && IsF(Ref->getDecl()) && !Called.count(Ref))
+            Result = false;
+        },
+        ast::Lambdas::Enter);
+  }
+  return IsRead && Result;
 }
 
 bool NumberFate::keptIn(const Expr *Target, const Context &In) {

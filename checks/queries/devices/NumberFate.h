@@ -52,6 +52,7 @@ private:
                                 const clang::FunctionDecl *Definition,
                                 const Context &In);
   bool returned(const clang::Stmt *Return, const Context &In);
+  bool returnedToAll(const clang::FunctionDecl *F);
   bool keptIn(const clang::Expr *Target, const Context &In);
   bool keptIn(const clang::ValueDecl *D, const Context &In);
   bool mentionsIn(const flow::ControlFlow &Flow, const clang::ValueDecl *D,

@@ -244,3 +244,52 @@ int matches(Net &net, Optimizer &optimizer, const Batches &all, torch::Device de
   look(sum);
   return found;
 }
+
+// A member keeps it, and a method gives it to code that is not seen, or to a
+// decision, in each iteration; or nothing shows who asks.
+struct Told {
+  double last = 0;
+  double get() const { return last; }
+};
+struct Deciding {
+  double last = 0;
+  double get() const { return last; }
+};
+struct Overridden {
+  double last = 0;
+  virtual ~Overridden() = default;
+  virtual double get() const { return last; }
+};
+struct Taken {
+  double last = 0;
+  double get() const { return last; }
+};
+struct Unasked {
+  double last = 0;
+  double get() const { return last; }
+};
+template <class Keeper>
+void keeping(Keeper &keeper, Net &net, Optimizer &optimizer, const Batches &all, torch::Device device) {
+  for (const Batch &batch : all)
+    keeper.last = train(net, optimizer, batch, device).template item<double>();
+}
+void told(Told &keeper, Net &net, Optimizer &optimizer, const Batches &all, torch::Device device) {
+  for (const Batch &batch : all) {
+    keeper.last = train(net, optimizer, batch, device).item<double>();
+    look(keeper.get());
+  }
+}
+void deciding(Deciding &keeper, Net &net, Optimizer &optimizer, const Batches &all, torch::Device device) {
+  for (const Batch &batch : all) {
+    keeper.last = train(net, optimizer, batch, device).item<double>();
+    if (keeper.get() < 0.1)
+      break;
+  }
+}
+void others(Overridden &a, Taken &b, Unasked &c, Net &net, Optimizer &optimizer, const Batches &all,
+            torch::Device device) {
+  keeping(a, net, optimizer, all, device);
+  keeping(b, net, optimizer, all, device);
+  keeping(c, net, optimizer, all, device);
+  std::cout << a.get() << std::mem_fn(&Taken::get)(b) << b.get();
+}

@@ -204,3 +204,30 @@ void shape(Net &net, torch::optim::Optimizer &optimizer, const Batches &all,
     optimizer.step();
   }
 }
+
+// A mean that a member keeps and a method gives: those who ask print it, or ask
+// in some iterations only.
+class Mean {
+public:
+  void add(double value) { mean_ = mean_ == 0 ? value : 0.9 * mean_ + 0.1 * value; }
+  double get() const { return mean_; }
+
+private:
+  double mean_ = 0;
+};
+void averaged(Net &net, torch::optim::Optimizer &optimizer, const Batches &all,
+              torch::Device device, const std::function<void(double)> &tell) {
+  Mean mean;
+  int step = 0;
+  for (const Batch &batch : all) {
+    Tensor loss = lossOf(net, batch, device);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    mean.add(loss.item<double>());
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'item' makes the host wait for the device in every iteration
+    if (++step % 100 == 0)
+      tell(mean.get());
+  }
+  std::cout << mean.get() << '\n';
+}
