@@ -1,12 +1,10 @@
 #include "transfer/TimingWithoutSync.h"
 #include "ast/Expressions.h"
-#include "ast/Walk.h"
 #include "queries/devices/DeviceUse.h"
 #include "queries/devices/NumberFate.h"
 #include "queries/devices/Transfers.h"
+#include "queries/devices/UnseenWaits.h"
 #include "torch/Api.h"
-#include "torch/Measurement.h"
-#include "torch/Std.h"
 #include "torch/Types.h"
 #include "torch/Waiting.h"
 #include "clang/AST/ASTContext.h"
@@ -20,59 +18,6 @@ namespace torchtidy::model {
 using Node = flow::Digraph::Node;
 
 namespace {
-
-/// Which calls that are not followed may wait for a device.
-class UnseenWaits {
-public:
-  explicit UnseenWaits(ASTContext &Context) : Context(Context) {}
-
-  bool mayWait(const Expr *Site) {
-    if (const auto *Construct = dyn_cast<CXXConstructExpr>(Site))
-      return mayWaitIn(Construct->getConstructor());
-    const auto *Call = cast<CallExpr>(Site);
-    const FunctionDecl *Callee = Call->getDirectCallee();
-    const Expr *Object = ast::objectOf(Call);
-    const bool IsCallable =
-        Object && torch::kindOf(Object->getType()) == torch::TypeKind::Callable;
-    return !Callee || IsCallable || torch::waitOf(Call) != torch::Wait::None ||
-           torch::asksWhetherDone(Callee) || torch::waitsForThread(Callee) ||
-           mayWaitIn(Callee);
-  }
-
-private:
-  bool mayWaitIn(const FunctionDecl *Callee) {
-    if (torch::isMeasurement(Callee))
-      return torch::isSynchronisation(Callee);
-    const FunctionDecl *Definition = Callee->getDefinition();
-    if (Callee->isDefaulted() || Callee->isImplicit())
-      return false;
-    if (!Definition || !Definition->getBody())
-      return !Callee->getBuiltinID() &&
-             !Context.getSourceManager().isInSystemHeader(
-                 Callee->getLocation());
-    const auto [It, IsNew] = Known.try_emplace(Definition, false);
-    if (!IsNew)
-      return It->second;
-    const bool Result = ast::anyStmt(
-        Definition->getBody(), [&](const Stmt *S) { return isDoubtful(S); },
-        ast::Lambdas::Enter);
-    return Known[Definition] = Result;
-  }
-
-  /// LibTorch's operations, wherever their tensors are, wait or do not.
-  bool isDoubtful(const Stmt *S) {
-    const auto *Call = dyn_cast<CallExpr>(S);
-    if (!Call)
-      return false;
-    const FunctionDecl *Callee = Call->getDirectCallee();
-    if (Callee && torch::isLibTorch(Callee))
-      return torch::waitOf(Call) != torch::Wait::None;
-    return mayWait(Call);
-  }
-
-  ASTContext &Context;
-  llvm::DenseMap<const FunctionDecl *, bool> Known;
-};
 
 class TimingQuery {
 public:

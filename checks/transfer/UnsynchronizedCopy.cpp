@@ -2,6 +2,7 @@
 #include "ast/Locations.h"
 #include "ast/Walk.h"
 #include "queries/devices/DeviceUse.h"
+#include "queries/devices/UnseenWaits.h"
 #include "torch/Api.h"
 #include "torch/Options.h"
 #include "torch/Waiting.h"
@@ -29,7 +30,7 @@ static const Event *copyInto(const Execution &Entry, AllocationId Memory) {
 
 /// A call after Site, in the order of the text, waits for the device, or is not
 /// known not to: a pointer that is taken now may be read then.
-static bool mayWaitLater(const Event &Taken) {
+static bool mayWaitLater(const Event &Taken, UnseenWaits &Unseen) {
   const SourceManager &SM =
       Taken.In->Function->getASTContext().getSourceManager();
   return ast::anyStmt(
@@ -41,7 +42,8 @@ static bool mayWaitLater(const Event &Taken) {
                                             ast::endLoc(Call)) &&
                (torch::waitOf(Call) == torch::Wait::Device ||
                 torch::asksWhetherDone(Call->getDirectCallee()) ||
-                torch::classify(Call).Kind == torch::Api::Foreign);
+                (torch::classify(Call).Kind == torch::Api::Foreign &&
+                 Unseen.mayWait(Call)));
       },
       ast::Lambdas::Skip);
 }
@@ -50,12 +52,13 @@ std::vector<UnsynchronizedCopy> unsynchronizedCopies(Program &Program) {
   std::vector<UnsynchronizedCopy> Result;
   if (!mayUseDevice(Program))
     return Result;
+  UnseenWaits Unseen(Program.context());
   for (const auto &Entry : Program.executions()) {
     llvm::SmallPtrSet<const Event *, 4> Told;
     for (const ReadUnwaitedEvent &Read : Entry->events<ReadUnwaitedEvent>())
       for (AllocationId Memory : Read.Memory) {
         const Event *Copy = copyInto(*Entry, Memory);
-        if (!Copy || (Read.IsPointer && mayWaitLater(Read)) ||
+        if (!Copy || (Read.IsPointer && mayWaitLater(Read, Unseen)) ||
             !Told.insert(Copy).second)
           continue;
         Result.push_back(

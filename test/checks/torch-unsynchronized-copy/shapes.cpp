@@ -76,3 +76,25 @@ template <class T> T largest(const Tensor &x) {
   // CHECK-FIXES: return read(x.to(torch::kCPU, false));
 }
 template float largest<float>(const Tensor &);
+
+// A check of LibTorch's between the two waits for nothing.
+float checked(const Tensor &x) {
+  auto host = x.to(torch::kCPU, true);
+  // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'to' returns before
+  // CHECK-FIXES: auto host = x.to(torch::kCPU, false);
+  TORCH_CHECK(host.dim() == 1, "one row");
+  return host[0].item<float>();
+}
+
+// Nor does the function of the file that gets the pointer.
+static float scaled(const float *at) { return 2 * at[0]; }
+float byPointer(const Tensor &x) {
+  auto host = x.to(torch::kCPU, true);
+  // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'to' returns before
+  // CHECK-FIXES: auto host = x.to(torch::kCPU, false);
+  const float *data = host.data_ptr<float>();
+  float sum = 0;
+  for (int64_t i = 0; i < host.numel(); ++i)
+    sum += scaled(data + i);
+  return sum;
+}

@@ -92,8 +92,9 @@ static void tellReads(Machine &M, const CallExpr *Call,
 static bool mayWait(Machine &M, const CallExpr *Call, const torch::Call &Kind,
                     bool IsSeen) {
   const FunctionDecl *Callee = Call->getDirectCallee();
+  // What TORCH_CHECK expands to asks __builtin_expect().
   if (Kind.Kind == Api::Foreign)
-    return !IsSeen;
+    return !IsSeen && !(Callee && Callee->getBuiltinID());
   if (Kind.Kind == Api::Std)
     return torch::waitsForThread(Callee);
   if (torch::asksWhetherDone(Callee))
