@@ -52,8 +52,15 @@ std::optional<DeviceKind> askedKind(const clang::FunctionDecl *F) {
       .Default(std::nullopt);
 }
 
+/// Declared by hand, where the headers of CUDA are not at hand.
+static bool isDeclaredAllocator(const clang::FunctionDecl *F) {
+  const auto *In = dyn_cast<clang::NamespaceDecl>(F->getDeclContext());
+  return In && !F->isDefined() && ast::outermostNamespace(F) == "c10" &&
+         ast::nameOf(In) == "CUDACachingAllocator";
+}
+
 bool emptiesCache(const clang::FunctionDecl *F) {
-  return F && isLibTorch(F) &&
+  return F && (isLibTorch(F) || isDeclaredAllocator(F)) &&
          llvm::StringSwitch<bool>(ast::nameOf(F))
              .Cases("emptyCache", "empty_cache", true)
              .Case("CachingHostAllocator_emptyCache", true)
