@@ -142,3 +142,23 @@ Tensor typeOf(const Tensor &picture, const torch::TensorOptions &given) {
          torch::zeros({4, 1}, picture.options()).to(torch::kFloat) +
          torch::zeros({4, 1}, given).to(torch::kFloat);
 }
+
+// What a device is asked, or a tensor for its type, says nothing of where the
+// options are.
+struct Staging {
+  torch::Device device_{torch::kCUDA, 0};
+  explicit Staging(torch::Device device) : device_(device) {}
+  Tensor pinned(const Tensor &x) const {
+    auto page = torch::zeros({64, 64}, torch::TensorOptions().pinned_memory(device_.is_cuda()));
+    page.select(0, 0).copy_(x);
+    return page.to(device_);
+  }
+  Tensor ofType(const Tensor &x) const {
+    const bool wanted = device_.type() == torch::kCUDA;
+    auto there = x.to(device_);
+    auto page = torch::zeros({64, 64}, torch::TensorOptions().dtype(there.scalar_type()).pinned_memory(wanted));
+    page.select(0, 0).fill_(1);
+    return page.to(device_);
+  }
+};
+Tensor staged(const Tensor &x, torch::Device device) { return Staging(device).pinned(x) + Staging(device).ofType(x); }

@@ -149,7 +149,19 @@ static std::optional<Device> namedIn(const Expr *E) {
   return deviceOf(torch::deviceNamed(Text->getString()));
 }
 
+/// device.is_cuda(), x.scalar_type(), device.index(): computed from what says
+/// where something is, and no answer to that. Options that get one of them for
+/// something else are not for that device.
+static bool saysNothing(QualType Type) {
+  Type = Type.getNonReferenceType();
+  return (Type->isArithmeticType() || torch::isScalarType(Type) ||
+          torch::isTypeMeta(Type)) &&
+         !torch::maySayDevice(Type);
+}
+
 void complete(const Expr *E, Value &Made) {
+  if (saysNothing(E->getType()))
+    Made.setDevice(Placement());
   if (!Made.OnDevice.isEmpty())
     return;
   const bool IsOptions = torch::isTensorOptions(E->getType());
