@@ -1,4 +1,5 @@
 #include "model/base/Place.h"
+#include "torch/Members.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 
@@ -111,6 +112,11 @@ QualType PlaceTable::objectType(PlaceId P) const {
   const auto *Call = dyn_cast<CallExpr>(Maker);
   if (Call && torch::makesObject(Call->getDirectCallee()))
     return torch::pointee(Call->getType());
+  // So does module->clone().
+  if (const QualType Copy = Call ? torch::pointee(Call->getType()) : QualType();
+      !Copy.isNull() && torch::isModule(Copy) &&
+      torch::isClone(Call->getDirectCallee()))
+    return Copy;
   return Maker->getType();
 }
 

@@ -132,9 +132,10 @@ static void restore(Machine &M, PlaceId P) {
   // Modules keep their own mode in the same slot, and so does a bool that says
   // which grad mode was in force.
   const PlaceTable &Places = M.places();
-  const QualType Type = Places.typeOf(P);
-  if (!Type.isNull() && torch::isModule(Type))
+  const QualType Known = Places.knownType(P);
+  if (!Known.isNull() && torch::isModule(Known))
     return;
+  const QualType Type = Places.typeOf(P);
   if (const Value *V = M.state().find(P); V && mayBeGuard(Type))
     if (V->Mode && V->History == 0)
       change(M, nullptr, GradModeBy::GuardEnds, V->Mode, P);

@@ -327,15 +327,22 @@ Denotation part(Machine &M, const CallSite &Site, torch::PartAccess Access) {
 
 /// Module::clone(): a module of its own, which nothing has registered. reset()
 /// has made its parameters anew, so a frozen module's copy trains; it is in the
-/// mode that the original was in (torch/nn/cloneable.h).
+/// mode that the original was in (torch/nn/cloneable.h), and where it is asked
+/// for, or where the original is.
 static Denotation copyOf(Machine &M, const CallSite &Site) {
   const PlaceId Copy = M.madeBy(Site.Call);
   uint8_t Mode = 0;
   for (PlaceId P : Site.self(M))
     Mode |= M.moduleMode(P);
+  const Expr *To = Site.first();
+  const bool IsSaid = To && !isa<CXXDefaultArgExpr>(To);
+  const Placement Where = IsSaid ? M.deepValue(To).placement()
+                                 : device::placementOf(M, Site.self(M));
   M.erase(Copy);
   registration::markFresh(M, {Copy});
-  M.state().Places[Copy].Mode = Mode;
+  Value &Made = M.state().Places[Copy];
+  Made.Mode = Mode;
+  Made.setDevice(Where.saysDevice() ? Where : Placement::unknown());
   emitCreate(M, Site.Call, {Copy});
   Denotation Result;
   Result.Own = Value::handle({Copy});
