@@ -72,7 +72,7 @@ llvm::StringRef layerName(const clang::CXXRecordDecl *Class);
 bool isModuleContainer(const clang::CXXRecordDecl *Class);
 
 /// Linear, Conv2d, LSTM: what a layer of this class returns is computed anew,
-/// in any mode. Not Dropout, nor Flatten.
+/// in any mode, and has dimensions. Not Dropout, nor Flatten.
 bool computesAnew(const clang::CXXRecordDecl *Class);
 
 /// get_method of a TorchScript module: what is returned runs the module.

@@ -91,6 +91,8 @@ bool keepsDimensions(const Operation &Op) {
          llvm::StringSwitch<bool>(Op.Name)
              .Cases("clone", "contiguous", "detach", "data", true)
              .Cases("pin_memory", "unsqueeze", "neg", "relu", "exp", true)
+             .Cases("softmax", "log_softmax", "sigmoid", "tanh", true)
+             .Cases("narrow", "slice", "transpose", "permute", "flip", true)
              .Default(false);
 }
 

@@ -128,6 +128,9 @@ Denotation forward(Machine &M, const CallSite &Site,
   devices::meetModule(M, Site, Run.Modules, Where);
   if (!Expanded) {
     placeResult(Site, Where, Result.Own);
+    if (Site.Object &&
+        torch::computesAnew(torch::moduleClass(Site.Object->getType())))
+      Result.Own.Rank = rank::Some;
     autocast::emitCastsOfLayers(M, Site.Call, Run.Modules);
   }
 

@@ -18,14 +18,30 @@ static Placement orUnknown(const Placement &Said) {
 }
 
 void Together::add(const Placement &Operand) {
-  (Operand.isOnCpu() ? OnCpu : Elsewhere).join(orUnknown(Operand));
-  HasDimensions |= Operand.isOnCpu() && Operand.Rank == rank::Some;
+  const bool HasSome = Operand.Rank == rank::Some;
+  if (Operand.isOnCpu()) {
+    OnCpu.join(Operand);
+    HasDimensions |= HasSome;
+  } else if (orUnknown(Operand).OnDevice.isOpen() &&
+             !Operand.DeviceFrom.get()) {
+    Anywhere.join(orUnknown(Operand));
+  } else {
+    Elsewhere.join(Operand);
+    HasDimensionsElsewhere |= HasSome;
+  }
 }
 
 Placement Together::result() const {
-  if (AreTogether && HasDimensions && Elsewhere.OnDevice == Devices::unknown())
+  if (!Anywhere.saysDevice())
+    return Elsewhere.saysDevice() ? Elsewhere : OnCpu;
+  if (AreTogether && HasDimensionsElsewhere)
+    return Elsewhere;
+  if (AreTogether && HasDimensions && !Elsewhere.saysDevice() &&
+      Anywhere.OnDevice == Devices::unknown())
     return OnCpu;
-  return Elsewhere.saysDevice() ? Elsewhere : OnCpu;
+  Placement Result = Elsewhere;
+  Result.join(Anywhere);
+  return Result;
 }
 
 static bool isModuleType(QualType Type) {

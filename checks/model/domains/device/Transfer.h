@@ -61,14 +61,17 @@ void forgetIndex(clang::QualType Type, Value &Member);
 class Together {
 public:
   void add(const Placement &Operand);
-  /// The operation throws where they are not together: one on the CPU that has
-  /// dimensions then says where the others are that nobody knows of.
+  /// The operation throws where they are not together: one that has dimensions
+  /// then says where the others are that nobody knows of.
   void expectOneDevice() { AreTogether = true; }
   Placement result() const;
 
 private:
-  Placement OnCpu, Elsewhere;
-  bool HasDimensions = false, AreTogether = false;
+  /// Elsewhere: of those that are not on the CPU for certain, where the program
+  /// says something of it.
+  Placement OnCpu, Elsewhere, Anywhere;
+  bool HasDimensions = false, HasDimensionsElsewhere = false;
+  bool AreTogether = false;
 };
 
 // Modules: Modules.cpp.
