@@ -54,7 +54,7 @@ std::optional<DeviceKind> askedKind(const clang::FunctionDecl *F) {
 
 /// Declared by hand, where the headers of CUDA are not at hand.
 static bool isDeclaredAllocator(const clang::FunctionDecl *F) {
-  const auto *In = dyn_cast<clang::NamespaceDecl>(F->getDeclContext());
+  const auto *In = llvm::dyn_cast<clang::NamespaceDecl>(F->getDeclContext());
   return In && !F->isDefined() && ast::outermostNamespace(F) == "c10" &&
          ast::nameOf(In) == "CUDACachingAllocator";
 }
