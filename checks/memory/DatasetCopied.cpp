@@ -1,6 +1,7 @@
 #include "memory/DatasetCopied.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "queries/loops/Loops.h"
 #include "queries/memory/Numbers.h"
 #include "queries/paths/Calls.h"
 #include "torch/Loaders.h"
@@ -122,19 +123,125 @@ static const FieldDecl *dataOf(const CXXRecordDecl *Dataset) {
   return nullptr;
 }
 
+namespace {
+
+/// Whether what a name leads to is the same object in all iterations of a loop.
+class SameObject {
+public:
+  SameObject(const Execution &Entry, const flow::Loop &L)
+      : Entry(Entry), L(L), Home(Entry.segment(L.Header).In) {}
+
+  bool holds(const Expr *E, const Frame *F) const {
+    // Bounds the way through members and callers.
+    for (unsigned Hop = 0; E && F && Hop < 16; ++Hop) {
+      E = ast::strip(E);
+      if (const auto *Member = dyn_cast<MemberExpr>(E)) {
+        const Expr *Base = ast::strip(Member->getBase());
+        // A pointer may lead to another one each time.
+        if (Member->isArrow() && !isa<CXXThisExpr>(Base))
+          return false;
+        E = Base;
+      } else if (isa<CXXThisExpr>(E)) {
+        if (F == Home)
+          return true;
+        E = F->Object;
+        F = F->Caller;
+      } else {
+        const auto *Ref = dyn_cast<DeclRefExpr>(E);
+        const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+        const auto *Parameter = dyn_cast_or_null<ParmVarDecl>(V);
+        if (!V || V->getType()->isPointerType())
+          return false;
+        if (!isMadeInside(V, F))
+          return true;
+        if (!Parameter || !V->getType()->isReferenceType())
+          return false;
+        const Supergraph::Passed Given = Supergraph::passed(F, Parameter);
+        E = Given.Argument;
+        F = Given.To ? Given.To->Caller : nullptr;
+      }
+    }
+    return false;
+  }
+
+private:
+  /// The variable begins in the loop.
+  bool isMadeInside(const VarDecl *V, const Frame *F) const {
+    if (V->hasGlobalStorage())
+      return false;
+    const Frame *Owner = Supergraph::owner(F, V);
+    const Stmt *Statement = Entry.loopStatement(L);
+    return !Owner || !Statement || Entry.beginsIn(Owner, L) ||
+           Statement->getSourceRange().fullyContains(V->getSourceRange());
+  }
+
+  const Execution &Entry;
+  const flow::Loop &L;
+  /// The activation that the loop is written in.
+  const Frame *Home;
+};
+
+} // namespace
+
+/// The innermost loop, which copies the same data set in every iteration.
+static const flow::Loop *copiesAgain(const Execution &Entry, const CallAt &At,
+                                     const Expr *Named) {
+  const auto Around = Entry.loopsAround(At.Point);
+  if (Around.empty())
+    return nullptr;
+  const flow::Loop &L = *Around.back();
+  return isUnconditional(Entry, At.Call, At.In, L) &&
+                 SameObject(Entry, L).holds(Named, At.In)
+             ? &L
+             : nullptr;
+}
+
+static std::optional<DatasetCopied> copiedForWorkers(const Execution &Entry,
+                                                     const CallAt &At) {
+  const CXXRecordDecl *Dataset =
+      torch::sourceDataset(torch::copiedDataset(At.Call));
+  const FieldDecl *Data = dataOf(Dataset);
+  const std::optional<int64_t> Count =
+      Data ? Workers(Entry, At).get() : std::nullopt;
+  if (Count.value_or(0) < Several)
+    return std::nullopt;
+  return DatasetCopied{&Entry, At.Call, At.In, Dataset, Data, *Count, nullptr};
+}
+
+static std::optional<DatasetCopied> copiedInLoop(const Execution &Entry,
+                                                 const CallAt &At) {
+  const Expr *Named = torch::namedDataset(At.Call);
+  const CXXRecordDecl *Dataset =
+      Named ? torch::sourceDataset(Named->getType()) : nullptr;
+  const FieldDecl *Data = dataOf(Dataset);
+  const flow::Loop *L = Data ? copiesAgain(Entry, At, Named) : nullptr;
+  if (!L)
+    return std::nullopt;
+  return DatasetCopied{&Entry, At.Call, At.In, Dataset, Data, 0, L};
+}
+
+static bool isWithin(const CallExpr *Call, const CallExpr *Other) {
+  return ast::anyStmt(
+      Other, [&](const Stmt *S) { return S == Call; }, ast::Lambdas::Skip);
+}
+
 std::vector<DatasetCopied> findDatasetCopied(Program &Program) {
   std::vector<DatasetCopied> Result;
-  for (const Execution *Entry : Program.executionsThatCost())
-    for (const CallAt &At : callsOf(*Entry)) {
-      const CXXRecordDecl *Dataset =
-          torch::sourceDataset(torch::copiedDataset(At.Call));
-      const FieldDecl *Data = dataOf(Dataset);
-      if (!Data)
-        continue;
-      const std::optional<int64_t> Count = Workers(*Entry, At).get();
-      if (Count.value_or(0) >= Several)
-        Result.push_back({Entry, At.Call, At.In, Dataset, Data, *Count});
+  for (const Execution *Entry : Program.executionsThatCost()) {
+    const std::vector<CallAt> Calls = callsOf(*Entry);
+    for (const CallAt &At : Calls)
+      if (const auto Found = copiedForWorkers(*Entry, At))
+        Result.push_back(*Found);
+    // A loader that is told already, and what is written in its call.
+    const std::vector<DatasetCopied> Known = Result;
+    for (const CallAt &At : Calls) {
+      const auto Found = copiedInLoop(*Entry, At);
+      if (Found && llvm::none_of(Known, [&](const DatasetCopied &Other) {
+            return isWithin(At.Call, Other.Loader);
+          }))
+        Result.push_back(*Found);
     }
+  }
   return Result;
 }
 

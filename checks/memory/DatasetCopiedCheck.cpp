@@ -1,5 +1,5 @@
 // Finds data sets with their data by value that are copied for each worker of a
-// data loader.
+// data loader, or in every iteration of a loop.
 #include "memory/DatasetCopiedCheck.h"
 #include "ast/Locations.h"
 #include "ast/Names.h"
@@ -17,11 +17,18 @@ static Finding describe(const Program & /*Program*/,
   Result.Range = Found.Loader->getSourceRange();
   Result.Kind = FindingKind::DatasetCopied;
   const std::string Data = "'" + Found.Data->getNameAsString() + "'";
+  const std::string Has = "'" + ast::nameOf(Found.Dataset).str() + "' has " +
+                          Data + " by value, and ";
   Result.Message =
-      "'" + ast::nameOf(Found.Dataset).str() + "' has " + Data +
-      " by value, and each of the " + std::to_string(Found.Workers) +
-      " workers of this data loader gets a copy of its own; hold " + Data +
-      " in a 'std::shared_ptr'";
+      Found.Around
+          ? Has + "this copies all of it in every iteration; hold " + Data +
+                " in a 'std::shared_ptr', or make the loader once before the "
+                "loop"
+          : Has + "each of the " + std::to_string(Found.Workers) +
+                " workers of this data loader gets a copy of its own; hold " +
+                Data + " in a 'std::shared_ptr'";
+  if (Found.Around)
+    addLoop(Result, *Found.Entry, Found.In, Found.Around);
   Result.Notes.push_back({Found.Data->getLocation(), "this is what is copied",
                           NoteRole::Declared});
   return Result;

@@ -1,7 +1,9 @@
 #include "torch/Loaders.h"
+#include "ast/Expressions.h"
 #include "ast/Names.h"
 #include "torch/Types.h"
 #include "clang/AST/DeclTemplate.h"
+#include "clang/AST/ExprCXX.h"
 
 using namespace clang;
 
@@ -38,6 +40,27 @@ const CXXRecordDecl *sourceDataset(QualType Dataset) {
   const CXXRecordDecl *Class =
       Dataset.isNull() ? nullptr : Dataset->getAsCXXRecordDecl();
   return Class && !isLibTorch(Class) ? Class->getDefinition() : nullptr;
+}
+
+const Expr *namedDataset(const CallExpr *Call) {
+  const FunctionDecl *Callee = Call->getDirectCallee();
+  if (!Callee || !isLibTorch(Callee))
+    return nullptr;
+  if (const auto *Member = dyn_cast<CXXMemberCallExpr>(Call)) {
+    const CXXMethodDecl *Method = Member->getMethodDecl();
+    return Method && Method->getRefQualifier() == RQ_LValue &&
+                   ast::nameOf(Method) == "map" &&
+                   ast::nameOf(Method->getParent()) == "BatchDataset"
+               ? ast::strip(Member->getImplicitObjectArgument())
+               : nullptr;
+  }
+  if (ast::nameOf(Callee) != "make_data_loader" || Call->getNumArgs() == 0)
+    return nullptr;
+  const auto *Copy = dyn_cast<CXXConstructExpr>(ast::strip(Call->getArg(0)));
+  return Copy && Copy->getConstructor()->isCopyConstructor() &&
+                 Copy->getNumArgs() > 0
+             ? ast::strip(Copy->getArg(0))
+             : nullptr;
 }
 
 bool isLoaderOptions(QualType Type) {

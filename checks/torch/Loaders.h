@@ -15,6 +15,10 @@ clang::QualType copiedDataset(const clang::CallExpr *Call);
 /// Of MapDataset<MapDataset<D, T>, U> it is D; null for what is LibTorch's
 /// otherwise: SharedBatchDataset, TensorDataset.
 const clang::CXXRecordDecl *sourceDataset(clang::QualType Dataset);
+/// What has a name, of a data set that the call copies: data.map(..), and
+/// make_data_loader(data, ..). Null where a temporary or what is moved is
+/// given, and for other calls.
+const clang::Expr *namedDataset(const clang::CallExpr *Call);
 /// workers(n) of DataLoaderOptions.
 bool setsWorkers(const clang::FunctionDecl *Member);
 /// DataLoaderOptions.
