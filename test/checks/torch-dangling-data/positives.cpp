@@ -202,3 +202,20 @@ float chosen(const Tensor *x, int64_t n) {
   // CHECK-MESSAGES: :[[@LINE-2]]:34: warning: 'data_ptr' of a temporary tensor
   return isThere ? p[n] : 0;
 }
+
+// Of a function of the file that returns what it has just made.
+static Tensor gaps(const Tensor &a, const Tensor &b) { return (a - b).abs(); }
+static Tensor flatGaps(const Tensor &a, const Tensor &b, bool isSigned) {
+  if (isSigned)
+    return (a - b).flatten();
+  return gaps(a, b).flatten();
+}
+float ofFunctions(const Tensor &x, const Tensor &y) {
+  const float *p = gaps(x, y).data_ptr<float>();
+  // CHECK-FIXES: auto p_owner = gaps(x, y);
+  // CHECK-FIXES: const float *p = p_owner.data_ptr<float>();
+  // CHECK-MESSAGES: :[[@LINE-3]]:20: warning: 'data_ptr' of a temporary tensor
+  auto *q = flatGaps(x, y, true).contiguous().data_ptr<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: 'data_ptr' of a temporary tensor
+  return *p + *q;
+}

@@ -1,6 +1,7 @@
 // Pointers, references and lists that lead into objects which an expression has
 // made: data_ptr() of a temporary tensor, an ArrayRef over a temporary list.
 #include "ast/Expressions.h"
+#include "ast/Walk.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/machine/Machine.h"
 #include "torch/Members.h"
@@ -49,6 +50,43 @@ static bool isComputedIValue(const Expr *E) {
   return false;
 }
 
+static bool returnsNewTensor(const FunctionDecl *F, unsigned Depth);
+
+/// What a function returns, and nobody else has: an operation has made it, or a
+/// view of it.
+static bool isNewResult(const Expr *E, unsigned Depth) {
+  const auto *Call = dyn_cast_or_null<CallExpr>(E ? ast::stripCopies(E) : E);
+  if (!Call || !torch::isTensor(Call->getType()))
+    return false;
+  const torch::Call Kind = torch::classify(Call);
+  if (Kind.Kind == Api::Foreign)
+    return returnsNewTensor(Call->getDirectCallee(), Depth);
+  if (Kind.Kind != Api::Operation || !Kind.Op || torch::isFromBlob(*Kind.Op) ||
+      Kind.Op->Writes != torch::operation::NoArgument)
+    return false;
+  return Kind.Op->View == Tri::No || isNewResult(firstOperand(Call), Depth);
+}
+
+/// A function of the file whose every return says so.
+static bool returnsNewTensor(const FunctionDecl *F, unsigned Depth) {
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(F);
+  if (!F || !F->hasBody(F) || Depth == 0 || (Method && Method->isVirtual()) ||
+      F->getReturnType()->isReferenceType())
+    return false;
+  bool IsNew = true, HasReturn = false;
+  ast::forEachStmt(
+      F->getBody(),
+      [&](const Stmt *S) {
+        const auto *Return = dyn_cast<ReturnStmt>(S);
+        if (!Return)
+          return;
+        HasReturn = true;
+        IsNew &= isNewResult(Return->getRetValue(), Depth - 1);
+      },
+      ast::Lambdas::Skip);
+  return IsNew && HasReturn;
+}
+
 /// The tensor may be the sole owner of its storage, which then dies with it.
 /// False where it is for certain that of a tensor with a name, or not known.
 static bool isFreshStorage(Machine &M, const Expr *E) {
@@ -62,6 +100,8 @@ static bool isFreshStorage(Machine &M, const Expr *E) {
   if (torch::isToTensor(Call->getDirectCallee()))
     return ast::objectOf(Call) && isComputedIValue(ast::objectOf(Call));
   const torch::Call Kind = torch::classify(Call);
+  if (Kind.Kind == Api::Foreign)
+    return returnsNewTensor(Call->getDirectCallee(), 4);
   if (Kind.Kind != Api::Operation || !Kind.Op || torch::isFromBlob(*Kind.Op))
     return false;
   const Operation &Op = *Kind.Op;
