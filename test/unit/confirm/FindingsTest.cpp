@@ -199,6 +199,8 @@ TEST_F(Findings, EveryKindIsFoundByItsName) {
 TEST_F(Findings, UnreadableInput) {
   EXPECT_NE(errorOf("{\"runs\": [").find("'the-file' is damaged"),
             std::string::npos);
+  EXPECT_NE(errorOf("{\"runs\": 5e99999}").find("'the-file' is damaged"),
+            std::string::npos);
   EXPECT_NE(errorOf("{\"a\": 1}").find("not SARIF"), std::string::npos);
   EXPECT_NE(errorOf("{\"version\": \"1.0\", \"runs\": []}").find("SARIF 1.0"),
             std::string::npos);

@@ -46,6 +46,26 @@ TEST(RecordingJson, OtherInputIsRefused) {
   nlohmann::json Future = toJson(MadeRecording().Run);
   Future["version"] = 99;
   EXPECT_THROW(recordingFromJson(Future, "x"), UserError);
+  Future["version"] = 1e99;
+  EXPECT_THROW(recordingFromJson(Future, "x"), UserError);
+  Future["format"] = 3;
+  EXPECT_THROW(recordingFromJson(Future, "x"), UserError);
+  // A conversion of what fits no integer is undefined.
+  nlohmann::json Endless = toJson(MadeRecording().Run);
+  Endless["sites"] = {{{"hits", 2.0737e+125}}};
+  EXPECT_THROW(recordingFromJson(Endless, "x"), UserError);
+  Endless["sites"] = nlohmann::json::array();
+  Endless["exitCode"] = 1e99;
+  EXPECT_THROW(recordingFromJson(Endless, "x"), UserError);
+}
+
+TEST(Symbolizer, NumbersThatFitNone) {
+  const auto Lines =
+      parseSymbols("0x99999999999999999999\nmain\n/app/main.cpp:1\n"
+                   "0x1000\nmain\n/app/main.cpp:99999999999999999999999\n"
+                   "0xzz\nmain\n/app/main.cpp:1\n");
+  ASSERT_EQ(Lines.size(), 1u);
+  EXPECT_TRUE(Lines.at(0x1000).empty());
 }
 
 TEST(Symbolizer, ReadsBothPrograms) {

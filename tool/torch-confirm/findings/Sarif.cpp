@@ -190,7 +190,7 @@ void readSarif(const std::string &Text, FindingsFile &Result) {
   json File;
   try {
     File = json::parse(Text);
-  } catch (const json::parse_error &Error) {
+  } catch (const json::exception &Error) {
     throw UserError("'" + Result.Path + "' is damaged: " + Error.what());
   }
   const json &Runs = at(File, {"runs"});

@@ -66,11 +66,11 @@ public:
 
   template <typename T> void field(const char *Name, T &Value) {
     if (auto It = Object.find(Name); It != Object.end())
-      It->get_to(Value);
+      Value = valueOf<T>(*It);
   }
   template <typename T> void field(const char *Name, std::optional<T> &Value) {
     if (auto It = Object.find(Name); It != Object.end())
-      Value = It->template get<T>();
+      Value = valueOf<T>(*It);
   }
   template <typename T> void field(const char *Name, T &Value, const T &) {
     field(Name, Value);
@@ -86,6 +86,15 @@ public:
   }
 
 private:
+  /// 1e99 fits no integer, and what a conversion makes of it is undefined.
+  template <typename T> static T valueOf(const json &Value) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      if (Value.is_number_float())
+        throw json::type_error::create(
+            302, Value.dump() + " stands for a whole number", &Value);
+    return Value.get<T>();
+  }
+
   const json &Object;
 };
 
@@ -337,11 +346,11 @@ json toJson(const Recording &Run) {
 }
 
 Recording recordingFromJson(const json &Text, const std::string &Name) {
-  if (!Text.is_object() || Text.value("format", "") != Format)
+  if (!Text.is_object() || Text.value("format", json()) != Format)
     throw UserError("'" + Name +
                     "' is no recording of torch-confirm; 'torch-confirm run "
                     "--recording FILE' writes them");
-  if (Text.value("version", 0) != FormatVersion)
+  if (Text.value("version", json()) != FormatVersion)
     throw UserError("'" + Name +
                     "' was recorded by another version of torch-confirm");
   Recording Result;

@@ -2,6 +2,7 @@
 #include "support/Capture.h"
 #include "support/Errors.h"
 #include "support/Paths.h"
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -51,7 +52,9 @@ SourceLine placeOf(std::string Place) {
   if (Colon == std::string::npos || !std::isdigit(Place[Colon + 1]) ||
       Place.rfind("??", 0) == 0)
     return Line;
-  Line.Line = std::stoul(Place.substr(Colon + 1));
+  // A number that fits none stays 0: no line.
+  std::from_chars(Place.data() + Colon + 1, Place.data() + Place.size(),
+                  Line.Line);
   Line.File = fs::path(Place.substr(0, Colon)).lexically_normal().string();
   return Line;
 }
@@ -80,7 +83,10 @@ std::map<uint64_t, Frames> parseSymbols(const std::string &Text) {
   std::istringstream Lines(Text);
   for (std::string Function; std::getline(Lines, Function);) {
     if (Function.rfind("0x", 0) == 0) {
-      Here = &Result[std::stoull(Function, nullptr, 16)];
+      uint64_t Address = 0;
+      const auto Read = std::from_chars(
+          Function.data() + 2, Function.data() + Function.size(), Address, 16);
+      Here = Read.ec == std::errc() ? &Result[Address] : nullptr;
       continue;
     }
     std::string Place;

@@ -58,12 +58,26 @@ void visit(Stream &S, tooling::DiagnosticMessage &Message) {
          [&](tooling::FileByteRange &Range) { visit(S, Range); });
 }
 
+template <class Stream>
+void visit(Stream &S, tooling::Diagnostic::Level &Level) {
+  auto Number = uint64_t(Level);
+  S.integer(Number);
+  if constexpr (Stream::IsReading) {
+    const bool IsOne = Number == tooling::Diagnostic::Remark ||
+                       Number == tooling::Diagnostic::Warning ||
+                       Number == tooling::Diagnostic::Error;
+    if (!IsOne)
+      return S.fail();
+    Level = tooling::Diagnostic::Level(Number);
+  }
+}
+
 template <class Stream> void visit(Stream &S, tidy::ClangTidyError &Finding) {
   S.text(Finding.DiagnosticName);
   visit(S, Finding.Message);
   S.list(Finding.Notes,
          [&](tooling::DiagnosticMessage &Note) { visit(S, Note); });
-  S.integer(Finding.DiagLevel);
+  visit(S, Finding.DiagLevel);
   S.text(Finding.BuildDirectory);
   S.integer(Finding.IsWarningAsError);
   S.list(Finding.EnabledDiagnosticAliases,
