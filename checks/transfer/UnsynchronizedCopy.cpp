@@ -37,11 +37,12 @@ static bool mayWaitLater(const Event &Taken, UnseenWaits &Unseen) {
       Taken.In->Function->getBody(),
       [&](const Stmt *S) {
         const auto *Call = dyn_cast<CallExpr>(S);
+        const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
         return Call &&
                SM.isBeforeInTranslationUnit(Taken.Site->getEndLoc(),
                                             ast::endLoc(Call)) &&
-               (torch::waitOf(Call) == torch::Wait::Device ||
-                torch::asksWhetherDone(Call->getDirectCallee()) ||
+               (!Callee || torch::waitOf(Call) == torch::Wait::Device ||
+                torch::asksWhetherDone(Callee) ||
                 (torch::classify(Call).Kind == torch::Api::Foreign &&
                  Unseen.mayWait(Call)));
       },

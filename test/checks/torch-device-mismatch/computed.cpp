@@ -33,7 +33,7 @@ public:
   }
   Tensor run() { return net_->forward(torch::ones({3, 8}).to(device_)); }
   Tensor wrong() { return run().sub(first_); }
-  // CHECK-MESSAGES: :[[@LINE-1]]:33: warning: 'first_' is on the CPU, and the other tensor is on 'device'
+  // CHECK-MESSAGES: :[[@LINE-1]]:37: warning: 'first_' is on the CPU, and the other tensor is on 'device'
   Tensor right() { return run().sub(first_.to(device_)); }
   Tensor onHost() { return run().cpu().sub(first_); }
   // A number may be on the CPU.
@@ -52,7 +52,7 @@ public:
   }
   Tensor run() { return net_->forward(torch::ones({3, 8}).to(device_)); }
   Tensor wrong() { return run().sub(first_); }
-  // CHECK-MESSAGES: :[[@LINE-1]]:33: warning: 'first_' is on the CPU, and the other tensor is on 'device'
+  // CHECK-MESSAGES: :[[@LINE-1]]:37: warning: 'first_' is on the CPU, and the other tensor is on 'device'
 
 private:
   Net net_;

@@ -33,6 +33,6 @@ int main() {
   double sum = 0;
   for (int i = 0; i < 100; ++i)
     sum += net->forward(torch::ones({3, 8})).sum().item<double>();
-  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: forward pass of 'net' records a graph
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: forward pass of 'net' keeps all intermediate results
   std::cout << sum;
 }

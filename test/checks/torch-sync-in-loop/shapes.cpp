@@ -207,7 +207,7 @@ void shape(Net &net, torch::optim::Optimizer &optimizer, const Batches &all,
 
 // A mean that a member keeps and a method gives: those who ask print it, or ask
 // in some iterations only.
-class Mean {
+class Smoothed {
 public:
   void add(double value) { mean_ = mean_ == 0 ? value : 0.9 * mean_ + 0.1 * value; }
   double get() const { return mean_; }
@@ -217,7 +217,7 @@ private:
 };
 void averaged(Net &net, torch::optim::Optimizer &optimizer, const Batches &all,
               torch::Device device, const std::function<void(double)> &tell) {
-  Mean mean;
+  Smoothed mean;
   int step = 0;
   for (const Batch &batch : all) {
     Tensor loss = lossOf(net, batch, device);
