@@ -8,6 +8,8 @@
 #include "torch/Std.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace clang;
 
@@ -205,7 +207,8 @@ static std::optional<DatasetCopied> copiedForWorkers(const Execution &Entry,
       Data ? Workers(Entry, At).get() : std::nullopt;
   if (Count.value_or(0) < Several)
     return std::nullopt;
-  return DatasetCopied{&Entry, At.Call, At.In, Dataset, Data, *Count, nullptr};
+  return DatasetCopied{&Entry, At.Call, At.In,   Dataset,
+                       Data,   *Count,  nullptr, nullptr};
 }
 
 static std::optional<DatasetCopied> copiedInLoop(const Execution &Entry,
@@ -217,7 +220,87 @@ static std::optional<DatasetCopied> copiedInLoop(const Execution &Entry,
   const flow::Loop *L = Data ? copiesAgain(Entry, At, Named) : nullptr;
   if (!L)
     return std::nullopt;
-  return DatasetCopied{&Entry, At.Call, At.In, Dataset, Data, 0, L};
+  return DatasetCopied{&Entry, At.Call, At.In, Dataset, Data, 0, L, nullptr};
+}
+
+/// The function that is called runs a network, or makes tensors, in a loop over
+/// what it was given: a data set.
+static bool goesThrough(const Execution &Entry, const CallAt &At,
+                        const ParmVarDecl *Parameter) {
+  const auto Names = [&](const Stmt *S) {
+    const auto *Ref = dyn_cast<DeclRefExpr>(S);
+    return Ref && Ref->getDecl() == Parameter;
+  };
+  return llvm::any_of(Entry.loops().loops(), [&](const flow::Loop &L) {
+    const Frame *Home = Entry.segment(L.Header).In;
+    const Stmt *Statement = Entry.loopStatement(L);
+    return Home->Site == At.Call && Home->Caller == At.In && Statement &&
+           ast::anyStmt(Statement, Names, ast::Lambdas::Enter) &&
+           llvm::any_of(Entry.events<ForwardEvent>(), [&](const Event &Pass) {
+             return L.contains(Pass.Point);
+           });
+  });
+}
+
+/// Only methods that are const are called on it, it is given on as const, and
+/// loops over it change no element.
+static bool isTakenAsConst(const ParmVarDecl *P, const Stmt *Body) {
+  const auto Mention = [&](const Expr *E) {
+    const auto *Ref = E ? dyn_cast<DeclRefExpr>(ast::strip(E)) : nullptr;
+    return Ref && Ref->getDecl() == P ? Ref : nullptr;
+  };
+  if (P->getType().isConstQualified())
+    return true;
+  llvm::DenseSet<const Stmt *> AsConst;
+  ast::forEachStmt(
+      Body,
+      [&](const Stmt *S) {
+        if (const auto *Cast = dyn_cast<ImplicitCastExpr>(S))
+          if (Cast->getType().isConstQualified())
+            AsConst.insert(Mention(Cast->getSubExpr()));
+        if (const auto *Range = dyn_cast<CXXForRangeStmt>(S)) {
+          const QualType Each = Range->getLoopVariable()->getType();
+          if (!Each->isReferenceType() ||
+              Each.getNonReferenceType().isConstQualified())
+            AsConst.insert(Mention(Range->getRangeInit()));
+        }
+      },
+      ast::Lambdas::Enter);
+  return !ast::anyStmt(
+      Body,
+      [&](const Stmt *S) {
+        const auto *Ref = dyn_cast<DeclRefExpr>(S);
+        return Ref && Ref->getDecl() == P && !AsConst.count(Ref);
+      },
+      ast::Lambdas::Enter);
+}
+
+/// double validate(Scans scans): a copy for each call, which is only read.
+static std::optional<DatasetCopied> passedByValue(const Execution &Entry,
+                                                  const CallAt &At) {
+  const FunctionDecl *Callee = At.Call->getDirectCallee();
+  if (!Callee || isa<CXXOperatorCallExpr>(At.Call) ||
+      !Callee->isDefined(Callee) || !Callee->getBody())
+    return std::nullopt;
+  const size_t Count =
+      std::min<size_t>(At.Call->getNumArgs(), Callee->getNumParams());
+  for (size_t I = 0; I < Count; ++I) {
+    const ParmVarDecl *Parameter = Callee->getParamDecl(I);
+    const auto *Copy =
+        dyn_cast<CXXConstructExpr>(ast::strip(At.Call->getArg(unsigned(I))));
+    const CXXRecordDecl *Class = Parameter->getType()->getAsCXXRecordDecl();
+    if (!Class || torch::isStd(Class) || !Copy ||
+        !Copy->getConstructor()->isCopyConstructor())
+      continue;
+    const FieldDecl *Data = dataOf(torch::sourceDataset(Parameter->getType()));
+    const flow::Loop *L =
+        Data ? copiesAgain(Entry, At, Copy->getArg(0)) : nullptr;
+    if (L && isTakenAsConst(Parameter, Callee->getBody()) &&
+        goesThrough(Entry, At, Parameter))
+      return DatasetCopied{&Entry, At.Call, At.In, Class,
+                           Data,   0,       L,     Parameter};
+  }
+  return std::nullopt;
 }
 
 static bool isWithin(const CallExpr *Call, const CallExpr *Other) {
@@ -235,6 +318,8 @@ std::vector<DatasetCopied> findDatasetCopied(Program &Program) {
     // A loader that is told already, and what is written in its call.
     const std::vector<DatasetCopied> Known = Result;
     for (const CallAt &At : Calls) {
+      if (const auto Given = passedByValue(*Entry, At))
+        Result.push_back(*Given);
       const auto Found = copiedInLoop(*Entry, At);
       if (Found && llvm::none_of(Known, [&](const DatasetCopied &Other) {
             return isWithin(At.Call, Other.Loader);

@@ -4,6 +4,7 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <memory>
 
 using torch::data::DataLoaderOptions;
@@ -98,4 +99,53 @@ void ifNeeded(Songs &songs, int days) {
   for (int day = 0; day < days; ++day)
     if (day == 3)
       make_data_loader(songs.map(Stack<>()), 8);
+}
+
+// By value, to what only goes through it with a network.
+double judge(torch::nn::Linear net, Songs songs) {
+  // CHECK-NOTES: :[[@LINE-1]]:43: warning: 'Songs' has 'songs' by value, and a loop gives a copy of all of it to this parameter, which is only read; take it by reference to const [torch-dataset-copied]
+  // CHECK-NOTES: :[[@LINE+38]]:3: note: in every iteration of this loop
+  // CHECK-NOTES: :[[@LINE-90]]:35: note: this is what is copied
+  torch::NoGradGuard no_grad;
+  double sum = 0;
+  for (size_t i = 0; i < *songs.size(); ++i)
+    sum += net->forward(torch::ones({8, 8})).sum().item<double>();
+  return sum;
+}
+double judgeLent(torch::nn::Linear net, const Songs &songs) {
+  torch::NoGradGuard no_grad;
+  double sum = 0;
+  for (size_t i = 0; i < *songs.size(); ++i)
+    sum += net->forward(torch::ones({8, 8})).sum().item<double>();
+  return sum;
+}
+// It changes its own; it keeps it; it does not go through it.
+double judgeShuffled(torch::nn::Linear net, Songs songs) {
+  torch::NoGradGuard no_grad;
+  std::reverse(songs.songs.begin(), songs.songs.end());
+  double sum = 0;
+  for (size_t i = 0; i < *songs.size(); ++i)
+    sum += net->forward(torch::ones({8, 8})).sum().item<double>();
+  return sum;
+}
+Songs judgeAndKeep(torch::nn::Linear net, Songs songs) {
+  torch::NoGradGuard no_grad;
+  for (size_t i = 0; i < *songs.size(); ++i)
+    net->forward(torch::ones({8, 8})).sum().item<double>();
+  Songs kept(std::move(songs));
+  return kept;
+}
+size_t howMany(torch::nn::Linear net, Songs songs) {
+  torch::NoGradGuard no_grad;
+  net->forward(torch::ones({8, 8}));
+  return *songs.size();
+}
+void judgeDaily(const Songs &songs, int days) {
+  torch::nn::Linear net(8, 8);
+  for (int day = 0; day < days; ++day) {
+    std::cout << judge(net, songs) << judgeLent(net, songs) << judgeShuffled(net, songs) << howMany(net, songs);
+    Songs kept = judgeAndKeep(net, songs);
+    Songs today;
+    std::cout << judgeLent(net, today) << judge(net, std::move(today));
+  }
 }
