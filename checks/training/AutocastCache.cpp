@@ -93,8 +93,13 @@ private:
                const Event &Cast) const {
     if (!emptiesAtEnd(On))
       return true;
-    const Frame *Around = nullptr;
-    const Stmt *Scope = scopeOfGuard(On.In, Around);
+    const Frame *Guard = On.In;
+    while (Guard && !isa<CXXConstructorDecl>(Guard->Function))
+      Guard = Guard->Caller;
+    const Frame *Around = Guard ? Guard->Caller : nullptr;
+    const Stmt *Scope =
+        Around ? scopeOfVariable(Around, dyn_cast_or_null<Expr>(Guard->Site))
+               : nullptr;
     const auto IsIn = [&](const Event &E) {
       const Stmt *There = statementIn(Around, E);
       return There && Around->Flow->isInside(There, Scope);
@@ -107,29 +112,6 @@ private:
       return llvm::is_contained(AroundCast, Each) &&
              !llvm::is_contained(AroundOn, Each);
     });
-  }
-
-  /// The block at whose end the guard ends that is being made in F, and whose
-  /// activation that is; null where it is no local variable.
-  static const Stmt *scopeOfGuard(const Frame *F, const Frame *&Around) {
-    while (F && !isa<CXXConstructorDecl>(F->Function))
-      F = F->Caller;
-    const auto *Made =
-        F ? dyn_cast_or_null<CXXConstructExpr>(F->Site) : nullptr;
-    Around = F ? F->Caller : nullptr;
-    if (!Made || !Around || !Around->Flow)
-      return nullptr;
-    const Stmt *S = Made;
-    while (isa_and_nonnull<Expr>(S))
-      S = Around->Flow->parent(S);
-    const auto *Declaration = dyn_cast_or_null<DeclStmt>(S);
-    const auto *V = Declaration && Declaration->isSingleDecl()
-                        ? dyn_cast<VarDecl>(Declaration->getSingleDecl())
-                        : nullptr;
-    return V && V->hasLocalStorage() && V->getInit() &&
-                   ast::strip(V->getInit()) == Made
-               ? Around->Flow->parent(Declaration)
-               : nullptr;
   }
 
   static bool mayEmpty(const CallExpr &Call) {

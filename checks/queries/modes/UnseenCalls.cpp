@@ -86,4 +86,20 @@ const CXXDestructorDecl *undoingDestructor(const Frame *F) {
   return nullptr;
 }
 
+const Stmt *scopeOfVariable(const Frame *Around, const Expr *Made) {
+  if (!Around || !Around->Flow || !isa_and_nonnull<CXXConstructExpr>(Made))
+    return nullptr;
+  const Stmt *S = Made;
+  while (isa_and_nonnull<Expr>(S))
+    S = Around->Flow->parent(S);
+  const auto *Declaration = dyn_cast_or_null<DeclStmt>(S);
+  const auto *V = Declaration && Declaration->isSingleDecl()
+                      ? dyn_cast<VarDecl>(Declaration->getSingleDecl())
+                      : nullptr;
+  return V && V->hasLocalStorage() && V->getInit() &&
+                 ast::strip(V->getInit()) == Made
+             ? Around->Flow->parent(Declaration)
+             : nullptr;
+}
+
 } // namespace torchtidy::model

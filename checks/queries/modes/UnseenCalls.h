@@ -23,6 +23,11 @@ bool endsBetween(const OpaqueEvent &Guard, const Event &A, const Event &B);
 /// constructor. Null where there is none that is written.
 const clang::CXXDestructorDecl *undoingDestructor(const Frame *F);
 
+/// The block at whose end the local variable ends that Made, in Around, makes;
+/// null where it makes no such variable.
+const clang::Stmt *scopeOfVariable(const Frame *Around,
+                                   const clang::Expr *Made);
+
 } // namespace torchtidy::model
 
 #endif
