@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "queries/graphs/SpoiledGraphs.h"
 #include "queries/modes/InheritedMode.h"
+#include "queries/modes/UnseenCalls.h"
 #include "queries/paths/Calls.h"
 #include "queries/paths/OnlyOrigin.h"
 #include "queries/paths/Paths.h"
@@ -38,6 +39,10 @@ public:
     for (const ForwardEvent &Pass : Entry.events<ForwardEvent>())
       if (const auto Found = trained(Pass))
         Result.push_back(*Found);
+    for (const BackwardEvent &Backward : Entry.events<BackwardEvent>())
+      for (SaveId Id : Backward.Root.Needs)
+        if (const auto Found = savedFor(Backward, Entry.save(Id)))
+          Result.push_back(*Found);
   }
 
 private:
@@ -69,13 +74,14 @@ private:
     return nullptr;
   }
 
-  InferenceTensor fact(InferenceTensor::Use Is, const Event &At,
+  InferenceTensor fact(InferenceTensor::Use Is, const Expr *At,
                        const Event &Made) const {
     InferenceTensor Result;
     Result.Is = Is;
     Result.Entry = &Entry;
-    Result.At = &At;
-    Result.Made = &Made;
+    Result.At = At;
+    Result.Made = Made.Site;
+    Result.MadeIn = Made.In;
     Result.Guard = guardOf(Made);
     return Result;
   }
@@ -87,12 +93,12 @@ private:
       if (!Write->IsPointer && isIt(Write->Before, Made) && isOutside(Use) &&
           !(Write->Before.History & history::Leaf) &&
           isItself(writtenAt(Use.Site), Use, Made))
-        return checked(fact(InferenceTensor::Written, Use, Made));
+        return checked(fact(InferenceTensor::Written, Use.Site, Made));
     if (const auto *Pass = Use.getAs<ForwardEvent>())
       if (isIt(Pass->Input, Made) && isSavedBy(*Pass) && isOutside(Use) &&
           isItself(ast::argumentsOf(cast<CallExpr>(Use.Site)).front(), Use,
                    Made))
-        return checked(fact(InferenceTensor::Saved, Use, Made));
+        return checked(fact(InferenceTensor::Saved, Use.Site, Made));
     return std::nullopt;
   }
 
@@ -143,6 +149,51 @@ private:
            torch::savedBy(Layer).InputForWeights;
   }
 
+  /// The guard that is in force at a call: a local variable of the function
+  /// that the call is in. Nothing where something else is switched in it.
+  const GradModeChangeEvent *guardAround(const CallAt &Call) const {
+    const GradModeChangeEvent *Result = nullptr;
+    const SourceManager &SM = Entry.code().context().getSourceManager();
+    for (const GradModeChangeEvent &Change :
+         Entry.events<GradModeChangeEvent>()) {
+      if (Change.In != Call.In || !Change.Site)
+        continue;
+      if (!Ins.count(Change.Point))
+        return nullptr;
+      const Stmt *Scope = scopeOfVariable(Change.In, Change.Site);
+      if (Scope && Change.In->Flow->isInside(Call.Call, Scope) &&
+          SM.isBeforeInTranslationUnit(Change.Site->getBeginLoc(),
+                                       Call.Call->getBeginLoc()))
+        Result = &Change;
+    }
+    return Result;
+  }
+
+  /// An operation has saved it as its operand: with a graph, for the backward()
+  /// goes through that, so that inference mode is off there.
+  std::optional<InferenceTensor> savedFor(const BackwardEvent &Backward,
+                                          const Save &Kept) const {
+    if (Kept.What != torch::Saved::Operand || !Kept.Operand || !Kept.Site ||
+        !Backward.Root.mayHaveGraph() || Backward.HasInputs ||
+        (Backward.Root.History & history::None))
+      return std::nullopt;
+    const ValueDecl *D = named(Kept.Operand);
+    const auto Maker = D && !isReplaced(D)
+                           ? onlyOperation(Entry, Kept.In, Kept.Operand)
+                           : std::nullopt;
+    InferenceTensor Found;
+    Found.Guard = Maker ? guardAround(*Maker) : nullptr;
+    if (!Found.Guard)
+      return std::nullopt;
+    Found.Is = InferenceTensor::Operand;
+    Found.Entry = &Entry;
+    Found.At = Kept.Site;
+    Found.Made = Maker->Call;
+    Found.MadeIn = Maker->In;
+    Found.Backward = &Backward;
+    return Found;
+  }
+
   /// The module of the pass was made in inference mode and nowhere else.
   std::optional<InferenceTensor> trained(const ForwardEvent &Pass) const {
     if (Pass.Modules.size() != 1 || !isRecorded(Pass) ||
@@ -162,7 +213,8 @@ private:
     for (const BackwardEvent &Backward : Entry.events<BackwardEvent>())
       if (Backward.Root.hasOrigin(Pass.Origin) &&
           Backward.GradMode == Pass.GradMode && !Backward.HasInputs) {
-        InferenceTensor Found = fact(InferenceTensor::Trained, Pass, *Made);
+        InferenceTensor Found =
+            fact(InferenceTensor::Trained, Pass.Site, *Made);
         Found.Backward = &Backward;
         return checked(Found);
       }

@@ -4,6 +4,7 @@
 #include "autograd/InferenceTensor.h"
 #include "report/Report.h"
 #include <map>
+#include <tuple>
 
 namespace torchtidy::checks {
 
@@ -14,6 +15,7 @@ static FindingKind kindOf(const InferenceTensor &Found) {
   case InferenceTensor::Written:
     return FindingKind::InferenceWritten;
   case InferenceTensor::Saved:
+  case InferenceTensor::Operand:
     return FindingKind::InferenceSaved;
   case InferenceTensor::Trained:
     break;
@@ -23,7 +25,7 @@ static FindingKind kindOf(const InferenceTensor &Found) {
 
 static std::string messageOf(const Program &Program,
                              const InferenceTensor &Found) {
-  const std::string Name = objectName(Program.context(), Found.At->Site);
+  const std::string Name = objectName(Program.context(), Found.At);
   switch (Found.Is) {
   case InferenceTensor::Written:
     return "in-place operation on a tensor that was made in inference mode "
@@ -34,6 +36,10 @@ static std::string messageOf(const Program &Program,
            " is to save its input for backward(), and throws, because the "
            "tensor was made in inference mode; make it outside, or pass its "
            "'clone()'";
+  case InferenceTensor::Operand:
+    return "this operation is to save an operand for backward(), and throws, "
+           "because the tensor was made in inference mode; make it outside, or "
+           "compute with its 'clone()'";
   case InferenceTensor::Trained:
     break;
   }
@@ -45,18 +51,21 @@ static std::string messageOf(const Program &Program,
 
 static Finding describe(const Program &Program, const InferenceTensor &Found) {
   Finding Result;
-  Result.Location = Found.At->Site->getBeginLoc();
-  Result.Range = Found.At->Site->getSourceRange();
+  Result.Location = Found.At->getBeginLoc();
+  Result.Range = Found.At->getSourceRange();
   Result.Kind = kindOf(Found);
   Result.Message = messageOf(Program, Found);
   addNote(Result,
-          {Found.Made->Site->getBeginLoc(), "it is made here", NoteRole::Made});
+          {Found.Made->getBeginLoc(), "it is made here", NoteRole::Made});
   addNote(Result, {Found.Guard->Site->getBeginLoc(),
                    "inference mode is on from here", NoteRole::Sign});
   if (Found.Backward)
     addNote(Result, {Found.Backward->Site->getBeginLoc(),
-                     "this backward() is to train it", NoteRole::Backward});
-  Result.IterationSite = Found.At->Site->getBeginLoc();
+                     Found.Is == InferenceTensor::Operand
+                         ? "this backward() needs it"
+                         : "this backward() is to train it",
+                     NoteRole::Backward});
+  Result.IterationSite = Found.At->getBeginLoc();
   return Result;
 }
 
@@ -64,20 +73,22 @@ std::vector<Finding> InferenceTensorCheck::analyze(Program &Program) {
   std::vector<InferenceTensor> All = inferenceTensors(Program);
   llvm::stable_sort(All, [&](const auto &A, const auto &B) {
     return Program.sourceManager().isBeforeInTranslationUnit(
-        A.At->Site->getBeginLoc(), B.At->Site->getBeginLoc());
+        A.At->getBeginLoc(), B.At->getBeginLoc());
   });
   std::vector<Finding> Findings;
   // The same change mends all uses of one tensor.
-  std::map<std::pair<const Event *, InferenceTensor::Use>, size_t> ByTensor;
+  std::map<std::tuple<const clang::Expr *, const Frame *, InferenceTensor::Use>,
+           size_t>
+      ByTensor;
   for (const InferenceTensor &Found : All) {
-    const auto [Known, IsNew] =
-        ByTensor.try_emplace({Found.Made, Found.Is}, Findings.size());
+    const auto [Known, IsNew] = ByTensor.try_emplace(
+        {Found.Made, Found.MadeIn, Found.Is}, Findings.size());
     if (IsNew)
       Findings.push_back(describe(Program, Found));
     else
-      addNote(Findings[Known->second],
-              {Found.At->Site->getBeginLoc(), "and so does this one",
-               NoteRole::AsWell});
+      addNote(
+          Findings[Known->second],
+          {Found.At->getBeginLoc(), "and so does this one", NoteRole::AsWell});
   }
   return Findings;
 }

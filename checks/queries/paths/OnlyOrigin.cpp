@@ -1,6 +1,7 @@
 #include "queries/paths/OnlyOrigin.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "torch/Api.h"
 #include "clang/AST/ExprCXX.h"
 
 using namespace clang;
@@ -76,11 +77,14 @@ private:
 
 } // namespace
 
+/// Whether it is what somebody looks for.
+using IsSought = llvm::function_ref<bool(const Frame *, const Expr *)>;
+
 static bool leadsTo(const Execution &Entry, const Frame *In, const Expr *E,
-                    const Expr *Made, unsigned Hops);
+                    IsSought Is, unsigned Hops);
 
 static bool isReturned(const Execution &Entry, const Frame *In,
-                       const CallExpr *Call, const Expr *Made, unsigned Hops) {
+                       const CallExpr *Call, IsSought Is, unsigned Hops) {
   const llvm::ArrayRef<const Frame *> Callees =
       Entry.graph().expansions(In, Call);
   if (Callees.size() != 1)
@@ -96,11 +100,11 @@ static bool isReturned(const Execution &Entry, const Frame *In,
         }
       },
       ast::Lambdas::Skip);
-  return Returns == 1 && leadsTo(Entry, Callees.front(), Only, Made, Hops);
+  return Returns == 1 && leadsTo(Entry, Callees.front(), Only, Is, Hops);
 }
 
 static bool isSetOnce(const Execution &Entry, const Frame *In,
-                      const ValueDecl *D, const Expr *Made, unsigned Hops) {
+                      const ValueDecl *D, IsSought Is, unsigned Hops) {
   Definitions All;
   if (const auto *Parameter = dyn_cast<ParmVarDecl>(D)) {
     const Supergraph::Passed Given = Supergraph::passed(In, Parameter);
@@ -108,7 +112,7 @@ static bool isSetOnce(const Execution &Entry, const Frame *In,
       return false;
     All.addAll(D, Given.To->Function);
     return All.Count == 0 &&
-           leadsTo(Entry, Given.To->Caller, Given.Argument, Made, Hops);
+           leadsTo(Entry, Given.To->Caller, Given.Argument, Is, Hops);
   }
   if (const auto *V = dyn_cast<VarDecl>(D)) {
     const Frame *Owner =
@@ -118,7 +122,7 @@ static bool isSetOnce(const Execution &Entry, const Frame *In,
     if (V->getInit())
       All.add(V->getInit(), Owner->Function);
     All.addAll(D, Owner->Function);
-    return All.Count == 1 && leadsTo(Entry, Owner, All.Only, Made, Hops);
+    return All.Count == 1 && leadsTo(Entry, Owner, All.Only, Is, Hops);
   }
   const auto *Field = dyn_cast<FieldDecl>(D);
   if (!Field || Field->hasInClassInitializer())
@@ -133,27 +137,62 @@ static bool isSetOnce(const Execution &Entry, const Frame *In,
   if (All.Count != 1)
     return false;
   return llvm::any_of(Entry.graph().frames(), [&](const auto &F) {
-    return F->Function == All.In &&
-           leadsTo(Entry, F.get(), All.Only, Made, Hops);
+    return F->Function == All.In && leadsTo(Entry, F.get(), All.Only, Is, Hops);
   });
 }
 
+/// x of x.add_(1), which returns x itself.
+static const Expr *writtenItself(const CallExpr *Call) {
+  const torch::Call Kind = torch::classify(Call);
+  return Kind.Kind == torch::Api::Operation && Kind.Op &&
+                 Kind.Op->Writes == torch::operation::Self &&
+                 isa<CXXMemberCallExpr>(Call)
+             ? ast::objectOf(Call)
+             : nullptr;
+}
+
 static bool leadsTo(const Execution &Entry, const Frame *In, const Expr *E,
-                    const Expr *Made, unsigned Hops) {
+                    IsSought Is, unsigned Hops) {
   E = E ? ast::stripCopies(E) : nullptr;
   if (!E || Hops == 0)
     return false;
-  if (E == Made)
+  if (Is(In, E))
     return true;
-  if (const auto *Call = dyn_cast<CallExpr>(E))
-    return isReturned(Entry, In, Call, Made, Hops - 1);
+  if (const auto *Call = dyn_cast<CallExpr>(E)) {
+    const Expr *Itself = writtenItself(Call);
+    return Itself ? leadsTo(Entry, In, Itself, Is, Hops - 1)
+                  : isReturned(Entry, In, Call, Is, Hops - 1);
+  }
   const ValueDecl *D = declarationAt(E);
-  return D && isSetOnce(Entry, In, D, Made, Hops - 1);
+  return D && isSetOnce(Entry, In, D, Is, Hops - 1);
 }
 
 bool isOnlyMadeBy(const Execution &Entry, const Frame *In, const Expr *E,
                   const Expr *Made) {
-  return leadsTo(Entry, In, E, Made, 16);
+  const auto Is = [&](const Frame *, const Expr *Each) { return Each == Made; };
+  return leadsTo(Entry, In, E, Is, 16);
+}
+
+std::optional<CallAt> onlyOperation(const Execution &Entry, const Frame *In,
+                                    const Expr *E) {
+  CallAt Result;
+  const auto Is = [&](const Frame *F, const Expr *Each) {
+    const auto *Call = dyn_cast<CallExpr>(Each);
+    const torch::Call Kind = Call ? torch::classify(Call) : torch::Call();
+    if (Kind.Kind != torch::Api::Operation || !Kind.Op ||
+        Kind.Op->View != torch::Tri::No ||
+        Kind.Op->Writes != torch::operation::NoArgument)
+      return false;
+    Result.Call = Call;
+    Result.In = F;
+    return true;
+  };
+  if (!leadsTo(Entry, In, E, Is, 16))
+    return std::nullopt;
+  for (const CallAt &Each : callsOf(Entry))
+    if (Each.Call == Result.Call && Each.In == Result.In)
+      return Each;
+  return std::nullopt;
 }
 
 } // namespace torchtidy::model
