@@ -36,6 +36,16 @@ void one() {
   torch::data::make_data_loader(Rows(), DataLoaderOptions(8).workers(1));
 }
 void none() { torch::data::make_data_loader(Rows(), DataLoaderOptions(8)); }
+void again(Rows &data, int days) {
+  for (int day = 0; day < days; ++day)
+    torch::data::make_data_loader(data, 8);
+}
+void another(int days) {
+  for (int day = 0; day < days; ++day) {
+    Rows data;
+    torch::data::make_data_loader(data, 8);
+  }
+}
 )cpp";
 
 } // namespace
@@ -48,7 +58,14 @@ TEST_F(DatasetCopiedTest, SeveralWorkers) {
   EXPECT_EQ(Found[0].Data->getName(), "rows");
 }
 
+TEST_F(DatasetCopiedTest, EachIteration) {
+  const std::vector<DatasetCopied> Found = ask("again");
+  ASSERT_EQ(Found.size(), 1u);
+  EXPECT_NE(Found[0].Around, nullptr);
+  EXPECT_EQ(Found[0].Parameter, nullptr);
+}
+
 TEST_F(DatasetCopiedTest, Quiet) {
-  for (const char *Root : {"passed", "one", "none"})
+  for (const char *Root : {"passed", "one", "none", "another"})
     EXPECT_TRUE(ask(Root).empty()) << Root;
 }

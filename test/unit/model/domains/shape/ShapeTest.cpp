@@ -16,6 +16,7 @@ using torch::Tensor;
 void sizes(int64_t n, bool either) {
   Tensor x = torch::zeros({2, n, 5});
   observe("factory", x);
+  observe("of another", torch::empty(x.sizes()));
   observe("of numbers", torch::arange(4));
   observe("of content", torch::tensor({1.0, 2.0, 3.0}));
   observe("unsqueezed", x.unsqueeze(1));
@@ -124,6 +125,7 @@ TEST_F(ShapeTest, Sizes) {
   Entry W = entry("sizes");
   const std::pair<const char *, const char *> Expected[] = {
       {"factory", "2,?,5"},
+      {"of another", "2,?,5"},
       {"of numbers", "4"},
       {"of content", "3"},
       {"unsqueezed", "2,1,?,5"},
