@@ -128,7 +128,10 @@ Denotation forward(Machine &M, const CallSite &Site,
   devices::meetModule(M, Site, Run.Modules, Where);
   if (!Expanded) {
     placeResult(Site, Where, Result.Own);
-    if (Site.Object &&
+    // Of a layer that may lie anywhere the result is where the input is only
+    // if that went well: no more is said of it.
+    const bool IsPlaced = Where.saysDevice() && !Where.OnDevice.isOpen();
+    if (IsPlaced && Site.Object &&
         torch::computesAnew(torch::moduleClass(Site.Object->getType())))
       Result.Own.Rank = rank::Some;
     autocast::emitCastsOfLayers(M, Site.Call, Run.Modules);

@@ -90,3 +90,29 @@ void use() {
   Pair pair;
   pair.run();
 }
+
+// What a layer that may have been loaded to anywhere returns is not on the CPU for certain, though
+// its input is.
+struct Loaded : torch::nn::Module {
+  torch::nn::Linear mean{nullptr};
+  torch::Device device;
+  Loaded() : device(torch::cuda::is_available() ? torch::kCUDA : torch::kCPU) {
+    mean = register_module("mean", torch::nn::Linear(4, 2));
+    to(device);
+  }
+  void restore(const std::string &path) {
+    torch::serialize::InputArchive archive;
+    archive.load_from(path);
+    load(archive);
+  }
+  Tensor draw(Tensor x) {
+    Tensor noise = torch::randn(1).to(device);
+    return mean->forward(x) + noise;
+  }
+};
+Tensor drawn(bool known, const std::string &path) {
+  Loaded net;
+  if (known)
+    net.restore(path);
+  return net.draw(torch::zeros({8, 4}));
+}
