@@ -234,7 +234,7 @@ private:
         Flow.function()->getBody(),
         [&](const Stmt *S, llvm::ArrayRef<const Stmt *> Around) {
           const auto *Ref = dyn_cast<DeclRefExpr>(S);
-          if (!Ref || Ref->getDecl() != V || isForAssignment(Ref, V, Around))
+          if (!Ref || Ref->getDecl() != V || isForAssignment(V, Around))
             return ast::Next::Children;
           ServesOthers = true;
           return ast::Next::Stop;
@@ -243,9 +243,10 @@ private:
     return ServesOthers ? std::nullopt : std::optional<LostWrite>(Result);
   }
 
-  /// Ref only tells something (v.size()), or is a part of an assignment to an
-  /// element of V, computed with in a way that writes nothing.
-  bool isForAssignment(const Stmt *Ref, const VarDecl *V,
+  /// A mention of V with this around it only tells something (v.size()), or is
+  /// a part of an assignment to an element of V, computed with in a way that
+  /// writes nothing.
+  bool isForAssignment(const VarDecl *V,
                        llvm::ArrayRef<const Stmt *> Around) const {
     for (const Stmt *Outer : llvm::reverse(Around)) {
       const auto *Call = dyn_cast<CallExpr>(Outer);

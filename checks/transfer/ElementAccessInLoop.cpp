@@ -45,7 +45,7 @@ struct Access {
 };
 
 /// t[i][j] = u[i]: a part of a tensor gets what another tensor has.
-static const CXXOperatorCallExpr *tensorAssignment(const CallExpr *Call) {
+const CXXOperatorCallExpr *tensorAssignment(const CallExpr *Call) {
   const auto *Assign = dyn_cast<CXXOperatorCallExpr>(Call);
   return Assign && Assign->getOperator() == OO_Equal &&
                  torch::isTensor(Assign->getArg(0)->getType()) &&
