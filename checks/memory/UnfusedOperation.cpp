@@ -146,4 +146,21 @@ std::vector<UnfusedOperation> unfusedOperations(Program &Program) {
   return Result;
 }
 
+std::vector<UnfusedLogarithm> unfusedLogarithms(Program &Program) {
+  std::vector<UnfusedLogarithm> Result;
+  for (const Execution *Entry : Program.executionsThatCost())
+    for (const ScaleUseEvent &Use : Entry->events<ScaleUseEvent>()) {
+      const std::optional<torch::Scale> Given = Use.OfOperand.OnScale.get();
+      const bool IsLogarithm = !Use.Loss && (Given == torch::Scale::Sigmoids ||
+                                             Given == torch::Scale::Probabilities);
+      const bool IsLoss = Use.Loss == torch::ScaledLoss::Binary &&
+                          Given == torch::Scale::Sigmoids;
+      if (IsLogarithm || IsLoss)
+        Result.push_back(
+            {Entry, &Use, *Given,
+             Use.OfOperand.ScaledBy.get().value_or(nullptr)});
+    }
+  return Result;
+}
+
 } // namespace torchtidy::model

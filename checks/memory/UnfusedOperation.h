@@ -1,5 +1,5 @@
-// Query: products that are made only to be added, where one operation does
-// both.
+// Query: products that are made only to be added, and probabilities of which
+// only the logarithm is wanted, where one operation does both.
 #ifndef TORCHTIDY_MEMORY_UNFUSEDOPERATION_H
 #define TORCHTIDY_MEMORY_UNFUSEDOPERATION_H
 
@@ -36,6 +36,21 @@ struct UnfusedOperation {
 /// the sum has a factor of its own, and of what a product is subtracted from
 /// it.
 std::vector<UnfusedOperation> unfusedOperations(Program &Program);
+
+/// log(softmax(x)), which is log_softmax(x), and the same of sigmoid(): what
+/// softmax() rounds to zero has no logarithm.
+struct UnfusedLogarithm {
+  const Execution *Entry = nullptr;
+  /// The logarithm, or a loss that takes one.
+  const ScaleUseEvent *Use = nullptr;
+  torch::Scale Of = torch::Scale::Probabilities;
+  /// What has made the probabilities; null where several calls have.
+  const clang::CallExpr *Maker = nullptr;
+};
+
+/// In loops and outside. Nothing where a number was added to the probabilities,
+/// or they were changed otherwise.
+std::vector<UnfusedLogarithm> unfusedLogarithms(Program &Program);
 
 } // namespace torchtidy::model
 

@@ -57,8 +57,44 @@ static Finding describe(const Program &Program, const UnfusedOperation &Found) {
   return Result;
 }
 
+static Finding describeLogarithm(const Program &Program,
+                                 const UnfusedLogarithm &Found) {
+  const ScaleUseEvent &Use = *Found.Use;
+  const bool IsSoftmax = Found.Of == torch::Scale::Probabilities;
+  const std::string Made = IsSoftmax ? "softmax()" : "sigmoid()";
+  Finding Result;
+  Result.Location = ast::beginLoc(Use.Site);
+  Result.Range = Use.Site->getSourceRange();
+  Result.Kind = FindingKind::UnfusedLogarithm;
+  if (Use.Loss)
+    Result.Message = torch::nameOf(*Use.Loss).str() + "() takes the logarithm";
+  else
+    Result.Message = "this takes the logarithm";
+  Result.Message += " of what " + Made +
+                    " has made, in two passes; where " + Made +
+                    " rounds to zero, the logarithm is infinite, or cut off, "
+                    "and so is its gradient; '" +
+                    (Use.Loss    ? "binary_cross_entropy_with_logits"
+                     : IsSoftmax ? "log_softmax"
+                                 : "torch::log_sigmoid") +
+                    "' computes both from the scores, and exactly";
+  if (Found.Maker && Program.sourceManager().getExpansionLineNumber(
+                         ast::beginLoc(Found.Maker)) !=
+                         Program.sourceManager().getExpansionLineNumber(
+                             Result.Location))
+    addNote(Result, {ast::beginLoc(Found.Maker), Made + " is applied here",
+                     NoteRole::Made});
+  addCallers(Result, Use.In);
+  Result.IterationSite = Result.Location;
+  return Result;
+}
+
 std::vector<Finding> UnfusedOperationCheck::analyze(Program &Program) {
-  return findingsOf(Program, unfusedOperations, describe);
+  std::vector<Finding> Result =
+      findingsOf(Program, unfusedOperations, describe);
+  llvm::append_range(
+      Result, findingsOf(Program, unfusedLogarithms, describeLogarithm));
+  return Result;
 }
 
 } // namespace torchtidy::checks

@@ -8,6 +8,7 @@
 #include "model/domains/modes/Transfer.h"
 #include "model/domains/registration/Transfer.h"
 #include "model/domains/saved/Transfer.h"
+#include "model/domains/scale/Transfer.h"
 #include "model/domains/shape/Transfer.h"
 #include "model/machine/Machine.h"
 
@@ -43,6 +44,8 @@ llvm::ArrayRef<DomainTransfer> domainTransfers() {
        nullptr, nullptr},
       {"saved", nullptr, saved::part, saved::loaded, saved::operation,
        saved::call, saved::write, nullptr, nullptr},
+      {"scale", scale::initial, scale::part, nullptr, scale::operation,
+       scale::call, scale::write, scale::lost, nullptr},
   };
   return All;
 }

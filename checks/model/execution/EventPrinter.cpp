@@ -179,6 +179,9 @@ private:
     case Event::Mix:
       part("operand", cast<MixEvent>(E).OfOperand);
       break;
+    case Event::ScaleUse:
+      part("operand", cast<ScaleUseEvent>(E).OfOperand);
+      break;
     case Event::Discard:
       part("left", cast<DiscardEvent>(E).Left);
       break;

@@ -7,6 +7,7 @@
 #include "model/semantics/Autograd.h"
 #include "model/semantics/Devices.h"
 #include "model/semantics/GradMode.h"
+#include "model/semantics/Losses.h"
 #include "model/semantics/Modules.h"
 #include "model/semantics/Std.h"
 #include "torch/Devices.h"
@@ -146,6 +147,7 @@ Denotation libraryCall(Machine &M, const CallSite &Site) {
     autocast::emitCasts(M, Site.Call, torch::keptCastsOfFunctional(*Op),
                         Site.Arguments);
     autocast::emitUses(M, Site.Call, *Op, Site.Arguments);
+    losses::tell(M, Site.Call, *Op, Site.Arguments);
   }
   Denotation Result;
   Result.Own = resultOf(M, LibraryCall(M, Site.Call, Site.Arguments));

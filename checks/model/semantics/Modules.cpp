@@ -9,6 +9,7 @@
 #include "model/semantics/Construction.h"
 #include "model/semantics/Containers.h"
 #include "model/semantics/Devices.h"
+#include "model/semantics/Losses.h"
 #include "model/semantics/Registration.h"
 #include "torch/Api.h"
 #include "torch/Members.h"
@@ -122,6 +123,7 @@ Denotation forward(Machine &M, const CallSite &Site,
   // A loss or an activation: an operation like any other.
   if (!Run.HasParameters) {
     devices::meetInLoss(M, Site);
+    losses::tellOfLayer(M, Site);
     return Expanded ? *Expanded : Result;
   }
   const Placement Where = device::placementOf(M, Run.Modules);

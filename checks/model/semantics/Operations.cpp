@@ -10,6 +10,7 @@
 #include "model/semantics/Detaching.h"
 #include "model/semantics/Devices.h"
 #include "model/semantics/Layouts.h"
+#include "model/semantics/Losses.h"
 #include "model/semantics/Optimizers.h"
 #include "torch/Arithmetic.h"
 #include "torch/Shapes.h"
@@ -222,6 +223,7 @@ Denotation call(Machine &M, const CallSite &Site) {
   device::startCopy(M, Call, Computed);
   saved::keep(M, Call, Computed);
   layouts::tell(M, Call);
+  losses::tell(M, Call.Call, Op, Call.Operands);
   tellChain(M, Call, Computed);
   if (Op.Writes == op::Self && !Call.Operands.empty())
     return writeSelf(M, Call, std::move(Computed));

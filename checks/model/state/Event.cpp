@@ -56,6 +56,8 @@ llvm::StringRef Event::name(Kind K) {
     return "rearrange";
   case Mix:
     return "mix";
+  case ScaleUse:
+    return "scale-use";
   case Discard:
     return "discard";
   case AddParameters:

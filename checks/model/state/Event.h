@@ -43,6 +43,7 @@ struct Event {
     Chain,
     Rearrange,
     Mix,
+    ScaleUse,
     Discard,
     AddParameters,
     Register,
@@ -415,6 +416,16 @@ struct MixEvent : EventOf<Event::Mix> {
   /// The one that does not, as it is written.
   const clang::Expr *Operand = nullptr;
   PlaceSet Source;
+  Value OfOperand;
+};
+
+/// A loss, or a logarithm, is given numbers of which the scale is known.
+struct ScaleUseEvent : EventOf<Event::ScaleUse> {
+  using EventOf::EventOf;
+  /// Nothing: the logarithm is taken of them.
+  std::optional<torch::ScaledLoss> Loss;
+  /// What it is given, as it is written.
+  const clang::Expr *Operand = nullptr;
   Value OfOperand;
 };
 

@@ -13,6 +13,7 @@
 #include "model/domains/modes/Lattice.h"
 #include "model/domains/registration/Lattice.h"
 #include "model/domains/saved/Lattice.h"
+#include "model/domains/scale/Lattice.h"
 #include "model/domains/shape/Lattice.h"
 
 namespace torchtidy::model {
@@ -35,7 +36,8 @@ template <class... Domains> struct Product : Domains... {
 };
 
 struct Value : Product<AutogradHistory, Modes, Aliases, Borrows, Placement,
-                       Attributes, Registration, Shapes, SavedTensors, Extent> {
+                       Attributes, Registration, Shapes, SavedTensors, Extent,
+                       Scaling> {
   static Value withHistory(uint8_t History) {
     Value V;
     V.History = History;

@@ -25,6 +25,8 @@ struct ProbeSide {
   void (*isOfOneElement)(uint32_t Site, const void *Memory);
   /// It has two modes.
   void (*runsInMode)(uint32_t Site, bool IsTraining);
+  /// A loss, or a logarithm, is given numbers on that scale: InputScale.
+  void (*takesScale)(uint32_t Site, uint32_t Scale);
   /// Whether wasGiven() is to be told what operations are given: memory of the
   /// first tensors of one.
   bool (*isWatching)();
@@ -82,6 +84,16 @@ struct ProbeSide {
   /// gradient or none, and keeps so many bytes for it.
   void (*networkStepped)(const void *Memory, bool HasGradient,
                          int64_t StateBytes);
+};
+
+/// Of the numbers that a loss is given. Shares: each row sums to one.
+/// Fractions: between zero and one. Logarithms: of shares.
+enum InputScale : uint32_t {
+  UnknownScale,
+  Shares,
+  Fractions,
+  Logarithms,
+  AnyNumbers,
 };
 
 enum NetworkFlag : uint32_t {
@@ -206,7 +218,7 @@ struct TorchSide {
 constexpr uint32_t WrapSlots = 1024;
 
 /// Exported by libtorch-confirm-torch.so. Counts up when a table changes.
-constexpr uint32_t BridgeVersion = 7;
+constexpr uint32_t BridgeVersion = 8;
 extern "C" const TorchSide *torch_confirm_torch_side(uint32_t Version);
 using GetTorchSide = const TorchSide *(*)(uint32_t);
 

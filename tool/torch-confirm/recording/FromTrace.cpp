@@ -127,6 +127,10 @@ Site siteOf(const trace::SiteData &From) {
   Result.GradientsApplied = From.GradientsApplied;
   Result.GradientsDropped = From.GradientsDropped;
   Result.InTraining = From.InTraining;
+  Result.GivenShares = From.GivenShares;
+  Result.GivenFractions = From.GivenFractions;
+  Result.GivenLogarithms = From.GivenLogarithms;
+  Result.GivenNumbers = From.GivenNumbers;
   Result.WrapsOutlived = From.WrapsOutlived;
   Result.WrapsOnStack = From.WrapsOnStack;
   Result.WrapsGone = From.WrapsGone;

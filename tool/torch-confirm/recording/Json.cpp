@@ -244,6 +244,10 @@ template <typename V> void visit(V &Fields, Site &S) {
   Fields.field("gradientsDropped", S.GradientsDropped);
   Fields.field("inTraining", S.InTraining);
   Fields.field("inEvaluation", S.InEvaluation);
+  Fields.field("givenShares", S.GivenShares);
+  Fields.field("givenFractions", S.GivenFractions);
+  Fields.field("givenLogarithms", S.GivenLogarithms);
+  Fields.field("givenNumbers", S.GivenNumbers);
   Fields.field("wrapsOutlived", S.WrapsOutlived);
   Fields.field("wrapsOnStack", S.WrapsOnStack);
   Fields.field("wrapsGone", S.WrapsGone);

@@ -149,6 +149,11 @@ struct Site {
   uint64_t OfOneElement = 0;
   /// Of an operation that has two modes (dropout, batch_norm): hits in each.
   uint64_t InTraining = 0, InEvaluation = 0;
+  /// Of a loss or a logarithm: hits that were given shares of one (rows of
+  /// softmax), other numbers between zero and one, logarithms of shares, and
+  /// others. On the CPU alone.
+  uint64_t GivenShares = 0, GivenFractions = 0, GivenLogarithms = 0,
+           GivenNumbers = 0;
   /// Of an operation that joins tensors: results that another operation was
   /// given before the next one was made.
   uint64_t ResultsUsed = 0;

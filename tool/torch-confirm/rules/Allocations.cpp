@@ -1,5 +1,6 @@
 // allocations-per-iteration: a tensor that is made anew in each iteration.
 #include "rules/Rule.h"
+#include "rules/Scales.h"
 #include <algorithm>
 #include <cmath>
 
@@ -69,6 +70,8 @@ public:
       V.Sentence = Where.unseenText();
       return V;
     }
+    if (Where.Finding.Kind == FindingKind::UnfusedLogarithm)
+      return ofLogarithm(std::move(V), Where);
     if (isOfTemporaries(Where))
       return ofTemporaries(std::move(V), Where);
     double Number = 0, Bytes = 0;
@@ -155,6 +158,15 @@ private:
     return Kind == FindingKind::UnfusedProduct ||
            Kind == FindingKind::UnfusedScaling ||
            Kind == FindingKind::InplaceOpportunity;
+  }
+
+  static Verdict ofLogarithm(Verdict V, const Places &Where) {
+    if (std::optional<Verdict> Seen = judgeScale(Where))
+      return *std::move(Seen);
+    V.Result = Outcome::NotMeasurable;
+    V.Rule = "numbers that a logarithm is given";
+    V.Sentence = "the numbers are on a device, where nobody has looked at them";
+    return V;
   }
 
   /// What torch::add() with a factor and addcmul() do at once.

@@ -1,6 +1,7 @@
 #include "rules/Results.h"
 #include "rules/Lifetimes.h"
 #include "rules/Members.h"
+#include "rules/Scales.h"
 #include <algorithm>
 
 namespace torchtidy::confirm {
@@ -260,6 +261,8 @@ std::optional<Verdict> ofHooks(const Places &Where) {
 std::optional<Verdict> judgeResult(const Places &Where) {
   using K = FindingKind;
   if (std::optional<Verdict> Seen = judgeMembers(Where))
+    return Seen;
+  if (std::optional<Verdict> Seen = judgeScale(Where))
     return Seen;
   if (isOneOf(Where, {K::BlobReadsBeyond}))
     return judgeWidth(Where);

@@ -21,7 +21,7 @@
 namespace torchtidy::confirm::trace {
 
 constexpr char Magic[8] = {'T', 'O', 'R', 'C', 'H', 'C', 'N', 'F'};
-constexpr uint32_t Version = 7;
+constexpr uint32_t Version = 8;
 
 using Count = std::atomic<uint64_t>;
 using Gauge = std::atomic<int64_t>;
@@ -268,6 +268,9 @@ struct Site {
   Count LastMemory, LastBlock;
   /// Of an operation that has two modes (dropout, batch_norm): hits in each.
   Count InTraining, InEvaluation;
+  /// Of a loss or a logarithm: hits that were given shares of one, other
+  /// numbers between zero and one, logarithms of shares, and others.
+  Count GivenShares, GivenFractions, GivenLogarithms, GivenNumbers;
   /// Results of an operation that joins tensors: those that another operation
   /// was given before the next one was made here.
   Count ResultsUsed;

@@ -74,6 +74,10 @@ SiteData siteOf(const Mapping &File, const Site &From) {
   To.GradientsDropped = read(From.GradientsDropped);
   To.InTraining = read(From.InTraining);
   To.InEvaluation = read(From.InEvaluation);
+  To.GivenShares = read(From.GivenShares);
+  To.GivenFractions = read(From.GivenFractions);
+  To.GivenLogarithms = read(From.GivenLogarithms);
+  To.GivenNumbers = read(From.GivenNumbers);
   To.WrapsOutlived = read(From.WrapsOutlived);
   To.WrapsOnStack = read(From.WrapsOnStack);
   To.WrapsGone = read(From.WrapsGone);

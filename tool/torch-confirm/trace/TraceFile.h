@@ -76,6 +76,8 @@ struct SiteData {
   uint64_t OfOneElement = 0, ResultsUsed = 0, UsedLater = 0;
   uint64_t GradientsApplied = 0, GradientsDropped = 0;
   uint64_t InTraining = 0, InEvaluation = 0;
+  uint64_t GivenShares = 0, GivenFractions = 0, GivenLogarithms = 0,
+           GivenNumbers = 0;
   uint64_t WrapsOutlived = 0, WrapsOnStack = 0, WrapsGone = 0, UsesOfGone = 0,
            WrapsBeyond = 0;
   /// Indices of TraceData::Sites; None where there is none.

@@ -382,6 +382,14 @@ void runsInMode(uint32_t Site, bool IsTraining) {
   bump(IsTraining ? siteAt(Site).InTraining : siteAt(Site).InEvaluation);
 }
 
+void takesScale(uint32_t Site, uint32_t Scale) {
+  trace::Site &At = siteAt(Site);
+  bump(Scale == Shares       ? At.GivenShares
+       : Scale == Fractions  ? At.GivenFractions
+       : Scale == Logarithms ? At.GivenLogarithms
+                             : At.GivenNumbers);
+}
+
 void operationEnds(const char *Name) {
   if (!Self.Depth || !isRecording() ||
       known(Name).Flags & (IsRange | IsTransparent))

@@ -14,6 +14,7 @@ void keepShape(uint32_t Site, uint64_t Hash, const char *Text);
 void operationEnds(const char *Name);
 void isOfOneElement(uint32_t Site, const void *Memory);
 void runsInMode(uint32_t Site, bool IsTraining);
+void takesScale(uint32_t Site, uint32_t Scale);
 
 /// The host waits for the device at this site, or would on CUDA.
 void countSynchronisation(uint32_t Site);

@@ -67,6 +67,8 @@ begins(const at::RecordFunction &Function) {
       Listener->keepShape(Site, Hash, shapeText(Function.inputs()).c_str());
   if (const auto IsTraining = modeOf(Function.name(), Function.inputs()))
     Listener->runsInMode(Site, *IsTraining);
+  if (const uint32_t Scale = scaleOfInput(Function.name(), Function.inputs()))
+    Listener->takesScale(Site, Scale);
   if (const void *Memory = memoryOfElement(Function.inputs()))
     Listener->isOfOneElement(Site, Memory);
   if (!c10::GradMode::is_enabled())

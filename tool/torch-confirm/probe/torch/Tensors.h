@@ -26,6 +26,9 @@ bool isIdleToCpu(const void *Self, uint64_t Dtype, uint64_t Layout,
 /// there are none, the sizes that it is given; 0 where there is neither.
 uint64_t shapeHash(c10::ArrayRef<const c10::IValue> Arguments);
 std::string shapeText(c10::ArrayRef<const c10::IValue> Arguments);
+/// Of a loss or a logarithm: on which scale its first argument is (InputScale).
+uint32_t scaleOfInput(const char *Name,
+                      c10::ArrayRef<const c10::IValue> Arguments);
 /// The memory of the first argument, where that is a tensor of one element in
 /// larger memory; else null.
 const void *memoryOfElement(c10::ArrayRef<const c10::IValue> Arguments);
