@@ -75,7 +75,8 @@ private:
     for (const Loop *L : llvm::reverse(Loops)) {
       std::optional<bool> Outlives = Entry.outlives(Place, *L);
       if (!Outlives || !*Outlives || isHandedOutIn(*L) ||
-          fillsSlotsInOrder(Entry, Store, *L))
+          fillsSlotsInOrder(Entry, Store, *L) ||
+          writesOwnElement(Entry, Store, *L))
         continue;
       for (const BackwardEvent &Backward : Entry.events<BackwardEvent>())
         if (L->contains(Backward.Point) &&
@@ -88,7 +89,8 @@ private:
       return std::nullopt;
     for (const Loop *L : llvm::reverse(Loops)) {
       std::optional<bool> Outlives = Entry.outlives(Place, *L);
-      if (Outlives && *Outlives && isBuiltIn(*L) && isInference(*L))
+      if (Outlives && *Outlives && isBuiltIn(*L) && isInference(*L) &&
+          !writesOwnElement(Entry, Store, *L))
         return describe(CarriedState::Grows, L, nullptr);
     }
     return std::nullopt;

@@ -1,5 +1,6 @@
 // Finds tensors that a loop makes only to add them, where one operation
-// computes the sum without: addcmul, addcdiv, add with a factor.
+// computes the sum without (addcmul, addcdiv, add with a factor), and
+// logarithms of what softmax or sigmoid has made.
 #include "memory/UnfusedOperationCheck.h"
 #include "ast/Expressions.h"
 #include "ast/Locations.h"

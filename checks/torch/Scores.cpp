@@ -43,6 +43,13 @@ bool keepsNumbers(const Operation &Op) {
              .Default(false);
 }
 
+bool keepsNumbers(const CXXRecordDecl *Layer) {
+  return Layer && isLibTorch(Layer) &&
+         llvm::StringSwitch<bool>(layerName(Layer))
+             .Cases("Flatten", "Unflatten", "Identity", true)
+             .Default(false);
+}
+
 bool isLogarithm(const Operation &Op) { return Op.Name == "log"; }
 
 bool isExponential(const Operation &Op) { return Op.Name == "exp"; }

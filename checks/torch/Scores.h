@@ -31,6 +31,8 @@ std::optional<Scale> scaleOf(const clang::CXXRecordDecl *Layer);
 /// The elements of the result are elements of the operand: views, copies, what
 /// is chosen by indices.
 bool keepsNumbers(const Operation &Op);
+/// The same of a layer: Flatten.
+bool keepsNumbers(const clang::CXXRecordDecl *Layer);
 /// log and exp.
 bool isLogarithm(const Operation &Op);
 bool isExponential(const Operation &Op);

@@ -145,6 +145,8 @@ void assign(Machine &M, const Expr *Site, const Expr *To, const Expr *From) {
   Value V = M.deepValue(From);
   if (isa<CallExpr>(ast::strip(From)) && ast::strip(From)->isGLValue())
     Source.Own.forgetLoans();
+  // A number that is read through a pointer is none.
+  const bool IsNumber = To->getType()->isArithmeticType();
   loans::replaceOwned(M, Site, To, From, Target.Objects);
   if (M.isGradient(Target.Objects))
     return autograd::emitCleared(M, Site, Target.Objects);
@@ -184,6 +186,8 @@ void assign(Machine &M, const Expr *Site, const Expr *To, const Expr *From) {
         M.state().Places[P].joinDevice(Source.Own);
       // The value as stored, and each part of it, carries where it was stored.
       M.forEachWithin(P, [&](Value &Part) {
+        if (IsNumber)
+          Part.forgetLoans();
         if (Part.mayHaveHistory())
           for (OriginId Id : V.Origins)
             Part.addOrigin(Id);
@@ -193,6 +197,8 @@ void assign(Machine &M, const Expr *Site, const Expr *To, const Expr *From) {
     Value Stored = Source.Objects.empty() ? Source.Own : V;
     for (OriginId Id : V.Origins)
       Stored.addOrigin(Id);
+    if (IsNumber)
+      Stored.forgetLoans();
     if (IsWhole)
       M.state().Places[P] = std::move(Stored);
     else

@@ -105,9 +105,11 @@ static bool isNameOf(const Stmt *S, const ValueDecl *Container) {
   return isa_and_nonnull<DeclRefExpr, MemberExpr>(E) && named(E) == Container;
 }
 
-/// In S nothing but elements up to At of the container is read, and its size.
-static bool readsOnlyUpTo(const Stmt *S, const ValueDecl *Container,
-                          const Position &At, const ASTContext &Context) {
+/// In S nothing is read of the container but its size, and elements at the
+/// counter of At whose offset is none that IsOther.
+static bool readsOnly(const Stmt *S, const ValueDecl *Container,
+                      const Position &At, const ASTContext &Context,
+                      llvm::function_ref<bool(int64_t)> IsOther) {
   unsigned Mentions = 0, Known = 0;
   ast::forEachStmt(
       S,
@@ -127,10 +129,62 @@ static bool readsOnlyUpTo(const Stmt *S, const ValueDecl *Container,
           return;
         const auto Index = asPosition(Each->Index, Context);
         Known +=
-            Index && Index->Counter == At.Counter && Index->Offset <= At.Offset;
+            Index && Index->Counter == At.Counter && !IsOther(Index->Offset);
       },
       ast::Lambdas::Enter);
   return Mentions == Known;
+}
+
+static bool readsOnlyUpTo(const Stmt *S, const ValueDecl *Container,
+                          const Position &At, const ASTContext &Context) {
+  return readsOnly(S, Container, At, Context,
+                   [&](int64_t Offset) { return Offset > At.Offset; });
+}
+
+/// A function that an iteration of L calls mentions the container.
+static bool isNamedInCallees(const Execution &Entry, const Loop &L,
+                             const Frame *But, const ValueDecl *Container) {
+  return llvm::any_of(Entry.graph().frames(), [&](const auto &Called) {
+    return Called.get() != But && Called->Function->getBody() &&
+           Entry.beginsIn(Called.get(), L) &&
+           ast::anyStmt(
+               Called->Function->getBody(),
+               [&](const Stmt *S) { return isNameOf(S, Container); },
+               ast::Lambdas::Enter);
+  });
+}
+
+/// Of a variable that refers to an element, that element.
+static const Expr *elementBehind(const Expr *To) {
+  const auto *Ref = dyn_cast<DeclRefExpr>(ast::strip(To));
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return V && V->getType()->isReferenceType() && V->getInit() ? V->getInit()
+                                                              : To;
+}
+
+bool writesOwnElement(const Execution &Entry, const StoreEvent &Store,
+                      const Loop &L) {
+  const Expr *To = assignedTo(Store.Site);
+  const Stmt *Statement = Entry.loopStatement(L);
+  if (!To || !Statement)
+    return false;
+  const ASTContext &Context = Entry.code().context();
+  if (const auto *Range = dyn_cast<CXXForRangeStmt>(Statement)) {
+    const ValueDecl *Container = named(Range->getRangeInit());
+    return Container && named(To) == Range->getLoopVariable() &&
+           Range->getLoopVariable()->getType()->isReferenceType() &&
+           readsOnly(Range->getBody(), Container, {}, Context,
+                     [](int64_t) { return true; }) &&
+           !isNamedInCallees(Entry, L, Store.In, Container);
+  }
+  const std::optional<Element> Each = asElement(elementBehind(To));
+  const auto At = Each ? asPosition(Each->Index, Context) : std::nullopt;
+  const ValueDecl *Container = Each ? named(Each->Container) : nullptr;
+  const ForStmt *For = At ? asCountedUp(Statement, At->Counter) : nullptr;
+  return Container && For &&
+         readsOnly(For->getBody(), Container, *At, Context,
+                   [&](int64_t Offset) { return Offset != At->Offset; }) &&
+         !isNamedInCallees(Entry, L, Store.In, Container);
 }
 
 bool fillsSlotsInOrder(const Execution &Entry, const StoreEvent &Store,
@@ -157,14 +211,8 @@ bool fillsSlotsInOrder(const Execution &Entry, const StoreEvent &Store,
       !readsOnlyUpTo(Store.Operand, Container, Before, Context) ||
       !readsOnlyUpTo(For->getBody(), Container, *At, Context))
     return false;
-  for (const auto &Called : Entry.graph().frames())
-    if (Called->Function->getBody() && Entry.beginsIn(Called.get(), *Inner) &&
-        ast::anyStmt(
-            Called->Function->getBody(),
-            [&](const Stmt *S) { return isNameOf(S, Container); },
-            ast::Lambdas::Enter) &&
-        Called.get() != Store.In)
-      return false;
+  if (isNamedInCallees(Entry, *Inner, Store.In, Container))
+    return false;
   return llvm::none_of(Entry.events<StoreEvent>(), [&](const auto &Other) {
     return Other.Site != Store.Site && L.contains(Other.Point) &&
            Entry.mayAlias(Other.Places, Store.Places);

@@ -19,6 +19,12 @@ bool overwritesSlots(const Execution &Entry, const StoreEvent &Store,
 bool fillsSlotsInOrder(const Execution &Entry, const StoreEvent &Store,
                        const flow::Loop &L);
 
+/// for (Tensor &x : v) x = f(x); v[i] = f(v[i]) in the loop L that counts i:
+/// each iteration writes an element of its own, of which no other iteration of
+/// L reads anything.
+bool writesOwnElement(const Execution &Entry, const StoreEvent &Store,
+                      const flow::Loop &L);
+
 } // namespace torchtidy::model
 
 #endif

@@ -215,3 +215,18 @@ float ofFunctions(const Tensor &x, Tensor &y, Store &store) {
   const float h = *(x - y).abs().data_ptr<float>();
   return *a + *b + *c + *d + *e + *f + *g + h;
 }
+
+// Numbers are copied out, of what was computed over the caller's memory.
+struct Evaluator {
+  torch::Device device{torch::kCPU};
+  void run(const float *board, int64_t count, float *priors, int64_t *moves) const {
+    const Tensor input = torch::from_blob(const_cast<float *>(board), {count, 4}).to(device);
+    const Tensor shares = torch::softmax(input, 1), best = input.argmax(1);
+    const float *from = shares.data_ptr<float>();
+    const int64_t *at = best.data_ptr<int64_t>();
+    for (int64_t i = 0; i < count * 4; ++i)
+      priors[i] = from[i];
+    for (int64_t i = 0; i < count; ++i)
+      moves[i] = at[i];
+  }
+};

@@ -60,3 +60,21 @@ Tensor later(const Tensor &scores, const Tensor &labels) {
   y.copy_(scores);
   return F::cross_entropy(x, best) + torch::binary_cross_entropy_with_logits(y, labels);
 }
+
+// A Sequential that ends with another layer, and one that is filled in two ways.
+struct EncoderImpl : torch::nn::Module {
+  explicit EncoderImpl(bool logits) {
+    if (logits)
+      choice = torch::nn::Sequential(torch::nn::Linear(8, 4));
+    else
+      choice = torch::nn::Sequential(torch::nn::Linear(8, 4), torch::nn::Softmax(1));
+    register_module("choice", choice);
+  }
+  torch::nn::Sequential gate{register_module(
+      "gate", torch::nn::Sequential(torch::nn::Softmax(1), torch::nn::Linear(8, 4)))};
+  torch::nn::Sequential choice{nullptr};
+};
+TORCH_MODULE(Encoder);
+Tensor encode(Encoder &net, const Tensor &x, const Tensor &labels) {
+  return F::cross_entropy(net->gate->forward(x), labels) + F::cross_entropy(net->choice->forward(x), labels);
+}

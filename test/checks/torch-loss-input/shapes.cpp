@@ -102,3 +102,26 @@ Tensor byLambda(const Tensor &scores, const Tensor &labels) {
   return torch::binary_cross_entropy(activate(scores), labels);
   // CHECK-MESSAGES: :[[@LINE-1]]:38: warning: binary_cross_entropy() takes probabilities, and these are logarithms of probabilities, none above zero
 }
+
+// The last layer of a Sequential, in a member and from a function.
+torch::nn::Sequential policy() {
+  return torch::nn::Sequential(torch::nn::Linear(8, 8), torch::nn::ReLU(), torch::nn::Linear(8, 4), torch::nn::Softmax(1));
+}
+struct ActorImpl : torch::nn::Module {
+  ActorImpl() : head(register_module("head", policy())) {
+    body->push_back(torch::nn::Conv2d(3, 8, 3));
+    body->push_back(torch::nn::Sigmoid());
+    body->push_back(torch::nn::Flatten());
+    register_module("body", body);
+  }
+  torch::nn::Sequential head, body;
+};
+TORCH_MODULE(Actor);
+Tensor imitate(Actor &actor, const Tensor &states, const Tensor &actions, const Tensor &wanted) {
+  const Tensor guesses = actor->head->forward(states);
+  const Tensor marks = actor->body->forward(states);
+  return torch::cross_entropy_loss(guesses, actions) +
+  // CHECK-MESSAGES: :[[@LINE-1]]:36: warning: cross_entropy() applies
+         torch::binary_cross_entropy_with_logits(marks, wanted);
+  // CHECK-MESSAGES: :[[@LINE-1]]:50: warning: binary_cross_entropy_with_logits() applies
+}

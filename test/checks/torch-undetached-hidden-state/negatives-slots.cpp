@@ -77,3 +77,31 @@ void cells(std::vector<torch::nn::GRUCell> cells, torch::optim::SGD &optimizer,
     optimizer.step();
   }
 }
+
+// Each iteration changes an element of its own, once.
+struct Pieces {
+  std::vector<Tensor> byName, byIndex, byRange;
+  Pieces(const std::vector<Tensor> &all, int64_t rows) : byName(all), byIndex(all), byRange(all) {
+    for (size_t i = 0; i < byName.size(); ++i) {
+      auto &piece = byName[i];
+      const int64_t count = piece.numel() / rows;
+      piece = piece.view({count, rows});
+    }
+    for (size_t i = 0; i < byIndex.size(); ++i)
+      byIndex[i] = byIndex[i].sigmoid();
+    for (Tensor &piece : byRange)
+      piece = torch::relu(piece);
+  }
+};
+void inPieces(Linear net) { Pieces pieces(net->parameters(), 4); }
+
+// The same, time step after time step.
+void inEachStep(std::vector<torch::nn::GRUCell> cells, const std::vector<Tensor> &steps) {
+  std::vector<Tensor> states(cells.size(), torch::zeros({1, 8}));
+  for (const Tensor &x : steps)
+    for (size_t i = 0; i < cells.size(); ++i) {
+      Tensor &state = states[i];
+      state = cells[i]->forward(x, state);
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'state' carries its autograd graph
+    }
+}

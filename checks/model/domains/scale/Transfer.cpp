@@ -1,5 +1,6 @@
 #include "model/domains/scale/Transfer.h"
 #include "ast/Expressions.h"
+#include "model/icfg/HeldModules.h"
 #include "model/machine/Machine.h"
 #include "torch/Api.h"
 #include "torch/Modules.h"
@@ -52,14 +53,37 @@ void scale::operation(Machine & /*M*/, const OperationCall &Call,
   putOn(Result, On, Call.Call);
 }
 
-void scale::call(Machine & /*M*/, const LibraryCall &Call, Value &Result) {
-  if (Call.IsForward) {
-    const clang::Expr *Object = ast::objectOf(Call.Call);
-    return putOn(Result,
-                 Object ? torch::scaleOf(torch::moduleClass(Object->getType()))
-                        : std::nullopt,
-                 Call.Call);
+/// What the last layer of a Sequential makes, where the file shows which it is.
+static std::optional<Scale> scaleOfChain(Machine &M,
+                                         const clang::CallExpr *Call) {
+  Known<Scale> Result;
+  for (const ModuleChain &Chain :
+       M.code().heldModules().runBy(M.frame(), Call)) {
+    std::optional<Scale> Last;
+    for (const clang::Expr *Each : llvm::reverse(Chain)) {
+      const clang::CXXRecordDecl *Layer = torch::moduleClass(Each->getType());
+      if (torch::keepsNumbers(Layer))
+        continue;
+      Last = torch::scaleOf(Layer);
+      break;
+    }
+    Result.join(Last ? Known(*Last) : Known<Scale>::unknown());
   }
+  return Result.get();
+}
+
+static std::optional<Scale> scaleOfForward(Machine &M,
+                                           const clang::CallExpr *Call) {
+  const clang::Expr *Object = ast::objectOf(Call);
+  const clang::CXXRecordDecl *Class =
+      Object ? torch::moduleClass(Object->getType()) : nullptr;
+  return torch::isModuleContainer(Class) ? scaleOfChain(M, Call)
+                                         : torch::scaleOf(Class);
+}
+
+void scale::call(Machine &M, const LibraryCall &Call, Value &Result) {
+  if (Call.IsForward)
+    return putOn(Result, scaleOfForward(M, Call.Call), Call.Call);
   const torch::Operation *Op =
       torch::functionalOperation(Call.Call->getDirectCallee());
   putOn(Result, Op ? torch::scaleOf(*Op) : std::nullopt, Call.Call);
