@@ -1,6 +1,7 @@
 #include "training/OptimizerInLoop.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "queries/loops/Epochs.h"
 #include "queries/loops/LoopInvariance.h"
 #include "queries/loops/Loops.h"
 #include "torch/Optimizers.h"
@@ -35,6 +36,9 @@ public:
         !torch::keepsState(Class, Arguments, Entry.code().context()))
       return std::nullopt;
     const StepEvent *Step = onlyStep(L);
+    const bool IsForEpoch = Step == nullptr;
+    if (IsForEpoch)
+      Step = stepsOfEpoch(L);
     if (!Step || !isUnconditional(Entry, Create.Site, Create.In, L) ||
         !trainsTheSame(*Step, L) || isRestored(L) || isGivenAway())
       return std::nullopt;
@@ -43,6 +47,7 @@ public:
     Result.Create = &Create;
     Result.Step = Step;
     Result.Around = &L;
+    Result.IsForEpoch = IsForEpoch;
     Result.Class = Class;
     Result.Variable = Entry.places().variable(Optimizer);
     if (!Result.Variable)
@@ -83,6 +88,51 @@ private:
       Result = &Step;
     }
     return Result;
+  }
+
+  /// Its steps, where each iteration of L is an epoch of one training, which it
+  /// alone makes: one for each batch. Not where the settings of the optimizer
+  /// are others in each epoch, a schedule that is written so; nor where the
+  /// loop gives what it trains to code that may begin anew.
+  const StepEvent *stepsOfEpoch(const Loop &L) {
+    const StepEvent *Result = nullptr;
+    const Loop *Batches = nullptr;
+    for (const StepEvent &Step : Entry.events<StepEvent>()) {
+      if (!L.contains(Step.Point))
+        continue;
+      const Loop *Inner = Entry.loopsAround(Step.Point).back();
+      if (Inner == &L || (Batches && Inner != Batches))
+        return nullptr;
+      Batches = Inner;
+      if (!llvm::is_contained(Step.Optimizers, Optimizer))
+        continue;
+      if (Step.HasClosure ||
+          (Result && (Result->Site != Step.Site || Result->In != Step.In)))
+        return nullptr;
+      Result = &Step;
+    }
+    const bool IsSameAgain =
+        Result && llvm::all_of(Arguments, [&](const Expr *Argument) {
+          return isa<CXXDefaultArgExpr>(Argument) ||
+                 Same.isInvariant(Argument, Create.In, L);
+        });
+    if (!IsSameAgain || isGivenToTrain(*Result, L) ||
+        !areEpochs(Entry, Same, L, *Batches))
+      return nullptr;
+    return Result;
+  }
+
+  /// Code that cannot be seen gets in L what the steps train.
+  bool isGivenToTrain(const StepEvent &Step, const Loop &L) const {
+    return llvm::any_of(
+        Entry.events<EscapeEvent>(), [&](const EscapeEvent &Escape) {
+          return L.contains(Escape.Point) &&
+                 llvm::any_of(Escape.Places, [&](PlaceId P) {
+                   return llvm::any_of(Step.Trained, [&](PlaceId Q) {
+                     return Entry.places().overlap(P, Entry.places().owner(Q));
+                   });
+                 });
+        });
   }
 
   /// The same tensors in every iteration, which nothing but steps changes.

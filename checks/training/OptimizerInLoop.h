@@ -1,4 +1,5 @@
-// Query: optimizers that a training loop makes anew for each of its steps.
+// Query: optimizers that a training loop makes anew for each of its steps, or
+// for each of its epochs.
 #ifndef TORCHTIDY_TRAINING_OPTIMIZERINLOOP_H
 #define TORCHTIDY_TRAINING_OPTIMIZERINLOOP_H
 
@@ -12,8 +13,10 @@ struct OptimizerInLoop {
   const Execution *Entry = nullptr;
   /// Its construction.
   const CreateEvent *Create = nullptr;
-  /// The one step that it makes.
+  /// The one step that it makes, or, where it is made for an epoch, the one
+  /// that it makes for each batch.
   const StepEvent *Step = nullptr;
+  bool IsForEpoch = false;
   /// The innermost loop around both.
   const flow::Loop *Around = nullptr;
   /// torch::optim::Adam.

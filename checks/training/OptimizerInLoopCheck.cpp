@@ -24,12 +24,14 @@ static Finding describe(const Program &Program, const OptimizerInLoop &Found) {
       IsDeclared ? Local->getLocation() : Create.Site->getBeginLoc();
   Result.Range = Create.Site->getSourceRange();
   Result.Kind = FindingKind::OptimizerInLoop;
-  Result.Message = Name + " is constructed anew in every iteration: this " +
-                   Class +
-                   " forgets its state before every step(); construct it once "
-                   "before the loop";
+  Result.Message =
+      Name + " is constructed anew in every iteration: this " + Class +
+      (Found.IsForEpoch ? " forgets its state after every epoch"
+                        : " forgets its state before every step()") +
+      "; construct it once before the loop";
   Result.Notes.push_back({Found.Step->Site->getBeginLoc(),
-                          "the only step() that it makes",
+                          Found.IsForEpoch ? "it makes its steps here"
+                                           : "the only step() that it makes",
                           NoteRole::Optimizer});
   addLoop(Result, *Found.Entry, Create.In, Found.Around);
   if (Found.CanMove)

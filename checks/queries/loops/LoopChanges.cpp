@@ -90,6 +90,25 @@ static bool isForwarding(const FunctionDecl *Callee, unsigned Parameter) {
   return Type->isRValueReferenceType() && Type->isDependentType();
 }
 
+/// All that F does with its parameter P is to go through it with range loops. A
+/// loop that changes the elements changes P: addTarget.
+static bool onlyGoesThrough(const FunctionDecl *F, const ParmVarDecl *P) {
+  int Mentions = 0, Ranges = 0;
+  const auto Names = [&](const Expr *E) {
+    const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E);
+    return Ref && Ref->getDecl() == P;
+  };
+  ast::forEachStmt(
+      F->getBody(),
+      [&](const Stmt *S) {
+        Mentions += Names(dyn_cast<Expr>(S));
+        if (const auto *Range = dyn_cast<CXXForRangeStmt>(S))
+          Ranges += Names(ast::strip(Range->getRangeInit()));
+      },
+      ast::Lambdas::Enter);
+  return Mentions == Ranges;
+}
+
 void LoopChanges::addChanges(const Stmt *S, Declarations &Changed,
                              Functions &Seen) {
   if (const auto *Binary = dyn_cast<BinaryOperator>(S)) {
@@ -140,6 +159,14 @@ void LoopChanges::addChanges(const Stmt *S, Declarations &Changed,
   }
   if (!Callee)
     return;
+  addChangesOf(Callee, Changed, Seen);
+  const FunctionDecl *Definition = Entry.code().functions().definition(Callee);
+  const auto IsLeft = [&](unsigned I) {
+    const ParmVarDecl *P = Definition && I < Definition->getNumParams()
+                               ? Definition->getParamDecl(I)
+                               : nullptr;
+    return P && !Changed.count(P) && onlyGoesThrough(Definition, P);
+  };
   // LibTorch's operations change no argument but tensors, and those writes are
   // events. What reads from a file makes a tensor: archive.read("w", w).
   const auto *Call = dyn_cast<CallExpr>(S);
@@ -155,10 +182,9 @@ void LoopChanges::addChanges(const Stmt *S, Declarations &Changed,
         (!torch::isLibTorch(Callee) || torch::isTensor(Type->getPointeeType()));
     const bool IsAccess = torch::isStd(Callee) && torch::onlyAccesses(Callee);
     if (IsWritable && !IsAccess && !isForwarding(Callee, I) &&
-        !torch::isHandle(Arguments[I]->getType()))
+        !torch::isHandle(Arguments[I]->getType()) && !IsLeft(I))
       addTarget(Arguments[I], Changed);
   }
-  addChangesOf(Callee, Changed, Seen);
 }
 
 void LoopChanges::addChangesOf(const FunctionDecl *Callee,

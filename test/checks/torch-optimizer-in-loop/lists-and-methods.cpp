@@ -68,10 +68,11 @@ struct Fit {
     }
   }
 
-  // One for each run: several steps.
-  void eachRun(Tensors xs) {
+  // One for each epoch.
+  void eachEpoch(Tensors xs) {
     for (int epoch = 0; epoch < 3; ++epoch) {
       Adam own({w, b}, 0.1);
+      // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'own' is constructed anew in every iteration: this Adam forgets its state after every epoch
       for (auto &x : xs) {
         own.zero_grad();
         (x * w + b).sum().backward();
@@ -96,5 +97,5 @@ int main() {
   Fit fit;
   fit.run({});
   fit.returned({});
-  fit.eachRun({});
+  fit.eachEpoch({});
 }

@@ -1,0 +1,76 @@
+#include "queries/loops/Epochs.h"
+#include "ast/Expressions.h"
+#include "queries/loops/LoopCounters.h"
+#include "queries/loops/TripCount.h"
+#include "queries/paths/Calls.h"
+#include "torch/Elements.h"
+#include "torch/Std.h"
+#include "torch/Types.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/StmtCXX.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+using flow::Loop;
+
+/// Of a range loop whose elements have tensors in them: what it goes through.
+/// An object of the user's has other elements where the code of Outer changes
+/// what it consists of.
+static const Expr *rangeOfBatches(const Execution &Entry, const Loop &Inner,
+                                  const Loop &Outer) {
+  const auto *Range =
+      dyn_cast_or_null<CXXForRangeStmt>(Entry.loopStatement(Inner));
+  if (!Range || !torch::mayHoldTensor(
+                    Range->getLoopVariable()->getType().getNonReferenceType()))
+    return nullptr;
+  const CXXRecordDecl *Class =
+      torch::recordOf(Range->getRangeInit()->getType().getNonReferenceType());
+  Class = Class ? Class->getDefinition() : nullptr;
+  LoopChanges Changes(Entry);
+  if (Class && !torch::isLibTorch(Class) && !torch::isStd(Class) &&
+      (Class->getNumBases() ||
+       llvm::any_of(Class->fields(), [&](const FieldDecl *Field) {
+         return Changes.isChanged(Field, Outer);
+       })))
+    return nullptr;
+  return Range->getRangeInit();
+}
+
+/// What L counts says more than which iteration it is: an operation, a module
+/// or unseen code gets it.
+static bool countsForTraining(const Execution &Entry, const Loop &L) {
+  LoopCounters Counters(Entry);
+  const auto TakesCounter = [&](const CallAt &At) {
+    const FunctionDecl *Callee = At.Call->getDirectCallee();
+    if (!L.contains(At.Point) || torch::printsText(At.Call) ||
+        (Callee && !torch::isLibTorch(Callee) &&
+         (torch::isStd(Callee) || Entry.code().functions().definition(Callee))))
+      return false;
+    return llvm::any_of(At.Call->arguments(), [&](const Expr *Argument) {
+      return Counters.follows(Argument, At.In, L);
+    });
+  };
+  return llvm::any_of(callsOf(Entry), TakesCounter);
+}
+
+bool areEpochs(const Execution &Entry, Invariance &Same, const Loop &Outer,
+               const Loop &Inner) {
+  const auto Around = Entry.loopsAround(Inner.Header);
+  if (Around.size() < 2 || Around.back() != &Inner ||
+      Around[Around.size() - 2] != &Outer ||
+      !isa_and_nonnull<ForStmt>(Entry.loopStatement(Outer)) ||
+      runsForObjects(Entry, Outer) || mostTrips(Entry, Outer).value_or(2) < 2)
+    return false;
+  const bool GoesBackward =
+      llvm::any_of(Entry.events<BackwardEvent>(), [&](const auto &E) {
+        return Entry.loopsAround(E.Point).back() == &Inner;
+      });
+  const Expr *Batches = rangeOfBatches(Entry, Inner, Outer);
+  return GoesBackward && Batches &&
+         Same.hasSameContent(Batches, Entry.segment(Inner.Header).In, Outer) &&
+         !countsForTraining(Entry, Outer);
+}
+
+} // namespace torchtidy::model
