@@ -214,6 +214,21 @@ std::vector<PartialEvalMode> partialEvalModes(Program &Program) {
           if (const auto Found = PairQuery(*Entry, InFile, First, Second).run();
               Found && !InTraining.count(Found->Needless))
             Result.push_back(*Found);
+  for (const auto &Entry : Program.executions())
+    for (PartialEvaluation &Found : partialEvaluations(*Entry)) {
+      if (InTraining.count(Found.Eval) ||
+          llvm::any_of(Result, [&](const PartialEvalMode &Known) {
+            return Known.Needless == Found.Eval || Known.Other == Found.Eval;
+          }))
+        continue;
+      PartialEvalMode Each;
+      Each.Entry = Entry.get();
+      Each.Needless = Found.Eval;
+      Each.Pass = Found.LeftOut;
+      Each.Together = Found.Together;
+      Each.Part = std::move(Found.Part);
+      Result.push_back(std::move(Each));
+    }
   return Result;
 }
 

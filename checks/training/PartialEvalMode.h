@@ -1,22 +1,28 @@
-// Query: modules that are left out where eval() is called on another one twice.
+// Query: modules that are left out where eval() is called on another one twice,
+// or for an evaluation of both.
 #ifndef TORCHTIDY_TRAINING_PARTIALEVALMODE_H
 #define TORCHTIDY_TRAINING_PARTIALEVALMODE_H
 
 #include "model/execution/Program.h"
+#include "queries/modes/PartialEvaluation.h"
 
 namespace torchtidy::model {
 
 /// Of two modules that are made ready in one function, one is set to eval()
-/// twice with nothing run in between, and the other never.
+/// twice with nothing run in between, and the other never. Or both are
+/// evaluated, and one only is set to eval() for that.
 struct PartialEvalMode {
   const Execution *Entry = nullptr;
-  /// The eval() that does nothing, and the one that does the same.
+  /// The eval() that does nothing, and the one that does the same; null where
+  /// the eval() is for an evaluation of both.
   const ModeChangeEvent *Needless = nullptr, *Other = nullptr;
   /// Where the module is loaded or made that is left out, its variable or
-  /// member, and a pass that evaluates it.
+  /// member, and a pass that evaluates it. The first two are null in an
+  /// evaluation of both, which says where both are trained.
   const Event *Made = nullptr;
   const clang::ValueDecl *LeftOut = nullptr;
   const ForwardEvent *Pass = nullptr;
+  const BackwardEvent *Together = nullptr;
   /// What in it is otherwise in eval mode; empty where nobody can see it, in
   /// TorchScript.
   std::string Part;
@@ -24,10 +30,11 @@ struct PartialEvalMode {
   bool IsInReach = false;
 };
 
-/// Nothing is reported where anything sets the module that is left out to
-/// eval(), with it or in it; where code that cannot be seen gets it; where it
-/// is a part of a network; where no pass of it is an evaluation for certain;
-/// and where no part of it is known to depend on the mode.
+/// Of the former nothing is reported where anything sets the module that is
+/// left out to eval(), with it or in it; where code that cannot be seen gets
+/// it; where it is a part of a network; where no pass of it is an evaluation
+/// for certain; and where no part of it is known to depend on the mode. Of the
+/// latter see PartialEvaluation.h.
 std::vector<PartialEvalMode> partialEvalModes(Program &Program);
 
 } // namespace torchtidy::model

@@ -1,5 +1,6 @@
 // Finds modules that never get eval() where another one gets it twice: a line
-// that was copied, and its name was not changed.
+// that was copied, and its name was not changed; and those that an evaluation
+// leaves in train mode which sets another one to eval().
 #include "training/PartialEvalModeCheck.h"
 #include "ast/Expressions.h"
 #include "report/Report.h"
@@ -48,7 +49,32 @@ static std::vector<clang::FixItHint> rename(const PartialEvalMode &Found) {
       Found.LeftOut->getNameAsString())};
 }
 
+/// One of two networks that are evaluated together.
+static Finding describeBeside(const Program &Program,
+                              const PartialEvalMode &Found) {
+  const clang::Expr *Eval = Found.Needless->Site;
+  const std::string Name = objectName(Program.context(), Eval);
+  const std::string LeftOut = objectName(Program.context(), Found.Pass->Site);
+  const std::string Other = LeftOut.empty() ? "a module" : "'" + LeftOut + "'";
+  Finding Result;
+  Result.Location = Eval->getBeginLoc();
+  Result.Range = Eval->getSourceRange();
+  Result.Message =
+      "only " + (Name.empty() ? "this module" : "'" + Name + "'") +
+      " is set to eval mode: " + Other +
+      ", which is evaluated with it, runs with its " + Found.Part +
+      " as in training; set it to eval(), and back, as well";
+  addNote(Result, {Found.Pass->Site->getBeginLoc(), "it is evaluated here",
+                   NoteRole::Sign});
+  addNote(Result, {Found.Together->Site->getBeginLoc(), "both are trained here",
+                   NoteRole::Backward});
+  Result.IterationSite = Found.Pass->Site->getBeginLoc();
+  return Result;
+}
+
 static Finding describe(const Program &Program, const PartialEvalMode &Found) {
+  if (Found.Together)
+    return describeBeside(Program, Found);
   const clang::Expr *Needless = Found.Needless->Site;
   const std::string Name = objectName(Program.context(), Needless);
   const std::string LeftOut = "'" + Found.LeftOut->getNameAsString() + "'";

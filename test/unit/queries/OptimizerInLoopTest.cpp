@@ -73,6 +73,15 @@ void perEpoch(Linear net, const std::vector<Tensor> &xs) {
     }
   }
 }
+void perStage(Linear net, const std::vector<Tensor> &xs) {
+  for (int stage = 0; stage < 2; ++stage) {
+    Adam adam(net->parameters());
+    for (const Tensor &x : xs) {
+      (net->forward(x) * stage).sum().backward();
+      adam.step();
+    }
+  }
+}
 void perModel(const std::vector<Tensor> &xs) {
   for (const Tensor &x : xs) {
     Linear net(2, 2);
@@ -125,7 +134,14 @@ TEST_F(OptimizerInLoopTest, WithoutAName) {
   EXPECT_FALSE(Found[0].CanMove);
 }
 
+TEST_F(OptimizerInLoopTest, ForEachEpoch) {
+  const std::vector<OptimizerInLoop> Found = ask("perEpoch");
+  ASSERT_EQ(Found.size(), 1u);
+  EXPECT_TRUE(Found[0].IsForEpoch);
+  EXPECT_TRUE(Found[0].CanMove);
+}
+
 TEST_F(OptimizerInLoopTest, Quiet) {
-  for (const char *Root : {"plain", "before", "perEpoch", "perModel", "branch"})
+  for (const char *Root : {"plain", "before", "perStage", "perModel", "branch"})
     EXPECT_TRUE(ask(Root).empty()) << Root;
 }

@@ -56,6 +56,21 @@ void recorded(Tensor x) {
   a->eval();
   b->forward(a->forward(x)).sum().backward();
 }
+void together(Tensor x) {
+  Sequential a(torch::nn::Linear(2, 2)), b(Dropout(0.5));
+  b->forward(a->forward(x)).sum().backward();
+  a->eval();
+  torch::NoGradGuard guard;
+  b->forward(a->forward(x));
+}
+void meant(Tensor x) {
+  Sequential a(torch::nn::Linear(2, 2)), b(Dropout(0.5));
+  b->forward(a->forward(x)).sum().backward();
+  a->eval();
+  b->train();
+  torch::NoGradGuard guard;
+  b->forward(a->forward(x));
+}
 )cpp";
 
 } // namespace
@@ -88,4 +103,13 @@ TEST_F(PartialEvalModeTest, DoesNotChooseAmongSeveral) {
 TEST_F(PartialEvalModeTest, IsQuietWhereEachHasItsUse) {
   EXPECT_TRUE(ask("used").empty());
   EXPECT_TRUE(ask("recorded").empty());
+}
+
+TEST_F(PartialEvalModeTest, FindsTheOneThatIsEvaluatedAsItWasTrained) {
+  const auto Found = ask("together");
+  ASSERT_EQ(Found.size(), 1u);
+  EXPECT_NE(Found[0].Together, nullptr);
+  EXPECT_EQ(Found[0].Other, nullptr);
+  EXPECT_EQ(Found[0].Part, "Dropout");
+  EXPECT_TRUE(ask("meant").empty());
 }
