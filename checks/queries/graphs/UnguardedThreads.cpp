@@ -101,8 +101,9 @@ private:
     const Frame *Given = Result.Is == UnguardedThread::Static
                              ? Result.Guard->In
                              : givenTo(Thread, Forward.In);
+    // What others train through on the way there is a helper.
     while (Result.In != Given) {
-      if (!Result.In->Caller || Used.Sites.count(Result.Site))
+      if (!Result.In->Caller)
         return std::nullopt;
       Result.Site = Result.In->Site;
       Result.In = Result.In->Caller;

@@ -98,3 +98,28 @@ void heap(Linear net, Tensor x) {
   // CHECK-MESSAGES: :[[@LINE-1]]:41: warning: forward pass of 'net' records a graph
   worker.join();
 }
+
+// A helper that others train through.
+static Tensor sample(Linear &net, const Tensor &x) { return x - net->forward(x); }
+struct Sampler {
+  Linear net{4, 4};
+  Tensor last;
+  std::thread worker;
+  void learn(const Tensor &x) { sample(net, x).sum().backward(); }
+  void start() {
+    net->eval();
+    torch::NoGradGuard no_grad;
+    worker = std::thread(&Sampler::serve, this);
+  }
+  void serve() {
+    last = sample(net, torch::rand({1, 4})).cpu();
+    // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: forward pass of
+  }
+};
+void sampling() {
+  Sampler server;
+  server.learn(torch::rand({1, 4}));
+  server.start();
+  server.worker.join();
+  std::cout << server.last;
+}
