@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "queries/graphs/UnguardedThreads.h"
+#include "queries/graphs/UnusedGraphs.h"
 #include "queries/loops/LoopInvariance.h"
 #include "queries/loops/Loops.h"
 #include "queries/loops/Slots.h"
@@ -363,6 +364,19 @@ std::vector<Retention> retentions(Program &Program) {
     for (const StoreEvent &Store : Entry->events<StoreEvent>())
       if (!Trained.count(Store.Site) && isTrainedThrough(*Entry, Store))
         Trained.insert(Store.Site);
+  // The same where some caller brings a guard along.
+  UsedChains Used;
+  for (const auto &Entry : Program.executions())
+    Used.add(*Entry);
+  const auto IsForGuard = [&](const Execution &Entry, const StoreEvent &Store) {
+    return llvm::any_of(
+        Entry.events<ForwardEvent>(), [&](const ForwardEvent &Pass) {
+          return Pass.In == Store.In && Store.Stored.hasOrigin(Pass.Origin) &&
+                 !Entry.isInForward(Pass.In) &&
+                 Used.isGuarded(Pass.In, Pass.Site) &&
+                 !UsedChains::isUsed(Entry, Pass);
+        });
+  };
   // Whoever keeps these relies on a guard that is in another thread.
   const std::vector<UnguardedThread> Unguarded = unguardedThreads(Program);
   for (const auto &Entry : Program.executions())
@@ -372,7 +386,7 @@ std::vector<Retention> retentions(Program &Program) {
             return Found.Entry == Entry.get() &&
                    Store.Stored.hasOrigin(Found.Forward->Origin);
           });
-      if (IsOfThread || Trained.count(Store.Site))
+      if (IsOfThread || Trained.count(Store.Site) || IsForGuard(*Entry, Store))
         continue;
       if (std::optional<Retention> Found =
               StoreQuery(*Entry, Reads, Store).run())

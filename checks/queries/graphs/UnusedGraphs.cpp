@@ -66,9 +66,14 @@ void UsedChains::add(const Execution &Entry) {
   for (const GraphUseEvent &Use : Entry.events<GraphUseEvent>())
     if (Use.Is != Event::Inspect)
       add(Use);
-  for (const ForwardEvent &Forward : Entry.events<ForwardEvent>())
+  const uint8_t Off = mode::Off | mode::Inference;
+  for (const ForwardEvent &Forward : Entry.events<ForwardEvent>()) {
     if (isUsed(Entry, Forward))
       add(Forward);
+    if (Forward.GradMode && !(Forward.GradMode & ~Off) &&
+        !Entry.isInForward(Forward.In))
+      addChain(Guarded, Forward.In, Forward.Site);
+  }
   for (const UnseenCall &Unseen : unseenTraining(Entry))
     addChain(Unseen.Trains == UnseenTraining::Likely ? UnseenLikely
                                                      : UnseenUnlikely,
@@ -262,6 +267,8 @@ private:
   /// the shape of what it returns, and nothing shows that it is large: a demo
   /// that prints what a network answers.
   bool isSinglePass(const ForwardEvent &Forward) const {
+    if (isOfService(Forward))
+      return false;
     if (!(Entry.root().Function->isMain() ||
           isInModuleConstructor(Forward.In)) ||
         !Entry.loopsAround(Forward.Point).empty())
@@ -271,6 +278,33 @@ private:
           return Forward.Input.uses(Allocate.Memory) &&
                  knownElements(Entry, Allocate).value_or(0) >= Large;
         });
+  }
+
+  /// A class whose constructor sets the network to eval mode is there to
+  /// evaluate it: how often its methods do is for others to decide.
+  bool isOfService(const ForwardEvent &Forward) const {
+    if (Forward.Mode != mode::Off)
+      return false;
+    for (const Frame *F = Forward.In; F; F = F->Caller) {
+      const auto *Method = dyn_cast<CXXMethodDecl>(F->Function);
+      if (Method && !isa<CXXConstructorDecl>(Method) && !isOfNetwork(*F) &&
+          isMadeToEvaluate(Method->getParent(), Forward))
+        return true;
+    }
+    return false;
+  }
+
+  bool isMadeToEvaluate(const CXXRecordDecl *Class,
+                        const ForwardEvent &Forward) const {
+    return llvm::any_of(Entry.events<ModeChangeEvent>(),
+                        [&](const ModeChangeEvent &Change) {
+                          const auto *Constructor =
+                              dyn_cast<CXXConstructorDecl>(Change.In->Function);
+                          return Constructor && Change.Mode == mode::Off &&
+                                 Constructor->getParent()->getCanonicalDecl() ==
+                                     Class->getCanonicalDecl() &&
+                                 areOf(Change.Modules, Forward);
+                        });
   }
 
   /// What goes in is nothing but what factories have made up here, or what
@@ -479,6 +513,7 @@ private:
       Result.Site = Result.In->Site;
       Result.In = Result.In->Caller;
     }
+    goToUnguarded(Result);
     // A network does not know what it is run for, nor what overrides a method
     // of a base (a loss) who calls that: where the caller gets a tensor, the
     // guard is the caller's.
@@ -493,6 +528,24 @@ private:
     if (!Result.GuardScope)
       Result.Stretch = stretch(Result.In, Result.Site);
     return Result;
+  }
+
+  /// A helper that returns a tensor, and that another caller runs under a
+  /// guard, leaves that to its callers: this one lacks it. One that returns
+  /// none may as well have the guard itself.
+  void goToUnguarded(UnusedGraph &Result) const {
+    const Frame *In = Result.In;
+    const Stmt *Site = Result.Site;
+    while (In && Site && Used.isGuarded(In, Site)) {
+      if (!torch::mayHoldTensor(In->Function->getReturnType()))
+        return;
+      Site = In->Site;
+      In = In->Caller;
+    }
+    if (!In || !Site)
+      return;
+    Result.In = In;
+    Result.Site = Site;
   }
 
   const Stmt *stretch(const Frame *F, const Stmt *Site) const {

@@ -45,11 +45,17 @@ struct UsedChains {
   std::set<const clang::Stmt *> Sites;
   /// The same, with the function that the statement is in.
   Statements Training;
+  /// Those that lead to a pass under a guard: some caller brings it along.
+  Statements Guarded;
   /// And those that lead to code that is not seen and may train
   /// (UnseenTraining.h): of what is likely to, and of what is not.
   Statements UnseenLikely, UnseenUnlikely;
 
   void add(const Execution &Entry);
+  /// Some activation of the statement, which is in F, is under a guard.
+  bool isGuarded(const Frame *F, const clang::Stmt *Site) const {
+    return Guarded.count({F->Function, Site}) != 0;
+  }
   /// In this entry.
   static bool isUsed(const Execution &Entry, const ForwardEvent &Forward);
 
