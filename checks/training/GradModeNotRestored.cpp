@@ -38,8 +38,8 @@ public:
       : Entry(Entry), Off(Off), Use(Use) {}
 
   std::optional<GradModeNotRestored> run() {
-    if (isUnderOwnCondition(Off.Site, Off.In, Use, isOccasional) ||
-        isUnderOwnCondition(Use.Site, Use.In, Off, isOccasional))
+    IsUndoneBeside = undoneBeside();
+    if (isUnderOwn(Off.Site, Off.In, Use) || isUnderOwn(Use.Site, Use.In, Off))
       return std::nullopt;
     collect();
     if (!reaches(Off.Point, Use.Point))
@@ -56,6 +56,39 @@ public:
   }
 
 private:
+  /// They may exclude one another. Where the block that switches it off
+  /// switches it on at its end, a way out between the two leaves it off,
+  /// whoever has asked for the block.
+  bool isUnderOwn(const Stmt *S, const Frame *F, const Event &Beside) const {
+    return !IsUndoneBeside && isUnderOwnCondition(S, F, Beside, isOccasional);
+  }
+
+  /// The block that the call is a statement of; null where something decides
+  /// about it there.
+  static const Stmt *blockAround(const GradModeChangeEvent &E) {
+    const flow::ControlFlow *Flow = E.In->Flow;
+    const Stmt *Around = Flow ? Flow->parent(E.Site) : nullptr;
+    while (isa_and_nonnull<FullExpr>(Around))
+      Around = Flow->parent(Around);
+    return dyn_cast_or_null<CompoundStmt>(Around);
+  }
+
+  /// And what needs the graph stands elsewhere.
+  bool undoneBeside() const {
+    const Stmt *Block = Off.By == GradModeBy::Set ? blockAround(Off) : nullptr;
+    const Stmt *Needs = Block ? statementIn(Off.In, Use) : nullptr;
+    return Block && !(Needs && Off.In->Flow->isInside(Needs, Block)) &&
+           llvm::any_of(Entry.events<GradModeChangeEvent>(),
+                        [&](const GradModeChangeEvent &Change) {
+                          return Change.By == GradModeBy::Set && Change.Site &&
+                                 Change.Mode == mode::On &&
+                                 Change.In == Off.In &&
+                                 blockAround(Change) == Block &&
+                                 model::reaches(Entry, Off.Point, Change.Point,
+                                                /*Avoid=*/{});
+                        });
+  }
+
   /// Grad mode is as Off has set it on the whole path.
   bool reaches(Node From, Node To) const {
     return model::reaches(Entry, From, To, Changes);
@@ -99,7 +132,7 @@ private:
     for (OriginId Id : Use.Root.Origins) {
       const Origin &From = Entry.origin(Id);
       if (!From.isBuilder() || !From.Site ||
-          isUnderOwnCondition(From.Site, From.In, Use, isOccasional))
+          isUnderOwn(From.Site, From.In, Use))
         continue;
       for (Node N : pointsOf(Id, From))
         if (reaches(Off.Point, N) && reaches(N, Use.Point))
@@ -142,6 +175,7 @@ private:
   const GraphUseEvent &Use;
   /// Points behind which grad mode may be on, or is what somebody has decided.
   Nodes Changes;
+  bool IsUndoneBeside = false;
 };
 
 } // namespace
