@@ -152,6 +152,9 @@ void LoopChanges::addChanges(const Stmt *S, Declarations &Changed,
                !impliedVariable(Object) &&
                // The tensor of an item of named_parameters().
                !(torch::isLibTorch(Callee) && torch::leadsToContent(Callee)) &&
+               // v.back(): what is done to the element says what it changes.
+               !(torch::isStd(Callee) && torch::accessesElement(Callee) &&
+                 Callee->getReturnType()->isLValueReferenceType()) &&
                // Where there is a body, it is read instead: addChangesOf.
                !Entry.code().functions().definition(Callee)) {
       addTarget(Object, Changed);

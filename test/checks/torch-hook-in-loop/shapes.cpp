@@ -108,3 +108,26 @@ void byLambda(Linear net, SGD &opt, const std::vector<Tensor> &xs) {
   for (const Tensor &x : xs)
     step(x);
 }
+
+// The last of a list, in a method that the loop calls.
+struct Watched {
+  Linear net{2, 2};
+  SGD opt{net->parameters(), 0.1};
+  std::vector<Tensor> norms;
+  void watch() {
+    net->parameters().back().register_hook([this](const Tensor &grad) { norms.push_back(grad.norm()); });
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: the same tensor gets one more hook in every iteration
+  }
+  void step(const Tensor &x) {
+    opt.zero_grad();
+    net->forward(x).sum().backward();
+    opt.step();
+  }
+};
+void last(const std::vector<Tensor> &xs) {
+  Watched watched;
+  for (const Tensor &x : xs) {
+    watched.watch();
+    watched.step(x);
+  }
+}
