@@ -39,10 +39,15 @@ public:
     for (const ForwardEvent &Pass : Entry.events<ForwardEvent>())
       if (const auto Found = trained(Pass))
         Result.push_back(*Found);
-    for (const BackwardEvent &Backward : Entry.events<BackwardEvent>())
+    for (const BackwardEvent &Backward : Entry.events<BackwardEvent>()) {
       for (SaveId Id : Backward.Root.Needs)
         if (const auto Found = savedFor(Backward, Entry.save(Id)))
           Result.push_back(*Found);
+      for (const ForwardEvent &Pass : Entry.events<ForwardEvent>())
+        if (const auto Found = givenTo(Backward, Pass);
+            Found && !isKnown(Result, *Found))
+          Result.push_back(*Found);
+    }
   }
 
 private:
@@ -177,17 +182,45 @@ private:
         !Backward.Root.mayHaveGraph() || Backward.HasInputs ||
         (Backward.Root.History & history::None))
       return std::nullopt;
-    const ValueDecl *D = named(Kept.Operand);
-    const auto Maker = D && !isReplaced(D)
-                           ? onlyOperation(Entry, Kept.In, Kept.Operand)
-                           : std::nullopt;
+    return computedInside(InferenceTensor::Operand, Backward, Kept.Operand,
+                          Kept.In, Kept.Site);
+  }
+
+  /// By what it is made with, a factory; or by another backward().
+  static bool isKnown(llvm::ArrayRef<InferenceTensor> All,
+                      const InferenceTensor &Found) {
+    return llvm::any_of(All, [&](const InferenceTensor &Known) {
+      return Known.Is == Found.Is && Known.At == Found.At &&
+             Known.Made == Found.Made;
+    });
+  }
+
+  /// The same of a layer and what it is given.
+  std::optional<InferenceTensor> givenTo(const BackwardEvent &Backward,
+                                         const ForwardEvent &Pass) const {
+    if (Backward.HasInputs || !Backward.Root.hasOrigin(Pass.Origin) ||
+        !isSavedBy(Pass))
+      return std::nullopt;
+    return computedInside(InferenceTensor::Saved, Backward,
+                          ast::argumentsOf(cast<CallExpr>(Pass.Site)).front(),
+                          Pass.In, Pass.Site);
+  }
+
+  /// Operand, a variable or a member, is what an operation has computed in
+  /// inference mode, and nothing else.
+  std::optional<InferenceTensor>
+  computedInside(InferenceTensor::Use Is, const BackwardEvent &Backward,
+                 const Expr *Operand, const Frame *In, const Expr *At) const {
+    const ValueDecl *D = named(Operand);
+    const auto Maker =
+        D && !isReplaced(D) ? onlyOperation(Entry, In, Operand) : std::nullopt;
     InferenceTensor Found;
     Found.Guard = Maker ? guardAround(*Maker) : nullptr;
     if (!Found.Guard)
       return std::nullopt;
-    Found.Is = InferenceTensor::Operand;
+    Found.Is = Is;
     Found.Entry = &Entry;
-    Found.At = Kept.Site;
+    Found.At = At;
     Found.Made = Maker->Call;
     Found.MadeIn = Maker->In;
     Found.Backward = &Backward;

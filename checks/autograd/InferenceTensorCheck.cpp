@@ -61,9 +61,9 @@ static Finding describe(const Program &Program, const InferenceTensor &Found) {
                    "inference mode is on from here", NoteRole::Sign});
   if (Found.Backward)
     addNote(Result, {Found.Backward->Site->getBeginLoc(),
-                     Found.Is == InferenceTensor::Operand
-                         ? "this backward() needs it"
-                         : "this backward() is to train it",
+                     Found.Is == InferenceTensor::Trained
+                         ? "this backward() is to train it"
+                         : "this backward() needs it",
                      NoteRole::Backward});
   Result.IterationSite = Found.At->getBeginLoc();
   return Result;
