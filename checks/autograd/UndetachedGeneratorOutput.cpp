@@ -146,7 +146,9 @@ static bool isBehindAnother(const UndetachedGeneratorOutput &Found,
 std::vector<UndetachedGeneratorOutput>
 undetachedGeneratorOutputs(Program &Program) {
   std::vector<UndetachedGeneratorOutput> All;
-  CallChains Others;
+  // By the pass, as it is written: what runs beside it in the same activation
+  // says nothing about the calls that lead to it.
+  llvm::DenseMap<const Stmt *, CallChains> Others;
   for (const Execution *Entry : Program.executionsThatCost())
     for (const ForwardEvent &Pass : Entry->events<ForwardEvent>()) {
       if (Entry->isInForward(Pass.In))
@@ -156,11 +158,11 @@ undetachedGeneratorOutputs(Program &Program) {
         if (auto Found = GeneratedPassQuery(*Entry, Backward, Pass).run())
           All.push_back(*Found);
       if (All.size() == Before)
-        Others.add(Pass);
+        Others[Pass.Site].add(Pass);
     }
   std::vector<UndetachedGeneratorOutput> Result;
   for (UndetachedGeneratorOutput &Found : All)
-    if (!isBehindAnother(Found, All) && place(Found, Others))
+    if (!isBehindAnother(Found, All) && place(Found, Others[Found.Pass->Site]))
       Result.push_back(Found);
   return Result;
 }

@@ -12,7 +12,13 @@ std::optional<PlaceSet> ownersOf(const Execution &Entry,
   for (PlaceId P : Parameters) {
     const PlaceId Owner = Places.toldApart(Places.owner(P));
     const QualType Type = Places.knownType(Owner);
-    if (Type.isNull() || !(torch::isTensor(Type) || torch::moduleClass(Type)))
+    // What an expression makes, and has parameters, is a module, though nobody
+    // may know of which class.
+    const bool IsModule = Places.hasStep(P, Step::Parameters) &&
+                          Places.isRoot(Owner) &&
+                          Places.rootKind(Owner) == Root::Object;
+    if (Type.isNull() ? !IsModule
+                      : !(torch::isTensor(Type) || torch::moduleClass(Type)))
       return std::nullopt;
     insert(Owners, Owner);
   }
