@@ -337,7 +337,23 @@ private:
       Part = *ast::tupleIndex(Callee);
       Call = dyn_cast<CallExpr>(ast::stripCopies(Call->getArg(0)));
     }
+    Call = Call ? changedBy(Call) : nullptr;
     return Call && makesDifferentiable(Call, Part) ? Call : nullptr;
+  }
+
+  /// x.mul(2) of x.mul(2).round_().clamp_(0, 1): each returns the tensor that
+  /// it changes.
+  static const CallExpr *changedBy(const CallExpr *Call) {
+    for (const torch::Operation *Op = torch::classify(Call).Op;
+         Op && Op->Writes == op::Self; Op = torch::classify(Call).Op) {
+      const Expr *Object = ast::objectOf(Call);
+      const auto *Inner =
+          Object ? dyn_cast<CallExpr>(ast::strip(Object)) : nullptr;
+      if (!Inner)
+        break;
+      Call = Inner;
+    }
+    return Call;
   }
 
   /// A tensor of its own that may need a gradient: no view, no comparison, no

@@ -176,6 +176,20 @@ struct Unknown : torch::autograd::Function<Unknown> {
   }
 };
 
+// An input that is changed in place is returned, and so is a view of it.
+struct Changed : torch::autograd::Function<Changed> {
+  static variable_list forward(AutogradContext *ctx, Tensor x, Tensor z) {
+    Tensor y = x.mul_(2).round_(), w = z.view({-1}).add_(1);
+    ctx->mark_dirty({x, z});
+    ctx->saved_data["y"] = y;
+    ctx->saved_data["w"] = w;
+    return {y, w};
+  }
+  static variable_list backward(AutogradContext *, variable_list grads) {
+    return {grads[0], grads[1]};
+  }
+};
+
 // No custom function.
 struct Plain {
   static Tensor forward(AutogradContext *ctx, Tensor x) {

@@ -117,3 +117,19 @@ struct Bound : torch::autograd::Function<Bound> {
     return {grads[0] * (1 - y * y)};
   }
 };
+
+// What ends with operations in place is what they have changed.
+struct Steps : torch::autograd::Function<Steps> {
+  static Tensor forward(AutogradContext *ctx, const Tensor &x) {
+    Tensor y = x.mul(4).round_().div_(4);
+    ctx->saved_data["y"] = y;
+    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the output 'y' keeps its own node alive
+    // CHECK-NOTES: :[[@LINE-3]]:16: note: the output is made here
+    // CHECK-NOTES: :[[@LINE+2]]:5: note: and returned here
+    // CHECK-FIXES: ctx->save_for_backward({y});
+    return y;
+  }
+  static variable_list backward(AutogradContext *ctx, variable_list grads) {
+    return {grads[0] * ctx->saved_data["y"].toTensor()};
+  }
+};
