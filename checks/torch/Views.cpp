@@ -51,6 +51,16 @@ std::optional<Range> rangeOf(const CallExpr *Call) {
   return Result;
 }
 
+std::optional<DimensionSize> sizeAt(const Expr *E) {
+  const auto *Call = dyn_cast<CXXMemberCallExpr>(ast::stripCopies(E));
+  const Expr *Object = Call ? Call->getImplicitObjectArgument() : nullptr;
+  if (!Object || !Call->getMethodDecl() || Call->getNumArgs() != 1 ||
+      !isTensor(Object->getType()) ||
+      ast::nameOf(Call->getMethodDecl()) != "size")
+    return std::nullopt;
+  return DimensionSize{Object, Call->getArg(0)};
+}
+
 /// Slice(first, second, step).
 static Range rangeOfSlice(const CXXConstructExpr *Slice) {
   Range Result;

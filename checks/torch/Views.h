@@ -25,6 +25,13 @@ struct Range {
 /// may be left out; nothing for other calls.
 std::optional<Range> rangeOf(const clang::CallExpr *Call);
 
+/// Of which dimension of which tensor a number is the size: x.size(1).
+struct DimensionSize {
+  const clang::Expr *Tensor, *Dimension;
+};
+/// Nothing where \p E is no size of a dimension that is named.
+std::optional<DimensionSize> sizeAt(const clang::Expr *E);
+
 /// One of the indices of index({0, Slice(), None}).
 struct Index {
   enum Kind {

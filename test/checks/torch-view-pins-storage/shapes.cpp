@@ -163,3 +163,22 @@ public:
 private:
   std::vector<Tensor> log_;
 };
+
+// The last, counted from the front.
+void last(torch::nn::GRU rnn, const std::vector<Tensor> &texts) {
+  torch::NoGradGuard guard;
+  std::vector<Tensor> kept, others, ends;
+  for (const Tensor &text : texts) {
+    const Tensor steps = std::get<0>(rnn->forward(text));
+    kept.push_back(steps.select(1, steps.size(1) - 1));
+    // CHECK-NOTES: :[[@LINE-1]]:5: warning: a view kept in 'kept' is a small part
+    // CHECK-NOTES: :[[@LINE-3]]:38: note: this makes all of the memory
+    // CHECK-NOTES: :[[@LINE-5]]:3: note: in every iteration of this loop
+    // CHECK-FIXES: kept.push_back(steps.select(1, steps.size(1) - 1).clone());
+    const Tensor more = std::get<0>(rnn->forward(text));
+    others.push_back(more.select(1, steps.size(1) - 1));
+    const Tensor again = std::get<0>(rnn->forward(text));
+    ends.push_back(again.select(1, again.size(0) - 1));
+  }
+  std::cout << torch::stack(kept) << torch::stack(others) << torch::stack(ends);
+}

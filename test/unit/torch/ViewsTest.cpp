@@ -22,7 +22,8 @@ struct Views : testing::Test {
               "t.index({Slice(None, None, 2), Ellipsis})", "t.index({t})",
               "t.index({i, true})", "torch::save(t, \"file\")",
               "torch::pickle_save(t)", "archive.write(\"t\", t)",
-              "archive.save_to(\"file\")", "t.clone()"});
+              "archive.save_to(\"file\")", "t.clone()", "t.size(1)",
+              "t.sizes()"});
   }
   static void TearDownTestSuite() { Shared.reset(); }
   void SetUp() override { ASSERT_TRUE(Shared && Shared->isRead()); }
@@ -54,6 +55,14 @@ TEST_F(Views, Ranges) {
   EXPECT_TRUE(torch::rangeOf(Shared->call("t.slice(1, i, n, 2)"))->HasStep);
   EXPECT_TRUE(torch::rangeOf(Shared->call("torch::slice(t, 0, i, n)"))->First);
   EXPECT_FALSE(torch::rangeOf(Shared->call("t.select(0, i)")));
+}
+
+TEST_F(Views, SizeOfADimension) {
+  const auto Known = torch::sizeAt(Shared->call("t.size(1)"));
+  ASSERT_TRUE(Known);
+  EXPECT_TRUE(Known->Tensor && Known->Dimension);
+  for (const char *Text : {"t.sizes()", "t.slice(1)"})
+    EXPECT_FALSE(torch::sizeAt(Shared->call(Text))) << Text;
 }
 
 TEST_F(Views, Indices) {

@@ -51,13 +51,34 @@ private:
     return Size == Sizes::Any ? std::nullopt : std::optional<int64_t>(Size);
   }
 
+  /// The number; of x.size(d) - n, where x is the operand and d the dimension
+  /// that it counts in, -n: the same position.
+  std::optional<int64_t> numberIn(const Expr *E,
+                                  std::optional<int64_t> Dimension) const {
+    if (const auto Number = shape::numberAt(M, E))
+      return Number;
+    const auto *Minus = dyn_cast<BinaryOperator>(ast::stripCopies(E));
+    const auto From = Minus && Minus->getOpcode() == BO_Sub
+                          ? torch::sizeAt(Minus->getLHS())
+                          : std::nullopt;
+    const auto Count =
+        From ? shape::numberAt(M, Minus->getRHS()) : std::nullopt;
+    if (!Count || *Count <= 0 || !Dimension ||
+        shape::numberAt(M, From->Dimension) != Dimension)
+      return std::nullopt;
+    const auto Asked = M.denote(From->Tensor).Objects;
+    const auto Operand = M.denote(Call.Operands.front()).Objects;
+    return Asked.size() == 1 && Asked == Operand ? std::optional(-*Count)
+                                                 : std::nullopt;
+  }
+
   int64_t ofPosition(const Expr *Position, std::optional<int64_t> Dimension) {
     // A tensor chooses any number of positions, and copies them.
     if (!Position || torch::isTensor(Position->getType()))
       return 1;
     if (const auto Size = sizeOf(Dimension))
       return std::max<int64_t>(*Size, 1);
-    const std::optional<int64_t> Number = shape::numberAt(M, Position);
+    const std::optional<int64_t> Number = numberIn(Position, Dimension);
     if (!Number)
       return 1;
     if (*Number >= 0)
@@ -73,9 +94,9 @@ private:
     if (Some.HasStep)
       return 1;
     const std::optional<int64_t> First =
-        Some.First ? shape::numberAt(M, Some.First) : 0;
+        Some.First ? numberIn(Some.First, Dimension) : 0;
     const std::optional<int64_t> Second =
-        Some.Second ? shape::numberAt(M, Some.Second) : std::nullopt;
+        Some.Second ? numberIn(Some.Second, Dimension) : std::nullopt;
     std::optional<int64_t> Length = Some.IsLength ? Second : std::nullopt;
     if (!Some.IsLength && First && Second && (*First < 0) == (*Second < 0))
       Length = *Second - *First;

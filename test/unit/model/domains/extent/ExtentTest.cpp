@@ -58,6 +58,8 @@ void given(Tensor x, torch::nn::Linear net, torch::nn::Dropout drop, bool b) {
   observe("third", x[2]);
   observe("last", x[-1]);
   observe("last of the second", x.select(1, -1));
+  observe("last by size", x.select(1, x.size(1) - 1));
+  observe("by another size", x.select(1, x.size(0) - 1));
   observe("fourth from the end", x.index({-4}));
   observe("behind others", x.narrow(0, 30, 10));
   observe("at the beginning", x.narrow(0, 0, 10));
@@ -118,11 +120,13 @@ TEST_F(ExtentTest, WholeAndLittle) {
 
 TEST_F(ExtentTest, Given) {
   const Entry E = entry("given");
-  for (const char *Small : {"fourth", "last of the second",
-                            "fourth from the end", "behind others", "element"})
+  for (const char *Small :
+       {"fourth", "last of the second", "last by size", "fourth from the end",
+        "behind others", "element"})
     EXPECT_EQ(E.observed(Small).Share, share::Small) << Small;
-  for (const char *Unknown : {"given", "first", "third", "last",
-                              "at the beginning", "perhaps itself", "unseen"})
+  for (const char *Unknown :
+       {"given", "first", "third", "last", "by another size",
+        "at the beginning", "perhaps itself", "unseen"})
     EXPECT_EQ(E.observed(Unknown).Share, share::Unknown) << Unknown;
   EXPECT_EQ(E.observed("layer").Share, share::Whole);
   EXPECT_TRUE(E.observed("passed").Share & share::Unknown);
