@@ -1,6 +1,7 @@
 #include "memory/ReferenceCycle.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
+#include "queries/memory/KeptArguments.h"
 #include "queries/memory/OwnerPaths.h"
 #include "queries/memory/OwnershipEnds.h"
 #include "queries/paths/MemberReads.h"
@@ -153,31 +154,35 @@ private:
   /// a->b->c = E, or an element of it.
   void lookAtStore(const CallExpr *Call, const Expr *To, const Expr *Value,
                    bool IsElement) {
-    const auto Path = Paths.find(To);
-    if (!Path || Path->Members.empty())
-      return;
-    const FieldDecl *Last = Path->Members.back();
-    const QualType Type =
-        IsElement ? torch::elementType(Last->getType()) : Last->getType();
+    if (const auto Path = Paths.find(To); Path && !Path->Members.empty())
+      addStored(Call, *Path, Value, IsElement);
+  }
+
+  /// \p Setter does it, where there is one.
+  void addStored(const CallExpr *Call, const OwnerPath &Path, const Expr *Value,
+                 bool IsElement, const FunctionDecl *Setter = nullptr) {
+    const FieldDecl *Last = Path.Members.back();
+    const QualType Type = KeptArgument{Last, IsElement}.type();
     if (Type.isNull())
       return;
     if (torch::holdsCallable(Type)) {
-      OwnerPath Around = *Path;
+      OwnerPath Around = Path;
       Around.Members.pop_back();
       if (auto Found =
               ofCaptures(lambdaOf(Value), Around, ReferenceCycle::Callback)) {
+        Found->Setter = Setter ? Setter->getCanonicalDecl() : nullptr;
         Found->Found.Site = Call;
         Found->Found.Member = Last;
-        add(std::move(*Found), *Path);
+        add(std::move(*Found), Path);
       }
     } else if (torch::sharesOwnership(Type)) {
-      addPart(Call, *Path, Value, IsElement);
+      addPart(Call, Path, Value, IsElement, Setter);
     }
   }
 
   /// The whole, or what is around it, becomes a member of a part of it.
   void addPart(const CallExpr *Call, const OwnerPath &Path, const Expr *Value,
-               bool IsElement, const FunctionDecl *Setter = nullptr) {
+               bool IsElement, const FunctionDecl *Setter) {
     const Expr *Given = stripPointerCasts(Value);
     const auto Whole = Given ? Paths.find(Given) : std::nullopt;
     OwnerPath Around = Path;
@@ -222,7 +227,8 @@ private:
     return First && Second && Flow->parent(First) == Flow->parent(Second);
   }
 
-  /// part->set_whole(whole), where the method stores its argument in a member.
+  /// part->set_whole(whole), whole->add_listener([whole](..) {..}), where the
+  /// method stores its argument in a member.
   void lookAtSetter(const CXXMemberCallExpr *Call) {
     const FunctionDecl *Setter =
         User.code().functions().definition(Call->getMethodDecl());
@@ -231,43 +237,15 @@ private:
       return;
     for (unsigned I = 0; I < Call->getNumArgs() && I < Setter->getNumParams();
          ++I) {
-      const FieldDecl *Member = storedInto(Setter, Setter->getParamDecl(I));
-      if (!Member)
+      const auto Kept = keptArgument(Setter, Setter->getParamDecl(I));
+      if (!Kept)
         continue;
-      OwnerPath Whole = *Path;
-      Whole.Members.push_back(Member);
-      addPart(Call, Whole, Call->getArg(I), /*IsElement=*/false, Setter);
+      OwnerPath Member = *Path;
+      Member.Members.push_back(Kept->Member);
+      // What is one of many takes nobody's place.
+      addStored(Call, Member, Call->getArg(I), Kept->IsElement,
+                Kept->IsElement ? nullptr : Setter);
     }
-  }
-
-  /// The member that all of Setter's paths may put Parameter into: one that
-  /// shares it.
-  static const FieldDecl *storedInto(const FunctionDecl *Setter,
-                                     const ParmVarDecl *Parameter) {
-    const FieldDecl *Result = nullptr;
-    if (!torch::sharesOwnership(Parameter->getType().getNonReferenceType()))
-      return nullptr;
-    ast::forEachStmt(
-        Setter->getBody(),
-        [&](const Stmt *S) {
-          const auto *Assign = dyn_cast<CXXOperatorCallExpr>(S);
-          if (!Assign || Assign->getOperator() != OO_Equal)
-            return;
-          const auto *To = dyn_cast<MemberExpr>(ast::strip(Assign->getArg(0)));
-          const auto *Field =
-              To ? dyn_cast<FieldDecl>(To->getMemberDecl()) : nullptr;
-          const Expr *Value = ast::stripCopies(Assign->getArg(1));
-          if (const auto *Move = dyn_cast<CallExpr>(Value);
-              Move && Move->isCallToStdMove())
-            Value = ast::stripCopies(Move->getArg(0));
-          const auto *From = dyn_cast<DeclRefExpr>(Value);
-          if (Field && From && From->getDecl() == Parameter &&
-              isa<CXXThisExpr>(ast::strip(To->getBase())) &&
-              torch::sharesOwnership(Field->getType()))
-            Result = Field;
-        },
-        ast::Lambdas::Skip);
-    return Result;
   }
 
   /// The lambda that E is, here or where its variable is declared.

@@ -68,6 +68,14 @@ std::optional<OwnerPath> OwnerPaths::find(const Expr *E, unsigned Depth) const {
              : std::nullopt;
 }
 
+/// E names what is there already: a member, a variable, shared_from_this().
+static bool isName(const Expr *E) {
+  E = stripPointerCasts(E);
+  const auto *Call = dyn_cast<CallExpr>(E);
+  return isa<MemberExpr, DeclRefExpr>(E) ||
+         (Call && torch::isSharedFromThis(Call->getDirectCallee()));
+}
+
 /// Another name of a path, or a variable that owns something.
 std::optional<OwnerPath> OwnerPaths::ofVariable(const VarDecl *V,
                                                 unsigned Depth) const {
@@ -80,8 +88,8 @@ std::optional<OwnerPath> OwnerPaths::ofVariable(const VarDecl *V,
       Init &&
       (torch::sharesOwnership(Type) || torch::isTensor(Type) ||
        V->getType()->isReferenceType()) &&
-      isa<MemberExpr, DeclRefExpr>(ast::stripCopies(Init)))
-    if (const auto Path = find(Init, Depth + 1))
+      isName(Init))
+    if (const auto Path = find(stripPointerCasts(Init), Depth + 1))
       return Path;
   OwnerPath Result;
   Result.Root = V;

@@ -155,6 +155,36 @@ void plain(std::shared_ptr<Node> node) {
   node->call = [node] {};
 }
 
+// A list that is emptied: each function runs once.
+class Deferred : public std::enable_shared_from_this<Deferred> {
+public:
+  void later(std::function<void()> job) { jobs_.push_back(std::move(job)); }
+  void start() {
+    auto self = shared_from_this();
+    later([self] { self->state_.zero_(); });
+  }
+  void run() {
+    for (auto &job : std::exchange(jobs_, {}))
+      job();
+  }
+
+private:
+  Tensor state_;
+  std::vector<std::function<void()>> jobs_;
+};
+// The second takes the place of the first.
+struct Button {
+  void on_press(std::function<void()> f) { press = std::move(f); }
+  std::function<void()> press;
+  Tensor state;
+};
+void replaced() {
+  auto button = std::make_shared<Button>();
+  button->on_press([button] { button->state.zero_(); });
+  button->press();
+  button->on_press({});
+}
+
 // Lives as long as the program.
 int main() {
   Net net;

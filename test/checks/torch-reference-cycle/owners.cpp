@@ -108,3 +108,48 @@ void attach(const std::shared_ptr<Meter> &meter, int64_t &count) {
   };
   meter->on_error = [&meter](const Tensor &x) { meter->sum -= x; };
 }
+
+// By a method that adds what it is given to a list, or puts it into a member;
+// of an object that knows itself under another name.
+class Recorder : public std::enable_shared_from_this<Recorder> {
+public:
+  using Sink = std::function<void(const Tensor &)>;
+  void add(Sink sink) { sinks_.push_back(std::move(sink)); }
+  void set_last(const Sink &sink) { last_ = sink; }
+  void record() {
+    const auto self = shared_from_this();
+    add([self](const Tensor &x) { self->sum_ += x; });
+    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the function that 'sinks_' holds has captured 'shared_from_this()', which has 'sinks_'
+    // CHECK-NOTES: :[[@LINE-2]]:10: note: it is captured here
+    // CHECK-NOTES: :[[@LINE+16]]:21: note: the member
+    sinks_.push_back([self](const Tensor &x) { self->sum_ -= x; });
+    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the function that 'sinks_' holds has captured 'shared_from_this()'
+    // CHECK-NOTES: :[[@LINE-2]]:23: note: it is captured here
+    // CHECK-NOTES: :[[@LINE+12]]:21: note: the member
+    add([this](const Tensor &x) { sum_ *= x; });
+    std::weak_ptr<Recorder> weak = weak_from_this();
+    add([weak](const Tensor &x) {
+      if (auto strong = weak.lock())
+        strong->sum_ += x;
+    });
+  }
+  const Tensor &sum() const { return sum_; }
+
+private:
+  Tensor sum_;
+  std::vector<Sink> sinks_;
+  Sink last_;
+};
+void registers() {
+  auto recorder = std::make_shared<Recorder>();
+  auto other = std::make_shared<Recorder>();
+  recorder->add([recorder](const Tensor &x) { std::cout << recorder->sum() + x; });
+  // CHECK-NOTES: :[[@LINE-1]]:3: warning: the function that 'sinks_' holds has captured 'recorder', which has 'sinks_'
+  // CHECK-NOTES: :[[@LINE-2]]:18: note: it is captured here
+  // CHECK-NOTES: :[[@LINE-9]]:21: note: the member
+  recorder->set_last([recorder](const Tensor &x) { std::cout << recorder->sum() - x; });
+  // CHECK-NOTES: :[[@LINE-1]]:3: warning: the function that 'last_' holds has captured 'recorder', which has 'last_'
+  // CHECK-NOTES: :[[@LINE-2]]:23: note: it is captured here
+  // CHECK-NOTES: :[[@LINE-12]]:8: note: the member
+  recorder->add([other](const Tensor &x) { std::cout << other->sum() + x; });
+}

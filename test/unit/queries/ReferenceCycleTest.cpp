@@ -40,7 +40,13 @@ struct Whole {
   std::shared_ptr<Part> part;
   std::function<void()> call;
   Tensor value;
+  void add_call(const std::function<void()> &f) { calls.push_back(f); }
+  std::vector<std::function<void()>> calls;
 };
+void methods(std::shared_ptr<Whole> c, std::shared_ptr<Whole> d) {
+  c->add_call([c] {});
+  c->add_call([d] {});
+}
 void owners(std::shared_ptr<Whole> a, std::shared_ptr<Whole> b) {
   b->part->whole = a;
   b->call = [a] {};
@@ -78,4 +84,9 @@ TEST_F(ReferenceCycleTest, Members) {
 TEST_F(ReferenceCycleTest, OfAnotherObject) {
   for (const char *Site : {"z.register_hook", "b->part", "b->call"})
     EXPECT_TRUE(at(Site).empty()) << Site;
+}
+
+TEST_F(ReferenceCycleTest, Methods) {
+  EXPECT_EQ(at("c->add_call([c]").size(), 1u);
+  EXPECT_EQ(at("c->add_call([d]").size(), 0u);
 }
