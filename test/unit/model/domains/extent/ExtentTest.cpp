@@ -120,9 +120,8 @@ TEST_F(ExtentTest, WholeAndLittle) {
 
 TEST_F(ExtentTest, Given) {
   const Entry E = entry("given");
-  for (const char *Small :
-       {"fourth", "last of the second", "last by size", "fourth from the end",
-        "behind others", "element"})
+  for (const char *Small : {"fourth", "last of the second", "last by size",
+                            "fourth from the end", "behind others", "element"})
     EXPECT_EQ(E.observed(Small).Share, share::Small) << Small;
   for (const char *Unknown :
        {"given", "first", "third", "last", "by another size",
