@@ -1,4 +1,6 @@
 #include "torch/Api.h"
+#include "ast/Expressions.h"
+#include "torch/Options.h"
 #include "torch/Types.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
@@ -205,13 +207,52 @@ Call classify(const FunctionDecl *Callee) {
   return {Api::Library};
 }
 
+static bool isFunctional(const FunctionDecl *Callee) {
+  return Callee && !isa<CXXMethodDecl>(Callee) && isLibTorch(Callee) &&
+         isInNamespace(Callee, "functional");
+}
+
 const Operation *functionalOperation(const FunctionDecl *Callee) {
-  if (!Callee || isa<CXXMethodDecl>(Callee) || !isLibTorch(Callee) ||
-      !isInNamespace(Callee, "functional"))
+  if (!isFunctional(Callee))
     return nullptr;
   const std::string Name = nameOf(Callee);
   return findOperation(Name == "cross_entropy" ? "cross_entropy_loss" : Name,
                        operation::Function);
+}
+
+/// The options may say where the result goes: F::ReLUFuncOptions().inplace(b),
+/// F::NormalizeFuncOptions().out(t), or a variable that has them.
+static bool mayNameTarget(const Expr *Options) {
+  const Expr *E = ast::stripCopies(Options);
+  while (const auto *Set = dyn_cast<CXXMemberCallExpr>(E)) {
+    const std::string Name = nameOf(Set->getMethodDecl());
+    if (Name == "inplace" || Name == "out")
+      return true;
+    E = ast::stripCopies(Set->getImplicitObjectArgument());
+  }
+  return isa<DeclRefExpr, MemberExpr, CallExpr>(E) && recordOf(E->getType());
+}
+
+bool functionalMakesTensor(const CallExpr *Call) {
+  const FunctionDecl *Callee = Call->getDirectCallee();
+  if (!isFunctional(Callee) || !isTensor(Callee->getReturnType()))
+    return false;
+  const Operation *Op = functionalOperation(Callee);
+  if (Op && Op->View == Tri::Maybe)
+    return false;
+  for (const auto [Argument, Parameter] :
+       llvm::zip(Call->arguments(), Callee->parameters())) {
+    const QualType Type = Parameter->getType().getNonReferenceType();
+    const CXXRecordDecl *Options = isTensor(Type) ? nullptr : recordOf(Type);
+    if (!Options || !isLibTorch(Options))
+      continue;
+    // Each dropout has inplace(), and returns its operand in eval mode.
+    if (!Op && hasInplace(Options))
+      return false;
+    if (!isa<CXXDefaultArgExpr>(Argument) && mayNameTarget(Argument))
+      return false;
+  }
+  return true;
 }
 
 Call classify(const CallExpr *Call) {

@@ -80,6 +80,9 @@ Call classify(const clang::FunctionDecl *Callee);
 /// The operation that a function of torch::nn::functional does with its
 /// tensors; null for other functions.
 const Operation *functionalOperation(const clang::FunctionDecl *Callee);
+/// Call is one of those functions, and what it returns is a tensor of its own
+/// for certain: none that it was given, as with inplace(true) or out(t).
+bool functionalMakesTensor(const clang::CallExpr *Call);
 
 } // namespace torchtidy::torch
 

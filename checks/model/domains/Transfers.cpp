@@ -35,7 +35,7 @@ llvm::ArrayRef<DomainTransfer> domainTransfers() {
       {"attributes", nullptr, nullptr, nullptr, attributes::operation,
        attributes::call, attributes::write, attributes::lost, nullptr},
       {"registration", registration::initial, registration::part, nullptr,
-       registration::operation, nullptr, nullptr, nullptr, nullptr},
+       registration::operation, registration::call, nullptr, nullptr, nullptr},
       {"history", history::initial, nullptr, nullptr, history::operation,
        history::call, history::write, history::lost, nullptr},
       {"aliases", aliases::initial, aliases::part, nullptr, aliases::operation,

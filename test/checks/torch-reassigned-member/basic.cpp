@@ -139,3 +139,33 @@ void initialize() {
   replace(online);
   take(target, online);
 }
+
+// By a function of torch::nn::functional, and by a layer: none of them returns what it was given.
+struct PowerImpl : torch::nn::Module {
+  PowerImpl() {
+    w = register_parameter("w", torch::randn({4, 4}));
+    left = register_buffer("left", torch::randn({4}));
+    mean = register_buffer("mean", torch::zeros({4}));
+    mask = register_buffer("mask", torch::ones({4}));
+    kept = register_buffer("kept", torch::ones({4}));
+    fc = register_module("fc", torch::nn::Linear(4, 4));
+  }
+  Tensor forward(const Tensor &x) {
+    torch::NoGradGuard guard;
+    left = torch::nn::functional::normalize(w.mv(left), torch::nn::functional::NormalizeFuncOptions().dim(0));
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: assigning to 'left' replaces the registered buffer
+    mean = fc->forward(mean);
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: assigning to 'mean' replaces the registered buffer
+    // They may return their operand.
+    mask = torch::nn::functional::relu(mask, torch::nn::functional::ReLUFuncOptions().inplace(true));
+    kept = torch::nn::functional::dropout2d(kept);
+    return x * left + mean * mask * kept;
+  }
+  Tensor w, left, mean, mask, kept;
+  torch::nn::Linear fc{nullptr};
+};
+TORCH_MODULE(Power);
+void runs(Power &power, const Tensor &x) {
+  power->forward(x);
+  torch::save(power, "power.pt");
+}

@@ -1,5 +1,8 @@
 #include "model/domains/registration/Transfer.h"
+#include "ast/Expressions.h"
 #include "model/machine/Machine.h"
+#include "torch/Api.h"
+#include "torch/Modules.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -44,6 +47,18 @@ void registration::operation(Machine & /*M*/, const OperationCall &Call,
   Result.Registered = Call.Op->View == Tri::No || Call.isFactory()
                           ? uint8_t(registered::No)
                           : Call.self().Registered | registered::No;
+}
+
+/// What a layer, or a function of torch::nn::functional, computes.
+void registration::call(Machine & /*M*/, const LibraryCall &Call,
+                        Value &Result) {
+  const Expr *Object = ast::objectOf(Call.Call);
+  const bool IsComputed =
+      Call.IsForward
+          ? Object && torch::computesAnew(torch::moduleClass(Object->getType()))
+          : torch::functionalMakesTensor(Call.Call);
+  if (IsComputed)
+    Result.Registered = registered::No;
 }
 
 } // namespace torchtidy::model

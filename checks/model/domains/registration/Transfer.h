@@ -10,6 +10,7 @@ namespace registration {
 void initial(Machine &M, PlaceId P, Value &Result);
 void part(Machine &M, PlaceId P, Value &Part);
 void operation(Machine &M, const OperationCall &Call, Value &Result);
+void call(Machine &M, const LibraryCall &Call, Value &Result);
 
 } // namespace registration
 } // namespace torchtidy::model

@@ -31,6 +31,9 @@ void states(Net &net) {
   observe("fresh", torch::zeros({2}));
   observe("computed", net.w * 2);
   observe("perhaps the same", net.w.to(torch::kDouble));
+  observe("by a function", nn::functional::normalize(net.w));
+  observe("by a layer", net.head->forward(net.w));
+  observe("perhaps in place", nn::functional::dropout2d(net.w));
 }
 )cpp";
 
@@ -43,6 +46,9 @@ TEST_F(Registration, OfTensors) {
   EXPECT_EQ(States.observed("computed").Registered, registered::No);
   EXPECT_EQ(States.observed("perhaps the same").Registered,
             registered::Yes | registered::No);
+  EXPECT_EQ(States.observed("by a function").Registered, registered::No);
+  EXPECT_EQ(States.observed("by a layer").Registered, registered::No);
+  EXPECT_NE(States.observed("perhaps in place").Registered, registered::No);
 }
 
 } // namespace
