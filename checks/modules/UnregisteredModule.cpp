@@ -26,7 +26,8 @@ namespace {
 struct Uses {
   /// Registered, passed on, or handled manually: never reported.
   bool IsAccountedFor = false;
-  /// Made by its class, and how; the assignment, where it is one.
+  /// Made by its class, and how; the assignment, where it is one, or the only
+  /// call that puts modules into a container.
   const Expr *Made = nullptr;
   const Expr *Assignment = nullptr;
   const Expr *Used = nullptr;
@@ -408,7 +409,7 @@ private:
       return Done;
     }
     if (torch::addsElements(Callee)) {
-      fill(Found, Call);
+      fill(Field, Found, Call);
       return Done;
     }
     // Elements of a container; the module of a holder.
@@ -430,7 +431,8 @@ private:
   }
 
   /// layers.push_back(Linear(2, 2)), seq->push_back("fc", Linear(2, 2)).
-  void fill(Uses &Found, const CallExpr *Call) {
+  void fill(const FieldDecl *Field, Uses &Found, const CallExpr *Call) {
+    const bool IsContainer = !torch::moduleClass(Field->getType());
     for (const Expr *Argument : ast::argumentsOf(Call)) {
       if (!torch::moduleClass(Argument->getType()))
         continue;
@@ -441,6 +443,10 @@ private:
         continue;
       }
       Found.add(*Content);
+      // The line that makes all modules of a container is where to register
+      // them; of several lines none is.
+      if (IsContainer && Found.Made != Call)
+        Found.Assignment = Found.Made ? nullptr : Call;
       if (!Found.Made)
         Found.Made = Call;
     }

@@ -24,7 +24,8 @@ struct UnregisteredMember {
   const clang::Expr *Made = nullptr;
   /// Where forward() uses it.
   const clang::Expr *Used = nullptr;
-  /// The assignment in the body of a constructor, or null.
+  /// The assignment in the body of a constructor, or the one call that puts
+  /// modules into a container; else null.
   const clang::Expr *Assignment = nullptr;
 };
 

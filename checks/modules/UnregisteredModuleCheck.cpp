@@ -44,6 +44,9 @@ static Finding describe(const Program &Program,
                "reach them") +
         "; make '" + Name + "' a '" + torch::moduleListFor(Type).str() +
         "', or call 'register_module()' for each of them";
+    if (Found.Assignment)
+      addNote(Result, {Found.Member->getLocation(),
+                       "the member is declared here", NoteRole::Declared});
     Result.Notes.push_back({Found.Used->getBeginLoc(),
                             "it is used in forward() here", NoteRole::Read});
     return Result;

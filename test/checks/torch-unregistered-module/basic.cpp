@@ -69,6 +69,7 @@ struct Containers : nn::Module {
   explicit Containers(int n) {
     for (int i = 0; i < n; ++i)
       layers.push_back(nn::Linear(4, 4));
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: the modules in 'layers' are never registered
     stack->push_back(nn::Linear(4, 4));
     stack->push_back(nn::ReLU());
   }
@@ -78,7 +79,6 @@ struct Containers : nn::Module {
     return stack->forward(x);
   }
   std::vector<nn::Linear> layers;
-  // CHECK-MESSAGES: :[[@LINE-1]]:27: warning: the modules in 'layers' are never registered
   nn::Sequential stack = nn::Sequential();
   // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: submodule 'stack' is never registered
 };

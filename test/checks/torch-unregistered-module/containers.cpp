@@ -19,6 +19,7 @@ struct Tower : nn::Module {
     for (int i = 0; i < n; ++i)
       // CHECK-FIXES: {{^}}      blocks.push_back(Block());
       blocks.push_back(Block());
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: the modules in 'blocks' are never registered: no optimizer trains them, and to(), train() and save() do not reach them; make 'blocks' a 'torch::nn::ModuleList', or call 'register_module()' for each of them [torch-unregistered-module]
   }
   Tensor forward(Tensor x) {
     for (auto &block : blocks)
@@ -26,7 +27,22 @@ struct Tower : nn::Module {
     return x;
   }
   std::vector<Block> blocks;
-  // CHECK-MESSAGES: :[[@LINE-1]]:22: warning: the modules in 'blocks' are never registered: no optimizer trains them, and to(), train() and save() do not reach them; make 'blocks' a 'torch::nn::ModuleList', or call 'register_module()' for each of them [torch-unregistered-module]
+};
+
+// Two lines that make some: the member is where they have something in common.
+struct Mixed : nn::Module {
+  explicit Mixed(int n) {
+    layers.emplace_back(nn::Linear(2, 4));
+    for (int i = 0; i < n; ++i)
+      layers.emplace_back(nn::Linear(4, 4));
+  }
+  Tensor forward(Tensor x) {
+    for (auto &layer : layers)
+      x = layer->forward(x);
+    return x;
+  }
+  std::vector<nn::Linear> layers;
+  // CHECK-MESSAGES: :[[@LINE-1]]:27: warning: the modules in 'layers' are never registered
 };
 
 // One module, not several.
@@ -41,6 +57,7 @@ template <int N> struct Drops : nn::Module {
   Drops() {
     for (int i = 0; i < N; ++i)
       drops.push_back(nn::Dropout(0.1 * i));
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: the modules in 'drops' are never registered: eval() does not reach them, so they stay in training mode; make 'drops' a 'torch::nn::ModuleList', or
   }
   Tensor forward(Tensor x) {
     for (auto &drop : drops)
@@ -48,7 +65,6 @@ template <int N> struct Drops : nn::Module {
     return x;
   }
   std::vector<nn::Dropout> drops;
-  // CHECK-MESSAGES: :[[@LINE-1]]:28: warning: the modules in 'drops' are never registered: eval() does not reach them, so they stay in training mode; make 'drops' a 'torch::nn::ModuleList', or
 };
 template struct Drops<3>;
 

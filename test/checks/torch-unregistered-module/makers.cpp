@@ -44,6 +44,7 @@ struct Net : nn::Module {
     tail = register_module("tail", square(n));
     for (int i = 0; i < 3; ++i)
       blocks.push_back(square(n));
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: the modules in 'blocks' are never registered
     for (int i = 0; i < 3; ++i)
       kept.push_back(register_module("kept" + std::to_string(i), square(n)));
   }
@@ -61,7 +62,6 @@ struct Net : nn::Module {
   nn::Sequential body{nullptr}, last{nullptr};
   std::shared_ptr<nn::LinearImpl> gate;
   std::vector<nn::Linear> blocks, kept;
-  // CHECK-MESSAGES: :[[@LINE-1]]:27: warning: the modules in 'blocks' are never registered
 };
 // CHECK-FIXES-LABEL: struct Net
 // CHECK-FIXES: head(register_module("head", small(n, 4)))
