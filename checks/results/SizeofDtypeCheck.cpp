@@ -1,6 +1,7 @@
 // Finds sizeof of a constant, a variable or an expression that says an element
 // type: it is the size of the enumerator, and not of an element.
 #include "results/SizeofDtypeCheck.h"
+#include "queries/memory/CopiedBytes.h"
 #include "report/Report.h"
 #include "results/SizeofDtype.h"
 #include "torch/Scalars.h"
@@ -67,8 +68,30 @@ static Finding describe(const Program &Program, const SizeofDtype &Found) {
   return Result;
 }
 
+static Finding describe(const Program &Program, const CopiedBytes &Found) {
+  const std::string Tensor = "'" + Found.Tensor->getNameAsString() + "'";
+  Finding Result;
+  Result.Location = Found.Size->getBeginLoc();
+  Result.Range = Found.Size->getSourceRange();
+  Result.Kind = FindingKind::SizeofOtherType;
+  Result.Message = "an element of " + Tensor + ", which is 'k" +
+                   Found.Scalar.str() + "' here, has " + bytes(Found.Element) +
+                   ", and not " + std::to_string(Found.Said) +
+                   (Found.Said > Found.Element
+                        ? ": memory behind the tensor is read or written"
+                        : ": only a part of the tensor is copied") +
+                   "; write '" + Found.Tensor->getNameAsString() + ".nbytes()'";
+  addNote(Result, {Found.Pointer->Site->getBeginLoc(),
+                   "these bytes of it are meant", NoteRole::Read});
+  addCallers(Result, Found.Pointer->In);
+  return Result;
+}
+
 std::vector<Finding> SizeofDtypeCheck::analyze(Program &Program) {
-  return findingsOf(Program, sizesOfDtypes, describe, Strict);
+  std::vector<Finding> Findings =
+      findingsOf(Program, sizesOfDtypes, describe, Strict);
+  llvm::append_range(Findings, findingsOf(Program, miscountedBytes, describe));
+  return Findings;
 }
 
 } // namespace torchtidy::checks

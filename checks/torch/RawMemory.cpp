@@ -41,6 +41,21 @@ bool onlyCopiesRaw(const FunctionDecl *F) {
       .Default(false);
 }
 
+bool copiesBytes(const FunctionDecl *F) {
+  const StringRef Name = ast::nameOf(F);
+  if (!F)
+    return false;
+  if (isa<CXXMethodDecl>(F))
+    return isStd(F) && (Name == "write" || Name == "read");
+  const bool IsOfC = (isStd(F) || F->isExternC()) &&
+                     llvm::StringSwitch<bool>(Name)
+                         .Cases("memcpy", "memmove", "fwrite", "fread", true)
+                         .Default(false);
+  return IsOfC || llvm::StringSwitch<bool>(runtimeName(F))
+                      .Cases("Memcpy", "MemcpyAsync", true)
+                      .Default(false);
+}
+
 bool hasDeleter(const CallExpr *FromBlob) {
   return llvm::any_of(FromBlob->arguments(), [](const Expr *Argument) {
     return !isa<CXXDefaultArgExpr>(Argument) &&

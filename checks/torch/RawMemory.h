@@ -1,5 +1,6 @@
 // Memory of a device that the runtime of CUDA or HIP gives, past the allocator
-// of LibTorch: cuda_runtime_api.h, hip_runtime_api.h. Null is answered by no.
+// of LibTorch: cuda_runtime_api.h, hip_runtime_api.h; who copies bytes. Null is
+// answered by no.
 #ifndef TORCHTIDY_TORCH_RAWMEMORY_H
 #define TORCHTIDY_TORCH_RAWMEMORY_H
 
@@ -16,6 +17,11 @@ const clang::Expr *rawFreed(const clang::CallExpr *Call);
 /// cudaMemcpy, cudaMemset and their like: writes or reads the memory, and keeps
 /// no pointer to it.
 bool onlyCopiesRaw(const clang::FunctionDecl *F);
+
+/// memcpy, memmove, fwrite, fread, cudaMemcpy, and write() and read() of a
+/// stream: goes through as many bytes as it is told of each pointer that it is
+/// given. Of fwrite and fread two arguments say how many.
+bool copiesBytes(const clang::FunctionDecl *F);
 
 /// A from_blob() that says how the memory is freed.
 bool hasDeleter(const clang::CallExpr *FromBlob);

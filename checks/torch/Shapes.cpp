@@ -1,4 +1,5 @@
 #include "torch/Shapes.h"
+#include "ast/Names.h"
 #include "torch/Arithmetic.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -102,6 +103,10 @@ ShapeRule shapeRule(const Operation &Op) {
   if (returnsNumber(Op))
     return ShapeRule::Number;
   return ruleOf(Op.Name);
+}
+
+bool countsElements(const clang::FunctionDecl *Member) {
+  return ast::nameOf(Member) == "numel";
 }
 
 } // namespace torchtidy::torch

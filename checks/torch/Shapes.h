@@ -57,6 +57,8 @@ bool broadcastsInto(const Operation &Op);
 /// Of one tensor, element by element; the result lies in memory as it does:
 /// relu, exp.
 bool isPointwise(const Operation &Op);
+/// numel(): how many elements a tensor has.
+bool countsElements(const clang::FunctionDecl *Member);
 /// sum(), mean(), norm(): numbers of all elements, whatever their order.
 bool reduces(const Operation &Op);
 /// The result is a copy of the operand, again and again along its dimensions.

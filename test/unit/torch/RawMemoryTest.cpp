@@ -21,16 +21,26 @@ cudaError_t cudaMemcpy(void *to, void *from, size_t n), cudaMemset(void *to, int
 namespace mine { cudaError_t cudaMalloc(void **p, size_t n); cudaError_t cudaFree(void *p); }
 void *p; float *f;
 )cpp",
-        std::vector<std::string>{
-            "cudaMalloc(&p, 4)", "cudaMalloc(&f, 4)",
-            "cudaMalloc((void **)&f, 4)", "cudaMallocAsync(&p, 4, 0)",
-            "hipMalloc(&p, 4)", "cudaMallocHost(&p, 4)",
-            "mine::cudaMalloc(&p, 4)", "cudaFree(p)", "hipFree(f)",
-            "cudaFreeHost(p)", "mine::cudaFree(p)", "cudaMemcpy(p, p, 4)",
-            "cudaMemset(p, 0, 4)", "torch::from_blob(p, {1})",
-            "torch::from_blob(p, {1}, torch::kFloat)",
-            "torch::from_blob(p, {1}, [](void *) {})",
-            "torch::from_blob(p, {1}, cudaFree)"});
+        std::vector<std::string>{"cudaMalloc(&p, 4)",
+                                 "cudaMalloc(&f, 4)",
+                                 "cudaMalloc((void **)&f, 4)",
+                                 "cudaMallocAsync(&p, 4, 0)",
+                                 "hipMalloc(&p, 4)",
+                                 "cudaMallocHost(&p, 4)",
+                                 "mine::cudaMalloc(&p, 4)",
+                                 "cudaFree(p)",
+                                 "hipFree(f)",
+                                 "cudaFreeHost(p)",
+                                 "mine::cudaFree(p)",
+                                 "cudaMemcpy(p, p, 4)",
+                                 "cudaMemset(p, 0, 4)",
+                                 "torch::from_blob(p, {1})",
+                                 "torch::from_blob(p, {1}, torch::kFloat)",
+                                 "torch::from_blob(p, {1}, [](void *) {})",
+                                 "torch::from_blob(p, {1}, cudaFree)",
+                                 "std::memcpy(p, f, 4)",
+                                 "memmove(p, f, 4)",
+                                 "std::fwrite(p, 4, 1, stdout)"});
   }
   static void TearDownTestSuite() { Shared.reset(); }
   void SetUp() override { ASSERT_TRUE(Shared && Shared->isRead()); }
@@ -50,6 +60,19 @@ TEST_F(RawMemory, WhatTakesIt) {
   for (const char *Text :
        {"cudaMallocHost(&p, 4)", "mine::cudaMalloc(&p, 4)", "cudaFree(p)"})
     EXPECT_FALSE(torch::rawTarget(Shared->call(Text))) << Text;
+}
+
+TEST_F(RawMemory, WhatCopiesBytes) {
+  const auto Copies = [](const char *Text) {
+    return torch::copiesBytes(Shared->call(Text)->getDirectCallee());
+  };
+  for (const char *Text :
+       {"std::memcpy(p, f, 4)", "memmove(p, f, 4)",
+        "std::fwrite(p, 4, 1, stdout)", "cudaMemcpy(p, p, 4)"})
+    EXPECT_TRUE(Copies(Text)) << Text;
+  for (const char *Text : {"cudaMemset(p, 0, 4)", "cudaFree(p)"})
+    EXPECT_FALSE(Copies(Text)) << Text;
+  EXPECT_FALSE(torch::copiesBytes(nullptr));
 }
 
 TEST_F(RawMemory, WhatFreesIt) {
