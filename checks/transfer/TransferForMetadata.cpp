@@ -1,4 +1,5 @@
 #include "transfer/TransferForMetadata.h"
+#include "ast/Calls.h"
 #include "ast/Expressions.h"
 #include "queries/devices/DeviceUse.h"
 #include "queries/devices/Transfers.h"
@@ -72,18 +73,18 @@ private:
       return nullptr;
     const FunctionDecl *Definition =
         Entry.code().functions().definition(Callee);
-    const auto Arguments = ast::argumentsOf(Call);
-    for (unsigned I = 0;
-         Definition && I < Arguments.size() && I < Definition->getNumParams();
-         ++I)
-      if (ast::stripCopies(Arguments[I]) == ast::stripCopies(E)) {
-        const ParmVarDecl *Result = Definition->getParamDecl(I);
-        return torch::isTensor(Result->getType().getNonReferenceType()) &&
-                       !Result->getType()->isRValueReferenceType()
-                   ? Result
+    const ParmVarDecl *Result =
+        Definition ? ast::parameterFor(Call, Definition,
+                                       [&](const Expr *Argument) {
+                                         return ast::stripCopies(Argument) ==
+                                                ast::stripCopies(E);
+                                       })
                    : nullptr;
-      }
-    return nullptr;
+    const QualType Type = Result ? Result->getType() : QualType();
+    return Result && torch::isTensor(Type.getNonReferenceType()) &&
+                   !Type->isRValueReferenceType()
+               ? Result
+               : nullptr;
   }
 
   const Execution &Entry;

@@ -1,4 +1,5 @@
 #include "model/syntax/ModuleMakers.h"
+#include "ast/Calls.h"
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "torch/Api.h"
@@ -48,20 +49,9 @@ public:
   Maker(const FunctionDecl *F, unsigned Calls) : F(F), Calls(Calls) {}
 
   std::optional<ModuleContent> run() {
-    bool Returns = false, IsKnown = true;
-    ast::forEachStmt(
-        F->getBody(),
-        [&](const Stmt *S) {
-          const auto *Return = dyn_cast<ReturnStmt>(S);
-          if (!Return)
-            return;
-          Returns = true;
-          IsKnown = IsKnown && Return->getRetValue() &&
-                    returned(Return->getRetValue());
-        },
-        ast::Lambdas::Skip);
-    return Returns && IsKnown ? std::optional<ModuleContent>(Content)
-                              : std::nullopt;
+    const bool IsKnown = ast::allReturns(
+        F, [&](const Expr *Value) { return Value && returned(Value); });
+    return IsKnown ? std::optional<ModuleContent>(Content) : std::nullopt;
   }
 
 private:

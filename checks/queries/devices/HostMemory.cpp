@@ -1,4 +1,5 @@
 #include "queries/devices/HostMemory.h"
+#include "ast/Calls.h"
 #include "ast/Expressions.h"
 #include "ast/Locations.h"
 #include "ast/Walk.h"
@@ -107,12 +108,11 @@ const CallExpr *HostMemory::intoUsers(const Expr *Child, const CallExpr *Call,
     ++Depth;
   if (!Flow || Depth > MaxCalls)
     return nullptr;
-  const auto Arguments = ast::argumentsOf(Call);
-  for (unsigned I = 0; I < Arguments.size() && I < Definition->getNumParams();
-       ++I)
-    if (ast::strip(Arguments[I]) == ast::strip(Child))
-      return keptIn(Definition->getParamDecl(I), {Flow, &In, Call}, nullptr);
-  return nullptr;
+  const ParmVarDecl *Parameter =
+      ast::parameterFor(Call, Definition, [&](const Expr *Argument) {
+        return ast::strip(Argument) == ast::strip(Child);
+      });
+  return Parameter ? keptIn(Parameter, {Flow, &In, Call}, nullptr) : nullptr;
 }
 
 /// Whoever names D, behind Behind where there is one, in the order of the text.

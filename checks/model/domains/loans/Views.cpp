@@ -1,7 +1,7 @@
 // Pointers, references and lists that lead into objects which an expression has
 // made: data_ptr() of a temporary tensor, an ArrayRef over a temporary list.
+#include "ast/Calls.h"
 #include "ast/Expressions.h"
-#include "ast/Walk.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/machine/Machine.h"
 #include "torch/Members.h"
@@ -73,18 +73,8 @@ static bool returnsNewTensor(const FunctionDecl *F, unsigned Depth) {
   if (!F || !F->hasBody(F) || Depth == 0 || (Method && Method->isVirtual()) ||
       F->getReturnType()->isReferenceType())
     return false;
-  bool IsNew = true, HasReturn = false;
-  ast::forEachStmt(
-      F->getBody(),
-      [&](const Stmt *S) {
-        const auto *Return = dyn_cast<ReturnStmt>(S);
-        if (!Return)
-          return;
-        HasReturn = true;
-        IsNew &= isNewResult(Return->getRetValue(), Depth - 1);
-      },
-      ast::Lambdas::Skip);
-  return IsNew && HasReturn;
+  return ast::allReturns(
+      F, [&](const Expr *Value) { return isNewResult(Value, Depth - 1); });
 }
 
 /// The tensor may be the sole owner of its storage, which then dies with it.
