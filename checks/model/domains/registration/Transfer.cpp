@@ -44,9 +44,14 @@ void registration::part(Machine &M, PlaceId P, Value &Part) {
 
 void registration::operation(Machine & /*M*/, const OperationCall &Call,
                              Value &Result) {
-  Result.Registered = Call.Op->View == Tri::No || Call.isFactory()
-                          ? uint8_t(registered::No)
-                          : Call.self().Registered | registered::No;
+  // F::relu(x, F::ReLUFuncOptions().inplace(true)) returns x.
+  const bool MayBeOperand =
+      torch::functionalOperation(Call.Call->getDirectCallee()) &&
+      !torch::functionalMakesTensor(Call.Call);
+  Result.Registered =
+      (Call.Op->View == Tri::No && !MayBeOperand) || Call.isFactory()
+          ? uint8_t(registered::No)
+          : Call.self().Registered | registered::No;
 }
 
 /// What a layer, or a function of torch::nn::functional, computes.
