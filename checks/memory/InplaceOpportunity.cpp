@@ -1,6 +1,8 @@
 #include "memory/InplaceOpportunity.h"
 #include "ast/Expressions.h"
+#include "queries/loops/Loops.h"
 #include "queries/memory/Sizes.h"
+#include "queries/paths/Calls.h"
 #include "torch/Api.h"
 #include "torch/Arithmetic.h"
 #include "torch/Shapes.h"
@@ -122,6 +124,16 @@ static bool isBesideLoop(const Execution &Entry, const ChainEvent &Link,
   });
 }
 
+/// It is made once, or is small beside what is computed in the same iteration:
+/// a column for a batch that goes through a network.
+static bool isNoMatter(const Execution &Entry, const ChainEvent &Link,
+                       llvm::ArrayRef<const flow::Loop *> Around) {
+  return isBesideLoop(Entry, Link, *Around.front()) ||
+         isPreparation(Entry, Link.Point) || isInModuleConstructor(Link.In) ||
+         (isRowOfUnknownLength(Link.Result) &&
+          runsNetwork(Entry, *Around.back()));
+}
+
 static void collect(const Execution &Entry, const Chains &All,
                     std::vector<InplaceOpportunity> &Result) {
   llvm::DenseMap<std::pair<const Frame *, const Expr *>, const ChainEvent *>
@@ -140,7 +152,7 @@ static void collect(const Execution &Entry, const Chains &All,
     const auto Around = Entry.loopsAround(Link.Point);
     if (Around.empty() || Inner.count(&Link) ||
         Links.lookup({Link.In, Link.Site}) != &Link ||
-        isBesideLoop(Entry, Link, *Around.front()))
+        isNoMatter(Entry, Link, Around))
       continue;
     InplaceOpportunity Found;
     Found.Entry = &Entry;

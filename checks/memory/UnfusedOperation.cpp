@@ -135,7 +135,8 @@ std::vector<UnfusedOperation> unfusedOperations(Program &Program) {
       // Beside a network that each iteration runs one operation on what goes
       // through it costs nothing.
       if (!Found || !Known.isWorthIt(*Found, Each.In) ||
-          runsNetwork(*Entry, *Around.back()))
+          runsNetwork(*Entry, *Around.back()) ||
+          isPreparation(*Entry, Each.Point) || isInModuleConstructor(Each.In))
         continue;
       Found->Entry = Entry;
       Found->In = Each.In;
@@ -151,14 +152,14 @@ std::vector<UnfusedLogarithm> unfusedLogarithms(Program &Program) {
   for (const Execution *Entry : Program.executionsThatCost())
     for (const ScaleUseEvent &Use : Entry->events<ScaleUseEvent>()) {
       const std::optional<torch::Scale> Given = Use.OfOperand.OnScale.get();
-      const bool IsLogarithm = !Use.Loss && (Given == torch::Scale::Sigmoids ||
-                                             Given == torch::Scale::Probabilities);
+      const bool IsLogarithm =
+          !Use.Loss && (Given == torch::Scale::Sigmoids ||
+                        Given == torch::Scale::Probabilities);
       const bool IsLoss = Use.Loss == torch::ScaledLoss::Binary &&
                           Given == torch::Scale::Sigmoids;
       if (IsLogarithm || IsLoss)
-        Result.push_back(
-            {Entry, &Use, *Given,
-             Use.OfOperand.ScaledBy.get().value_or(nullptr)});
+        Result.push_back({Entry, &Use, *Given,
+                          Use.OfOperand.ScaledBy.get().value_or(nullptr)});
     }
   return Result;
 }

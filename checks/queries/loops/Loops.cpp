@@ -71,6 +71,18 @@ bool isOutweighed(const Execution &Entry, const Loop *Around) {
          llvm::any_of(Entry.events<StepEvent>(), IsInLoop);
 }
 
+bool isPreparation(const Execution &Entry, flow::Digraph::Node Point) {
+  const Loop *Outer = nullptr;
+  for (const Loop *L : Entry.loopsAround(Point)) {
+    const auto IsInside = [&](const Event &E) { return L->contains(E.Point); };
+    if (!runsNetwork(Entry, *L) &&
+        !llvm::any_of(Entry.events<StepEvent>(), IsInside))
+      return isOutweighed(Entry, Outer);
+    Outer = L;
+  }
+  return false;
+}
+
 /// A backward() goes back through the pass.
 static bool isTrained(const Execution &Entry, const ForwardEvent &Pass) {
   return llvm::any_of(Entry.events<BackwardEvent>(), [&](const auto &E) {

@@ -28,6 +28,11 @@ bool trainsInside(const Execution &Entry, const flow::Loop &L);
 /// the layers of a network, or a cell over a sequence, is a pass itself.
 bool isOutweighed(const Execution &Entry, const flow::Loop *Around);
 
+/// Of a point: the outermost loop around it that runs no network stands beside
+/// one that trains, or that runs a network without a graph. What is made there
+/// is made before the work begins, or after it.
+bool isPreparation(const Execution &Entry, flow::Digraph::Node Point);
+
 /// Of an event: a loop around it runs a network, which nothing trains there or
 /// after it, and it is no part of a forward(). The host waits there for what
 /// the network says, and beside the pass a tensor that is made or copied is no

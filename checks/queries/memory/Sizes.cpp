@@ -122,9 +122,11 @@ std::optional<uint64_t> knownElements(const Execution &Entry,
   return Elements;
 }
 
+/// A row has fewer numbers beside the one that is not known.
+static constexpr int64_t Few = 64;
+
 bool isRowOfUnknownLength(const Execution &Entry,
                           const AllocateEvent &Allocate) {
-  constexpr int64_t Few = 64;
   const auto *Call = dyn_cast_or_null<CallExpr>(Allocate.Site);
   const auto Sizes = Call ? writtenSizes(Call, Allocate.In) : std::nullopt;
   int64_t Known = 1;
@@ -134,6 +136,20 @@ bool isRowOfUnknownLength(const Execution &Entry,
       Known = std::min(Known * std::clamp<int64_t>(*Number, 0, Few), Few);
     else
       ++Unknown;
+  return Unknown == 1 && Known < Few;
+}
+
+bool isRowOfUnknownLength(const Value &V) {
+  if (!V.InShape.rank())
+    return false;
+  const Sizes &All = V.InShape.first();
+  int64_t Known = 1;
+  unsigned Unknown = 0;
+  for (unsigned I = 0; I < All.count(); ++I)
+    if (All[I] == Sizes::Any)
+      ++Unknown;
+    else
+      Known = std::min<int64_t>(Known * std::min<int64_t>(All[I], Few), Few);
   return Unknown == 1 && Known < Few;
 }
 

@@ -34,6 +34,8 @@ std::optional<uint64_t> knownElements(const Execution &Entry,
 /// row, as long as a batch or a list is. There are seldom thousands.
 bool isRowOfUnknownLength(const Execution &Entry,
                           const AllocateEvent &Allocate);
+/// The same by what is known of the shape of any tensor.
+bool isRowOfUnknownLength(const Value &V);
 /// V is memory of factories that make fewer elements than that, each of them.
 bool isKnownBelow(const Execution &Entry, const Value &V, uint64_t Elements);
 inline bool isKnownSmall(const Execution &Entry, const Value &V) {

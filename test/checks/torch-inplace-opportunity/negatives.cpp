@@ -90,3 +90,38 @@ void means(const Tensors &xs) {
     std::cout << torch::sqrt(x.exp().sum({1, 2}) * 0.5);
   }
 }
+
+// Made before the work begins: a loop beside it trains, for many steps.
+std::vector<torch::Tensor> prepared(torch::nn::Linear &net, torch::optim::SGD &optimizer,
+                                    int64_t files, int64_t n) {
+  std::vector<torch::Tensor> all;
+  for (int64_t i = 0; i < files; ++i)
+    all.push_back(torch::sin(torch::rand({n, n}) * 2.0));
+  for (const auto &x : all) {
+    optimizer.zero_grad();
+    net->forward(x).sum().backward();
+    optimizer.step();
+  }
+  return all;
+}
+
+// A column for the batch that goes through the network.
+void angles(torch::nn::Linear &net, torch::optim::SGD &optimizer, int64_t n) {
+  for (int64_t i = 0; i < 1000; ++i) {
+    const auto angle = torch::rand({n, 1}) * 6.28;
+    optimizer.zero_grad();
+    net->forward(torch::cat({angle.cos(), angle.sin()}, 1)).sum().backward();
+    optimizer.step();
+  }
+}
+
+// The first values of what a module has.
+struct Table : torch::nn::Module {
+  explicit Table(int64_t n) { register_parameter("rows", torch::randn({n, n}) * 0.02); }
+};
+std::vector<std::shared_ptr<Table>> tables(int64_t count, int64_t n) {
+  std::vector<std::shared_ptr<Table>> all;
+  for (int64_t i = 0; i < count; ++i)
+    all.push_back(std::make_shared<Table>(n));
+  return all;
+}

@@ -98,3 +98,15 @@ void train(torch::nn::Linear &net, torch::optim::SGD &optimizer, const Tensors &
     optimizer.step();
   }
 }
+
+// Data that are made before the work begins.
+void prepare(torch::nn::Linear &net, torch::optim::SGD &optimizer, int64_t n) {
+  Tensors all;
+  for (int64_t i = 0; i < n; ++i)
+    all.push_back(torch::ones({n, n}) + 0.1 * torch::randn({n, n}));
+  for (const Tensor &x : all) {
+    optimizer.zero_grad();
+    net->forward(x).sum().backward();
+    optimizer.step();
+  }
+}

@@ -42,6 +42,17 @@ void large() {
   for (int i = 0; i < 9; ++i)
     torch::rand({800, 800}).mul(2);
 }
+void prepared(torch::nn::Linear &net) {
+  std::vector<Tensor> all;
+  for (int i = 0; i < 9; ++i)
+    all.push_back(torch::rand({800, 800}).mul(2));
+  for (const Tensor &x : all)
+    net(x).sum().backward();
+}
+void column(torch::nn::Linear &net, int64_t n) {
+  for (int i = 0; i < 9; ++i)
+    net(torch::rand({n, 1}).mul(2)).sum().backward();
+}
 void once(Tensor x) {
   torch::NoGradGuard guard;
   x = x.exp().mul(2);
@@ -63,6 +74,7 @@ TEST_F(InplaceOpportunityTest, BySize) {
 }
 
 TEST_F(InplaceOpportunityTest, Quiet) {
-  for (const char *Root : {"recorded", "ofAnotherType", "once"})
+  for (const char *Root :
+       {"recorded", "ofAnotherType", "prepared", "column", "once"})
     EXPECT_TRUE(ask(Root).empty()) << Root;
 }
