@@ -39,7 +39,7 @@ public:
     const torch::Operation *Op = factory(Allocate);
     // Drawing random numbers costs more than the memory for them, in a tensor
     // that exists as in a new one.
-    if (Around.empty() || !Op || isMadeFromData(*Op) ||
+    if (Around.empty() || !Op || (isMadeFromData(*Op) && !isUpload(*Op)) ||
         Op->has(torch::operation::Random) || Allocate.Result.needsGrad())
       return std::nullopt;
     const Loop &L = *Around.back();
@@ -50,7 +50,8 @@ public:
     if (isRebound(L) || isOfNewObject(L) || leavesIteration(L))
       return std::nullopt;
     const bool IsScratch = isWrittenIn(L) || torch::isUninitialized(Op->Name);
-    if (GetsHistory || (IsScratch && isSavedBeyond(L)) || isSmall() ||
+    if (GetsHistory || (IsScratch && isSavedBeyond(L)) ||
+        (isUpload(*Op) ? IsScratch || !goesBackward(Entry, L) : isSmall()) ||
         servesInnerLoop(L))
       return std::nullopt;
     RepeatedAllocation Result;
@@ -59,9 +60,10 @@ public:
     Result.Around = &L;
     Result.Factory = Op->Name;
     Result.IsConstant = !IsScratch;
+    Result.IsUpload = isUpload(*Op);
     Result.IsStrictOnly =
         (isRowOfUnknownLength(Entry, Allocate) && !goesBackward(Entry, L)) ||
-        mayBeNoMatter(L);
+        mayBeNoMatter(L) || (IsScratch && isScratchOfCallee(L));
     Result.Variable = Variable;
     Result.AssignedTo = AssignedTo;
     Result.CanMove =
@@ -73,6 +75,13 @@ public:
 private:
   static bool isMadeFromData(const torch::Operation &Op) {
     return torch::isMadeFromData(Op) || !Op.has(torch::operation::Allocates);
+  }
+
+  /// torch::tensor(numbers, options): the numbers are on the host, and go to a
+  /// device from there, for which the host waits. How many is no matter.
+  bool isUpload(const torch::Operation &Op) const {
+    return torch::listsContent(Op) && Allocate.Result.Rank == rank::Some &&
+           Allocate.Result.mayBeElsewhere();
   }
 
   bool hasSameShape(const Loop &L) const {
@@ -243,6 +252,14 @@ private:
            (*Elements < LargeElements &&
             (IsBesideEvaluation || Entry.beginsIn(Allocate.In, L) ||
              isBesidePasses(Entry, Allocate)));
+  }
+
+  /// Scratch that a function makes which the loop calls, and not known to be
+  /// large: it has to be filled again, so that only the call is saved, and the
+  /// function has no place to keep it in.
+  bool isScratchOfCallee(const Loop &L) const {
+    return Entry.beginsIn(Allocate.In, L) && !Entry.isInForward(Allocate.In) &&
+           knownElements(Entry, Allocate).value_or(0) < LargeElements;
   }
 
   /// The loop runs networks, all under a guard, and nothing in it trains,

@@ -15,6 +15,8 @@ struct RepeatedAllocation {
   llvm::StringRef Factory;
   /// Nothing writes into it in the loop: every iteration makes the same.
   bool IsConstant = false;
+  /// The same numbers of the host go to a device in each iteration that trains.
+  bool IsUpload = false;
   /// The variable that is declared with it, or null.
   const clang::VarDecl *Variable = nullptr;
   /// The variable or member that it is assigned to, or null.
@@ -30,9 +32,10 @@ struct RepeatedAllocation {
 
 /// Nothing is reported for tensors that leave the iteration (kept, returned,
 /// given to code that cannot be seen, saved for a backward() that comes later),
-/// whose shape or options change, that a branch makes, that are made from data,
-/// of random numbers, that are known to be small, or that a loop inside the
-/// iteration works with; nor for code that only tests run.
+/// whose shape or options change, that a branch makes, that are made from data
+/// (but for a list of numbers that goes to a device), of random numbers, that
+/// are known to be small, or that a loop inside the iteration works with; nor
+/// for code that only tests run.
 std::vector<RepeatedAllocation> repeatedAllocations(Program &Program);
 
 } // namespace torchtidy::model

@@ -40,7 +40,11 @@ static Finding describe(const Program &Program,
                                  : FindingKind::AllocatesSameShape;
   Result.Message =
       (Found.IsConstant
-           ? Factory + " makes the same tensor in every iteration; create "
+           ? Factory + " makes the same tensor in every iteration" +
+                 (Found.IsUpload ? ", and the host waits until its numbers "
+                                   "are on the device"
+                                 : "") +
+                 "; create "
            : Factory + " allocates a tensor of the same shape in every "
                        "iteration; create ") +
       (Name.empty() ? "it" : "'" + Name + "'") + " once before the loop" +

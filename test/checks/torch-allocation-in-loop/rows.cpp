@@ -46,3 +46,19 @@ void train(torch::nn::Linear net, const std::vector<Tensor> &xs, int64_t batch) 
     opt.step();
   }
 }
+
+// A batch that a function puts together: it has to be filled each time, and the
+// function has no place to keep it in.
+static Tensor gather(const std::vector<float> &values, int64_t from, int64_t n, int64_t width) {
+  auto rows = torch::empty({n, width});
+  std::copy_n(values.begin() + from, n * width, rows.data_ptr<float>());
+  return rows;
+}
+void fit(torch::nn::Linear net, const std::vector<float> &values, int64_t batch, int64_t width) {
+  torch::optim::SGD opt(net->parameters(), 0.1);
+  for (int64_t at = 0; at < 1000; ++at) {
+    opt.zero_grad();
+    net->forward(gather(values, at, batch, width)).sum().backward();
+    opt.step();
+  }
+}
