@@ -49,7 +49,7 @@ private:
     for (const WaitEvent &Wait : Entry.events<WaitEvent>()) {
       const std::optional<SyncInLoop::Kind> How = kindOf(Wait);
       const bool IsInner = How && !isDirectlyIn(Wait.Point, L);
-      if (!How || !L.contains(Wait.Point) || (!IsInner && isPassedBy(Wait, L)))
+      if (!How || !L.contains(Wait.Point) || isPassedBy(Wait, L))
         continue;
       const bool IsNumber =
           *How == SyncInLoop::Number || *How == SyncInLoop::Copy;
@@ -127,12 +127,21 @@ private:
     return Op && torch::isTransfer(*Op) && Wait.Result.isOnCpu();
   }
 
+  /// Where L comes to the wait: at the wait itself, or, of one in a loop inside
+  /// of L, at that loop, which may have no iterations.
+  flow::Digraph::Node gateOf(const WaitEvent &Wait, const Loop &L) const {
+    const auto Around = Entry.loopsAround(Wait.Point);
+    const auto *At = llvm::find(Around, &L);
+    return At == Around.end() || At + 1 == Around.end() ? Wait.Point
+                                                        : At[1]->Header;
+  }
+
   /// An iteration may train without it.
   bool isPassedBy(const WaitEvent &Wait, const Loop &L) const {
     llvm::DenseSet<flow::Digraph::Node> Gates, Training;
     for (const WaitEvent &Same : Entry.events<WaitEvent>())
       if (Same.Site == Wait.Site)
-        Gates.insert(Same.Point);
+        Gates.insert(gateOf(Same, L));
     for (const BackwardEvent &Backward : Entry.events<BackwardEvent>())
       if (L.contains(Backward.Point))
         Training.insert(Backward.Point);

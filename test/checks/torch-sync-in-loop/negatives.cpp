@@ -293,3 +293,16 @@ void others(Overridden &a, Taken &b, Unasked &c, Net &net, Optimizer &optimizer,
   keeping(c, net, optimizer, all, device);
   std::cout << a.get() << std::mem_fn(&Taken::get)(b) << b.get();
 }
+
+// A loop inside that each iteration comes to needs its numbers.
+void searches(Net &net, torch::optim::Optimizer &optimizer, const Batches &all,
+              torch::Device device) {
+  for (const Batch &batch : all) {
+    Tensor loss = train(net, optimizer, batch, device);
+    std::cout << loss.item<float>() << '\n';
+    double rate = 1;
+    while (lossOf(net, batch, device).item<double>() > rate)
+      rate *= 2;
+    look(rate);
+  }
+}

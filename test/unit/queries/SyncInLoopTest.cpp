@@ -37,6 +37,17 @@ void several(torch::nn::Linear &net, const Batches &xs) {
     loss.masked_select(loss > 0).sum().backward();
   }
 }
+void previewed(torch::nn::Linear &net, const Batches &xs, int64_t n) {
+  double sum = 0;
+  for (const Tensor &x : xs) {
+    Tensor loss = net(x.to(torch::kCUDA)).sum();
+    loss.backward();
+    sum += loss.item<double>();
+    if (x.dim() == 3)
+      for (int64_t i = 0; i < n; ++i)
+        needs(net(x.to(torch::kCUDA)).sum().item<double>());
+  }
+}
 // Quiet.
 void sometimes(torch::nn::Linear &net, const Batches &xs, bool b) {
   for (const Tensor &x : xs) {
@@ -74,6 +85,12 @@ void onCpu(torch::nn::Linear &net, const Batches &xs) {
 )cpp";
 
 } // namespace
+
+TEST_F(SyncInLoopTest, ALoopInsideThatFewIterationsComeTo) {
+  const std::vector<SyncInLoop> Found = ask("previewed");
+  ASSERT_EQ(Found.size(), 1u);
+  EXPECT_EQ(Found[0].Waits.size(), 1u);
+}
 
 TEST_F(SyncInLoopTest, ANumber) {
   const std::vector<SyncInLoop> Found = ask("summed");
