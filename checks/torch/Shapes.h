@@ -39,6 +39,9 @@ enum class ShapeRule : uint8_t {
   Resized,
   /// What the list of indices leaves: index({0, Slice(), None}).
   Indexed,
+  /// One dimension or more, whatever the operands have: cat, which refuses
+  /// single numbers, stack, flatten.
+  AtLeastOne,
   /// The product of two matrices: mm.
   MatrixProduct,
   /// Of as many as there are: bmm.

@@ -46,6 +46,18 @@ void products(Linear net) {
   Tensor d = y * torch::matmul(line, line);
 }
 
+// cat() and stack() return no single number, whatever they are given.
+void joined(Linear net, const Tensor &a, const Tensor &b) {
+  net->to(torch::kCUDA);
+  Tensor y = net(torch::ones({4, 8}, torch::kCUDA));
+  Tensor place = torch::cat({a.cpu(), b.cpu()});
+  Tensor c = y + place;
+  // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: 'place' is on the CPU
+  Tensor d = y + torch::stack({a.cpu(), b.cpu()}).sqrt();
+  // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: this tensor is on the CPU
+  Tensor e = y * a.cpu();
+}
+
 // Of tensors from elsewhere it is not known how many dimensions they have.
 void fromElsewhere(Linear net, Tensor table, Tensor weight) {
   net->to(torch::kCUDA);

@@ -95,6 +95,8 @@ public:
       return resized();
     case ShapeRule::Indexed:
       return indexed();
+    case ShapeRule::AtLeastOne:
+      return Shape::partial(Sizes().first(1), {});
     case ShapeRule::MatrixProduct:
       return product(2);
     case ShapeRule::BatchedProduct:
