@@ -111,6 +111,8 @@ static Denotation registerTensor(Machine &M, const CallSite &Site,
   const Expr *What = Site.Arguments[1];
   record(M, Site, What);
   Result.Own.Registered = registrationOf(What);
+  // Wherever the module goes, and whatever type it gets.
+  Result.Own.InShape = M.deepValue(What).InShape;
   return Result;
 }
 

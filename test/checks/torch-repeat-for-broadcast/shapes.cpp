@@ -84,3 +84,16 @@ Tensor fromTheEnd(Tensor x, Tensor v, int64_t n) {
 Tensor quietHere(Tensor x, int64_t n) {
   return x + torch::arange(n).repeat({n, 1}); // NOLINT(torch-repeat-for-broadcast)
 }
+
+// What register_buffer() returns is the tensor that it was given.
+struct Centred : torch::nn::Module {
+  explicit Centred(int64_t rows) {
+    mean = register_buffer("mean", torch::zeros({1, rows, 1}));
+  }
+  Tensor forward(const Tensor &x) {
+    return x - mean.repeat({x.size(0), 1, x.size(2)});
+    // CHECK-MESSAGES: :[[@LINE-1]]:21: warning: 'repeat' copies 'mean' along dimensions of size one
+    // CHECK-FIXES: return x - mean.expand({x.size(0), -1, x.size(2)});
+  }
+  Tensor mean;
+};
