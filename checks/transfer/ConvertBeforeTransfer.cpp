@@ -1,9 +1,13 @@
 #include "transfer/ConvertBeforeTransfer.h"
+#include "ast/Expressions.h"
 #include "queries/devices/DeviceUse.h"
 #include "queries/devices/Transfers.h"
 #include "queries/memory/Sizes.h"
 #include "queries/paths/Uses.h"
+#include "torch/Api.h"
 #include "torch/Scalars.h"
+#include "torch/Shapes.h"
+#include "torch/Types.h"
 
 using namespace clang;
 
@@ -11,6 +15,37 @@ namespace torchtidy::model {
 
 static unsigned sizeOf(const Value &V) {
   return torch::scalarSize(V.Scalar.get().value_or(""));
+}
+
+/// x of x.div(255), sin(x), x.clamp_(0, 1): of one tensor, and of numbers, so
+/// that it is as well done where the tensor goes. Null for anything else.
+static const Expr *computedFrom(const Expr *E) {
+  const auto *Call = dyn_cast<CallExpr>(E);
+  const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
+  if (!Op || torch::isTransfer(*Op) ||
+      !(torch::isPointwise(*Op) || torch::broadcasts(*Op)))
+    return nullptr;
+  const Expr *Tensor = ast::objectOf(Call);
+  for (const Expr *Argument : ast::argumentsOf(Call)) {
+    if (!torch::mayHoldTensor(Argument->getType()))
+      continue;
+    if (Tensor)
+      return nullptr;
+    Tensor = Argument;
+  }
+  return Tensor ? ast::stripCopies(Tensor) : nullptr;
+}
+
+/// What is computed on the way, in the same expression.
+static const CXXMemberCallExpr *conversionBehind(const Expr *E) {
+  for (unsigned Hop = 0; E && Hop < 8; ++Hop) {
+    const auto *Call = dyn_cast<CXXMemberCallExpr>(E);
+    const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
+    if (Op && torch::isTransfer(*Op))
+      return Call;
+    E = computedFrom(E);
+  }
+  return nullptr;
 }
 
 static std::optional<WideTransfer> wideTransferAt(const Execution &Entry,
@@ -28,7 +63,8 @@ static std::optional<WideTransfer> wideTransferAt(const Execution &Entry,
   if (!Before)
     return std::nullopt;
   Result.Variable = Before->Variable;
-  Result.Converts = dyn_cast<CXXMemberCallExpr>(Before->Source);
+  Result.Converts = conversionBehind(Before->Source);
+  Result.IsComputed = Result.Converts != Before->Source;
   for (const TransferEvent &Each : Entry.events<TransferEvent>())
     if (Result.Converts && Each.Site == Result.Converts && Each.In == Move.In)
       Result.Convert = &Each;
@@ -37,7 +73,7 @@ static std::optional<WideTransfer> wideTransferAt(const Execution &Entry,
       Result.Convert->Input.OnDevice.get() != Device::CPU)
     return std::nullopt;
   Result.Narrow = sizeOf(Result.Convert->Input);
-  Result.Wide = sizeOf(Result.Convert->Result);
+  Result.Wide = sizeOf(Result.IsComputed ? Move.Input : Result.Convert->Result);
   if (Result.Narrow == 0 || Result.Wide <= Result.Narrow ||
       isKnownSmall(Entry, Result.Convert->Input))
     return std::nullopt;

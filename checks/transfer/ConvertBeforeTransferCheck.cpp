@@ -31,13 +31,15 @@ static std::string textOf(const Program &Program, CharSourceRange Range) {
       .str();
 }
 
-/// The two calls change places. With a variable between them there is no fix:
-/// what the second is given may not be there at the first.
+/// The two calls change places. With a variable or an operation between them
+/// there is no fix: what the second is given may not be there at the first, and
+/// what is moved need not be what is converted.
 static std::vector<FixItHint> swap(const Program &Program,
                                    const WideTransfer &Found) {
   const CharSourceRange First = memberCall(Program, Found.Converts),
                         Second = memberCall(Program, Found.Moves);
-  if (Found.Variable || First.isInvalid() || Second.isInvalid())
+  if (Found.Variable || Found.IsComputed || First.isInvalid() ||
+      Second.isInvalid())
     return {};
   const auto Whole =
       CharSourceRange::getCharRange(First.getBegin(), Second.getEnd());
@@ -57,8 +59,9 @@ static Finding describe(const Program &Program, const WideTransfer &Found) {
                    "moved then: " +
                    Times +
                    " times as many bytes go to the device; move it first and "
-                   "convert it there";
-  if (Found.Variable)
+                   "convert it there" +
+                   (Found.IsComputed ? ", and compute with it then" : "");
+  if (Found.Variable || Found.IsComputed)
     addNote(Result,
             {Found.Converts->getExprLoc(), "converted here", NoteRole::Made});
   const auto Around = Found.Entry->loopsAround(Found.Move->Point);

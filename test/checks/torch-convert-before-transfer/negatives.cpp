@@ -20,9 +20,16 @@ Tensor unknown(Tensor x, torch::Dtype dtype, unsigned char *data, torch::Device 
   auto bytes = torch::from_blob(data, {64, 64}, torch::kByte);
   return x.to(torch::kFloat).to(device) + bytes.to(dtype).to(device);
 }
-Tensor between(unsigned char *data, torch::Device device) {
+Tensor between(unsigned char *data, Tensor mean, torch::Device device) {
   auto bytes = torch::from_blob(data, {64, 64}, torch::kByte);
-  return bytes.to(torch::kFloat).div(255).to(device);
+  // The mean may be on the host, and a sum is smaller than what it is made of.
+  return bytes.to(torch::kFloat).sub(mean).to(device) +
+         bytes.to(torch::kFloat).sum(0).to(device) +
+         bytes.to(torch::kFloat).unfold(0, 8, 8).to(device);
+}
+Tensor compared(unsigned char *data, torch::Device device) {
+  auto bytes = torch::from_blob(data, {64, 64}, torch::kByte);
+  return bytes.to(torch::kFloat).gt(0.5).to(device);
 }
 Tensor first(unsigned char *data, torch::Device device) {
   auto bytes = torch::from_blob(data, {64, 64}, torch::kByte);

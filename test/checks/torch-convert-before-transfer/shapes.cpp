@@ -41,3 +41,16 @@ Tensor enumerator(unsigned char *data, const std::vector<int64_t> &shape, bool g
     // CHECK-FIXES: t = torch::from_blob(data, at::IntArrayRef(shape), at::ScalarType::Byte).to(torch::kCUDA).to(at::ScalarType::Float);
   return t;
 }
+
+// What is computed with numbers on the way is computed there as well.
+Tensor scaled(unsigned char *data, torch::Device device) {
+  auto bytes = torch::from_blob(data, {64, 64}, torch::kByte);
+  return bytes.to(torch::kFloat).div(255).to(device);
+  // CHECK-MESSAGES: :[[@LINE-1]]:43: warning: this tensor is converted to a wider type on the host and moved then: 4 times as many bytes go to the device; move it first and convert it there, and compute with it then [torch-convert-before-transfer]
+}
+Tensor inPlace(unsigned char *data, torch::Device device) {
+  auto pixels = torch::from_blob(data, {64, 64}, torch::kByte);
+  auto there = (torch::sqrt(pixels.to(torch::kFloat32).div_(255.0)) - 0.5).to(device);
+  // CHECK-MESSAGES: :[[@LINE-1]]:76: warning: this tensor is converted
+  return there;
+}

@@ -25,7 +25,15 @@ Tensor variable(unsigned char *p) {
   wide = wide.cuda();
   return wide;
 }
+Tensor computed(unsigned char *p, torch::Device device) {
+  auto bytes = torch::from_blob(p, {4, 1024}, torch::kByte);
+  return bytes.to(torch::kFloat).div_(255).sub(0.5).to(device);
+}
 // Quiet.
+Tensor withAnother(unsigned char *p, Tensor mean, torch::Device device) {
+  auto bytes = torch::from_blob(p, {4, 1024}, torch::kByte);
+  return bytes.to(torch::kFloat).sub(mean).to(device);
+}
 Tensor narrower(torch::Device device) {
   return torch::zeros({4, 1024}, torch::kDouble).to(torch::kFloat).to(device);
 }
@@ -55,7 +63,14 @@ TEST_F(ConvertBeforeTransferTest, ByVariable) {
   EXPECT_EQ(Found[0].Wide, 8u);
 }
 
+TEST_F(ConvertBeforeTransferTest, ComputedBetween) {
+  const std::vector<WideTransfer> Found = ask("computed");
+  ASSERT_EQ(Found.size(), 1u);
+  EXPECT_TRUE(Found[0].IsComputed);
+  EXPECT_EQ(Found[0].Wide, 4u);
+}
+
 TEST_F(ConvertBeforeTransferTest, Quiet) {
-  for (const char *Root : {"narrower", "small", "unknown"})
+  for (const char *Root : {"withAnother", "narrower", "small", "unknown"})
     EXPECT_TRUE(ask(Root).empty()) << Root;
 }
