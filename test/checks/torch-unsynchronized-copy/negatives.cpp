@@ -132,3 +132,10 @@ float byCallback(const Tensor &x, float (*take)(const float *)) {
   const float *data = host.data_ptr<float>();
   return take(data);
 }
+
+// Pinned, or not, for a reason that has nothing to do with the device.
+float chosen(const Tensor &scores, torch::Device device, bool pin) {
+  auto host = torch::empty({8}, torch::TensorOptions().pinned_memory(pin));
+  host.copy_(scores.to(device), /*non_blocking=*/true);
+  return host.data_ptr<float>()[0];
+}

@@ -201,13 +201,31 @@ void complete(const Expr *E, Value &Made) {
     Made.OnDevice = Devices::unknown();
 }
 
+/// torch::cuda::is_available(), device.is_cuda(), or a constant variable that
+/// keeps it.
+static bool holdsOnDevice(const Expr *E) {
+  E = ast::stripCopies(E);
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+    const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+    const bool IsKept = V && V->getType().isConstQualified() && V->getInit();
+    E = IsKept ? ast::stripCopies(V->getInit()) : E;
+  }
+  const auto *Call = dyn_cast<CallExpr>(E);
+  const FunctionDecl *Asked = Call ? Call->getDirectCallee() : nullptr;
+  return torch::asksForDevice(Asked) &&
+         torch::askedKind(Asked) != torch::DeviceKind::CPU;
+}
+
 void describePinning(const CallExpr *Call, Value &Options) {
   const FunctionDecl *Callee = Call->getDirectCallee();
   if (!Callee || !torch::saysPinnedMemory(Callee))
     return;
   const auto Arguments = ast::argumentsOf(Call);
-  const std::optional<bool> Asked =
+  std::optional<bool> Asked =
       ast::boolAt(Arguments.empty() ? nullptr : Arguments.front(), true);
+  // Where the answer is no there is no device whose copies pinning concerns.
+  if (!Asked && holdsOnDevice(Arguments.front()))
+    Asked = true;
   Options.Host = !Asked   ? hostmemory::Unknown
                  : *Asked ? hostmemory::Pinned
                           : hostmemory::Pageable;
