@@ -22,6 +22,17 @@ static bool asksWhetherThere(const Expr *Condition) {
       ast::Lambdas::Skip);
 }
 
+/// if (state.defined()): it is there, and what is done with it then is done
+/// each time.
+static bool saysThere(const Expr *Condition) {
+  const Expr *E = ast::strip(Condition);
+  if (const auto *Both = dyn_cast<BinaryOperator>(E);
+      Both && Both->getOpcode() == BO_LAnd)
+    return saysThere(Both->getLHS()) || saysThere(Both->getRHS());
+  const auto *Call = dyn_cast<CallExpr>(E);
+  return Call && torch::asksWhetherThere(Call->getDirectCallee());
+}
+
 //===-- Flags -------------------------------------------------------------===//
 
 namespace {
@@ -177,8 +188,10 @@ static bool isAdmittedOnce(const Execution &Entry, const Event &E) {
        S = In->Site, In = In->Caller)
     while (const Stmt *Parent = In->Flow->parent(S)) {
       const auto *If = dyn_cast<IfStmt>(Parent);
-      if ((If && In == E.In && asksWhetherThere(If->getCond())) ||
-          admitsOnce(Entry.code(), Parent, S))
+      const bool MayBeFirst = If && In == E.In &&
+                              asksWhetherThere(If->getCond()) &&
+                              !(S == If->getThen() && saysThere(If->getCond()));
+      if (MayBeFirst || admitsOnce(Entry.code(), Parent, S))
         return true;
       S = Parent;
     }
