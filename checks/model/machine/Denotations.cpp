@@ -223,6 +223,27 @@ Value Machine::deepValue(const Expr *E) {
   return Result;
 }
 
+static bool isPointer(const Expr *E) {
+  return E && !E->getType().isNull() && E->getType()->isPointerType();
+}
+
+Denotation Machine::denoteOperand(const Expr *E) {
+  if (!isPointer(E))
+    return denote(E);
+  Denotation Result;
+  Result.Objects = receiver(E);
+  return Result;
+}
+
+Value Machine::operandValue(const Expr *E) {
+  if (!isPointer(E))
+    return deepValue(E);
+  Value Result;
+  for (PlaceId P : receiver(E))
+    Result.join(deepLoad(P));
+  return Result;
+}
+
 PlaceSet Machine::pointees(const PlaceSet &Set) {
   PlaceSet Result = Set;
   // A holder in a pointer in a reference: a few hops.

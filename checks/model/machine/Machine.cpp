@@ -72,9 +72,9 @@ void Machine::emitStore(const Expr *Site, const PlaceSet &To, Value &V,
 void Machine::emitWrite(const Expr *Site, const Expr *Target,
                         const Value &Written, bool IsPointer) {
   emit<WriteEvent>(Site, [&](WriteEvent &E) {
-    Denotation D = denote(Target);
+    Denotation D = denoteOperand(Target);
     E.Places = D.Objects.empty() ? D.Own.ViewOf : D.Objects;
-    E.Before = deepValue(Target);
+    E.Before = operandValue(Target);
     E.Written = Written;
     E.IsPointer = IsPointer;
   });

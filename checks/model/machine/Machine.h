@@ -122,6 +122,10 @@ public:
   /// The place that a construction fills: the variable, the member, the heap
   /// object, or a temporary of its own (IsTemporary).
   PlaceSet constructionTarget(const clang::Expr *E, bool &IsTemporary);
+  /// What an operation is called on: of p->add_(x), where p is a pointer or an
+  /// optional, the tensor behind it. And its value.
+  Denotation denoteOperand(const clang::Expr *E);
+  Value operandValue(const clang::Expr *E);
   /// Follows pointers, references and handles to the objects behind them.
   PlaceSet pointees(const PlaceSet &Set);
   /// The object of a method call, through a built-in pointer.

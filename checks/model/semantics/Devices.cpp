@@ -30,7 +30,7 @@ static void tensorsIn(Machine &M, const Expr *Written,
       tensorsIn(M, Init, Result);
     return;
   }
-  Result.push_back({Written, M.deepValue(Written)});
+  Result.push_back({Written, M.operandValue(Written)});
 }
 
 /// The first of these with parameters is LibTorch's, and so are those before

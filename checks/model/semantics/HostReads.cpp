@@ -60,7 +60,7 @@ void emitHostReads(Machine &M, const CallSite &Site) {
   const Reads Read = readsOf(Site);
   auto Tell = [&](const Expr *E) {
     if (!isa<CXXDefaultArgExpr>(E) && torch::mayHoldTensor(E->getType()))
-      M.emitHostRead(Site.Call, M.deepValue(E));
+      M.emitHostRead(Site.Call, M.operandValue(E));
   };
   if (Site.Object && Read.Object)
     Tell(Site.Object);

@@ -24,7 +24,7 @@ namespace torchtidy::model::operations {
 
 void writeInPlace(Machine &M, const Expr *Site, const Expr *Target,
                   const Value &Written, bool Accumulates, const Expr *Operand) {
-  const Denotation D = M.denote(Target);
+  const Denotation D = M.denoteOperand(Target);
   // A write through a view is a write to its base.
   const PlaceSet Bases = D.Objects.empty() ? D.Own.ViewOf : D.Objects;
   if (Bases.empty())
@@ -64,7 +64,7 @@ static OperationCall operands(Machine &M, const CallSite &Site) {
     if (!isa<CXXDefaultArgExpr>(Argument))
       Result.Operands.push_back(Argument);
   for (const Expr *Operand : Result.Operands)
-    Result.Values.push_back(M.deepValue(Operand));
+    Result.Values.push_back(M.operandValue(Operand));
   return Result;
 }
 
@@ -72,7 +72,7 @@ static Denotation detachInPlace(Machine &M, const OperationCall &Call) {
   const Expr *Target = Call.Operands.front();
   // A leaf needs no gradient from then on: parameters that are frozen so.
   autograd::detachLeaves(M, M.identity(Target));
-  const PlaceSet Detached = M.denote(Target).Objects;
+  const PlaceSet Detached = M.denoteOperand(Target).Objects;
   M.emitRelease(Call.Call, Detached, StoreKind::InPlace);
   for (PlaceId P : Detached) {
     Value V = M.load(P);
@@ -81,7 +81,7 @@ static Denotation detachInPlace(Machine &M, const OperationCall &Call) {
     M.store(P, V);
   }
   detachThroughReference(M, Target, nullptr, Detached);
-  Denotation Result = M.denote(Target);
+  Denotation Result = M.denoteOperand(Target);
   // x.clone().detach_(): a temporary has no place that would say so.
   if (Result.Objects.empty()) {
     Result.Own.detach();
@@ -99,17 +99,17 @@ static Denotation writeSelf(Machine &M, const OperationCall &Call,
   if (M.isGradient(Places)) {
     if (torch::replacesContent(Op))
       autograd::emitCleared(M, Call.Call, Places);
-    return M.denote(Target);
+    return M.denoteOperand(Target);
   }
   if (torch::changesNoData(Op)) {
     if (Call.Operands.size() > 1) {
       devices::replaceData(M, Target);
       extent::replaceStorage(M, Target);
     }
-    return M.denote(Target);
+    return M.denoteOperand(Target);
   }
   if (torch::replacesStorage(Op))
-    for (PlaceId P : M.denote(Target).Objects)
+    for (PlaceId P : M.denoteOperand(Target).Objects)
       loans::endMemory(M, P, EndKind::Reallocation, Call.Call);
   if (!torch::changesHistoryOnly(Op)) {
     M.emitWrite(Call.Call, Target, Written);
@@ -129,7 +129,7 @@ static Denotation writeSelf(Machine &M, const OperationCall &Call,
   saved::keepWritten(M, Call);
   if (torch::replacesStorage(Op))
     extent::replaceStorage(M, Target);
-  Denotation Result = M.denote(Target);
+  Denotation Result = M.denoteOperand(Target);
   // torch::ones({1, 1}).fill_(token): a temporary has no place to be written.
   if (Result.Objects.empty() && Result.Own.ViewOf.empty())
     write(M, Written, /*IsWhole=*/true, Result.Own);

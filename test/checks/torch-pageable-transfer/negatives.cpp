@@ -126,3 +126,14 @@ int main() {
   const auto methods = std::make_tuple(&Holds::f, &Uploader::next, &Collate::apply_batch);
   return static_cast<int>(weights.size(0));
 }
+
+// Pinned behind the pointer, and pinned wherever there is a device.
+Tensor pinnedBehind(torch::Device device, int64_t n) {
+  auto owned = std::make_unique<Tensor>(torch::rand({256, 256}).pin_memory());
+  const bool any = torch::cuda::is_available();
+  auto asked = torch::empty({256, 256}, torch::TensorOptions().pinned_memory(any));
+  Tensor last;
+  for (int64_t i = 0; i < n; ++i)
+    last = owned->to(device, true) + asked.to(device, true);
+  return last;
+}

@@ -58,3 +58,25 @@ Tensor inMacro() {
   return UPLOAD(x);
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: this copy
 }
+
+// Behind a pointer, and in an optional.
+static std::optional<Tensor> maybe(int64_t i) {
+  if (i % 3 == 0)
+    return std::nullopt;
+  return torch::rand({256, 256});
+}
+Tensor behind(torch::Device device, int64_t n) {
+  Tensor last;
+  for (int64_t i = 0; i < n; ++i) {
+    auto x = maybe(i);
+    if (x.has_value())
+      last = x->to(device, true);
+    // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: this copy
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    auto owned = std::make_unique<Tensor>(torch::rand({256, 256}));
+    last = owned->to(device, true);
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: this copy
+  }
+  return last;
+}

@@ -32,7 +32,18 @@ void together(const std::vector<Tensor> &all, torch::Device device) {
     torch::randn({256, 256}).to(device, true);
   }
 }
+void whereThere(torch::Device device, int n) {
+  for (int i = 0; i < n; ++i) {
+    std::optional<Tensor> x = torch::rand({256, 256});
+    if (x.has_value())
+      x->to(device, true);
+  }
+}
 // Quiet.
+Tensor whereDevice(torch::Device device) {
+  auto options = torch::TensorOptions().pinned_memory(device.is_cuda());
+  return torch::empty({256, 256}, options).to(device, true);
+}
 Tensor small(torch::Device device) { return torch::rand({64, 64}).to(device, true); }
 Tensor written(const std::vector<Tensor> &all, torch::Device device) {
   auto buffer = torch::empty({9, 999}, torch::TensorOptions().pinned_memory(true));
@@ -56,7 +67,7 @@ Tensor toHost() { return torch::rand({256, 256}).to(torch::kCPU, true); }
 } // namespace
 
 TEST_F(PageableTransferTest, Found) {
-  for (const char *Root : {"made", "computed", "unpinned"})
+  for (const char *Root : {"made", "computed", "unpinned", "whereThere"})
     EXPECT_EQ(ask(Root).size(), 1u) << Root;
 }
 
@@ -68,7 +79,8 @@ TEST_F(PageableTransferTest, OneCauseForALoop) {
 }
 
 TEST_F(PageableTransferTest, Quiet) {
-  for (const char *Root : {"small", "written", "pinned", "byOptions", "unknown",
-                           "blob", "blocking", "toHost"})
+  for (const char *Root :
+       {"small", "written", "pinned", "byOptions", "whereDevice", "unknown",
+        "blob", "blocking", "toHost"})
     EXPECT_TRUE(ask(Root).empty()) << Root;
 }

@@ -62,7 +62,7 @@ readOnHost(Machine &M, const CallExpr *Call, const torch::Call &Kind) {
     if (Op.View == torch::Tri::Maybe || Op.has(torch::operation::ChangesDevice))
       return Result;
     if (torch::copiesInto(Op)) {
-      Reads.OfArguments = Object && M.deepValue(Object).isOnCpu();
+      Reads.OfArguments = Object && M.operandValue(Object).isOnCpu();
       Reads.OfObject = false;
     }
   }
@@ -79,7 +79,7 @@ static void tellReads(Machine &M, const CallExpr *Call,
                       const torch::Call &Kind) {
   AllocationSet Memory;
   for (const Expr *Operand : readOnHost(M, Call, Kind))
-    insert(Memory, unfinished(M, M.deepValue(Operand)));
+    insert(Memory, unfinished(M, M.operandValue(Operand)));
   if (Memory.empty())
     return;
   M.emit<ReadUnwaitedEvent>(Call, [&](ReadUnwaitedEvent &E) {
@@ -105,7 +105,7 @@ static bool mayWait(Machine &M, const CallExpr *Call, const torch::Call &Kind,
   // The copies are in the stream that it waits for.
   auto MayBeElsewhere = [&](const Expr *E) {
     return !isa<CXXDefaultArgExpr>(E) && torch::mayHoldTensor(E->getType()) &&
-           !M.deepValue(E).isOnCpu();
+           !M.operandValue(E).isOnCpu();
   };
   const Expr *Object = ast::objectOf(Call);
   return (Object && MayBeElsewhere(Object)) ||

@@ -69,6 +69,23 @@ void partsAndProducts(Tensor x, int64_t i) {
   observe("of vectors", torch::matmul(torch::zeros({5}), torch::zeros({5})));
   observe("matmul given", torch::matmul(x, w));
   observe("mm given", x.mm(w));
+  observe("joined given", torch::cat({x, x}));
+  observe("flattened given", x.flatten());
+}
+struct Centred : torch::nn::Module {
+  Centred() { mean = register_buffer("mean", torch::zeros({1, 5})); }
+  Tensor mean;
+};
+void registers(torch::Device device) {
+  Centred centred;
+  centred.to(device);
+  observe("registered", centred.mean);
+}
+void behindPointers() {
+  auto owned = std::make_unique<Tensor>(torch::zeros({4, 5}));
+  observe("behind a pointer", owned->transpose(0, 1));
+  Tensor column = torch::zeros({4, 1}), *named = &column;
+  observe("behind the name of one", named->unsqueeze(0));
 }
 void reshapeIt(Tensor &x);
 void given(Tensor x, bool either) {
@@ -191,9 +208,21 @@ TEST_F(ShapeTest, PartsAndProducts) {
       {"of vectors", "..;.."},
       {"matmul given", "..;.."},
       {"mm given", "?,7"},
+      {"joined given", "?..;.."},
+      {"flattened given", "?..;.."},
   };
   for (const auto &[Name, Text] : Expected)
     EXPECT_EQ(text(W.observed(Name).InShape), Text) << Name;
+}
+
+TEST_F(ShapeTest, OfWhatIsRegistered) {
+  EXPECT_EQ(text(entry("registers").observed("registered").InShape), "1,5");
+}
+
+TEST_F(ShapeTest, BehindPointers) {
+  Entry W = entry("behindPointers");
+  EXPECT_EQ(text(W.observed("behind a pointer").InShape), "5,4");
+  EXPECT_EQ(text(W.observed("behind the name of one").InShape), "1,4,1");
 }
 
 TEST_F(ShapeTest, Layouts) {
