@@ -33,4 +33,12 @@ bool keepsAnyType(const Operation &Op) {
       .Default(false);
 }
 
+bool takesTypeOfFirst(const Operation &Op) {
+  return llvm::StringSwitch<bool>(Op.Name)
+      .Cases("index_select", "index", "take", "take_along_dim", true)
+      .Cases("gather", "masked_select", "repeat_interleave", true)
+      .Case("embedding", true)
+      .Default(false);
+}
+
 } // namespace torchtidy::torch

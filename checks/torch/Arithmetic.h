@@ -19,6 +19,9 @@ bool returnsFloating(const Operation &Op);
 bool returnsNumber(const Operation &Op);
 /// The result has the type of the operand, but for Bool: relu, neg, clamp.
 bool keepsAnyType(const Operation &Op);
+/// The other tensors are indices, masks or counts, and have no say in the type
+/// of the result: index_select, gather, masked_select, embedding.
+bool takesTypeOfFirst(const Operation &Op);
 
 } // namespace torchtidy::torch
 

@@ -54,3 +54,11 @@ Tensor inPlace(unsigned char *data, torch::Device device) {
   // CHECK-MESSAGES: :[[@LINE-1]]:76: warning: this tensor is converted
   return there;
 }
+
+// Which rows are taken says nothing of their type.
+Tensor chosen(int64_t n, torch::Device device) {
+  auto all = torch::rand({n, 4096}).mul(255).to(torch::kUInt8);
+  auto some = all.index_select(0, torch::randint(n, {64}, torch::kLong));
+  return some.to(torch::kFloat32).div_(255.0).to(device);
+  // CHECK-MESSAGES: :[[@LINE-1]]:47: warning: this tensor is converted
+}

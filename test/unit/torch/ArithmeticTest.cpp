@@ -40,4 +40,6 @@ TEST(Arithmetic, Types) {
   EXPECT_EQ(those(torch::returnsNumber, {"mse_loss", "dot", "mul", "sum"}),
             Names({"mse_loss", "dot"}));
   EXPECT_EQ(those(torch::keepsAnyType, All), Names({"relu", "neg"}));
+  EXPECT_EQ(those(torch::takesTypeOfFirst, {"index_select", "gather", "add"}),
+            Names({"index_select", "gather"}));
 }

@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Names.h"
 #include "model/machine/Machine.h"
+#include "torch/Arithmetic.h"
 #include "torch/Autocast.h"
 #include "torch/Elements.h"
 #include "torch/Factories.h"
@@ -43,8 +44,11 @@ struct OperandAttributes {
       const bool IsTensor = torch::isTensor(Operand->getType());
       if (IsTensor && !(Moves && Operand != Call.Operands.front())) {
         // What is not known of one operand is not known of the result.
-        Same.Scalar.join(orUnknown(V.Scalar));
-        Same.OfType.join(orUnknown(V.OfType));
+        if (Operand == Call.Operands.front() ||
+            !torch::takesTypeOfFirst(*Call.Op)) {
+          Same.Scalar.join(orUnknown(V.Scalar));
+          Same.OfType.join(orUnknown(V.OfType));
+        }
         Same.InLayout.join(orUnknown(V.InLayout));
         continue;
       }
