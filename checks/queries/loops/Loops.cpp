@@ -71,13 +71,23 @@ bool isOutweighed(const Execution &Entry, const Loop *Around) {
          llvm::any_of(Entry.events<StepEvent>(), IsInLoop);
 }
 
+/// The loop puts what it makes into a list that outlives it.
+static bool fillsList(const Execution &Entry, const Loop &L) {
+  return llvm::any_of(Entry.events<FillEvent>(), [&](const FillEvent &Fill) {
+    return Fill.IsAppended && L.contains(Fill.Point) &&
+           llvm::any_of(Fill.Containers, [&](PlaceId P) {
+             return Entry.outlives(P, L).value_or(false);
+           });
+  });
+}
+
 bool isPreparation(const Execution &Entry, flow::Digraph::Node Point) {
   const Loop *Outer = nullptr;
   for (const Loop *L : Entry.loopsAround(Point)) {
     const auto IsInside = [&](const Event &E) { return L->contains(E.Point); };
     if (!runsNetwork(Entry, *L) &&
         !llvm::any_of(Entry.events<StepEvent>(), IsInside))
-      return isOutweighed(Entry, Outer);
+      return fillsList(Entry, *L) && isOutweighed(Entry, Outer);
     Outer = L;
   }
   return false;

@@ -29,8 +29,8 @@ bool trainsInside(const Execution &Entry, const flow::Loop &L);
 bool isOutweighed(const Execution &Entry, const flow::Loop *Around);
 
 /// Of a point: the outermost loop around it that runs no network stands beside
-/// one that trains, or that runs a network without a graph. What is made there
-/// is made before the work begins, or after it.
+/// one that trains, or that runs a network without a graph, and puts what it
+/// makes into a list: data, made before the work begins.
 bool isPreparation(const Execution &Entry, flow::Digraph::Node Point);
 
 /// Of an event: a loop around it runs a network, which nothing trains there or
