@@ -71,18 +71,18 @@ static Finding describeLogarithm(const Program &Program,
     Result.Message = torch::nameOf(*Use.Loss).str() + "() takes the logarithm";
   else
     Result.Message = "this takes the logarithm";
-  Result.Message += " of what " + Made +
-                    " has made, in two passes; where " + Made +
+  Result.Message += " of what " + Made + " has made, in two passes; where " +
+                    Made +
                     " rounds to zero, the logarithm is infinite, or cut off, "
                     "and so is its gradient; '" +
                     (Use.Loss    ? "binary_cross_entropy_with_logits"
                      : IsSoftmax ? "log_softmax"
                                  : "torch::log_sigmoid") +
                     "' computes both from the scores, and exactly";
-  if (Found.Maker && Program.sourceManager().getExpansionLineNumber(
-                         ast::beginLoc(Found.Maker)) !=
-                         Program.sourceManager().getExpansionLineNumber(
-                             Result.Location))
+  if (Found.Maker &&
+      Program.sourceManager().getExpansionLineNumber(
+          ast::beginLoc(Found.Maker)) !=
+          Program.sourceManager().getExpansionLineNumber(Result.Location))
     addNote(Result, {ast::beginLoc(Found.Maker), Made + " is applied here",
                      NoteRole::Made});
   addCallers(Result, Use.In);
@@ -93,8 +93,8 @@ static Finding describeLogarithm(const Program &Program,
 std::vector<Finding> UnfusedOperationCheck::analyze(Program &Program) {
   std::vector<Finding> Result =
       findingsOf(Program, unfusedOperations, describe);
-  llvm::append_range(
-      Result, findingsOf(Program, unfusedLogarithms, describeLogarithm));
+  llvm::append_range(Result,
+                     findingsOf(Program, unfusedLogarithms, describeLogarithm));
   return Result;
 }
 

@@ -53,10 +53,12 @@ public:
     if (!Result.Variable)
       Result.Variable = Entry.ownerOf(Optimizer);
     const auto *Local = dyn_cast_or_null<VarDecl>(Result.Variable);
+    Result.Before = IsForEpoch ? &L : beforeWhich(*Step, Around);
     Result.CanMove =
         Local && Local->hasInit() && !Local->getType()->isPointerType() &&
-        !isLetGo(Local, L) &&
-        canMoveBefore(Local->getInit(), Entry.loopStatement(L), Create.In);
+        !isLetGo(Local, *Result.Before) &&
+        canMoveBefore(Local->getInit(), Entry.loopStatement(*Result.Before),
+                      Create.In);
     return Result;
   }
 
@@ -111,15 +113,33 @@ private:
         return nullptr;
       Result = &Step;
     }
-    const bool IsSameAgain =
-        Result && llvm::all_of(Arguments, [&](const Expr *Argument) {
-          return isa<CXXDefaultArgExpr>(Argument) ||
-                 Same.isInvariant(Argument, Create.In, L);
-        });
-    if (!IsSameAgain || isGivenToTrain(*Result, L) ||
-        !areEpochs(Entry, Same, L, *Batches))
-      return nullptr;
-    return Result;
+    return Result && goesOn(*Result, L, *Batches) ? Result : nullptr;
+  }
+
+  /// In the epochs that L counts one optimizer could go on.
+  bool goesOn(const StepEvent &Step, const Loop &L, const Loop &Batches) {
+    return llvm::all_of(Arguments,
+                        [&](const Expr *Argument) {
+                          return isa<CXXDefaultArgExpr>(Argument) ||
+                                 Same.isInvariant(Argument, Create.In, L);
+                        }) &&
+           !isGivenToTrain(Step, L) && areEpochs(Entry, Same, L, Batches);
+  }
+
+  /// The loop over batches, or that over the epochs around it: made between the
+  /// two it would forget its state once for each epoch.
+  const Loop *beforeWhich(const StepEvent &Step,
+                          llvm::ArrayRef<const Loop *> Around) {
+    const Loop *Batches = Around.back();
+    if (Around.size() < 2)
+      return Batches;
+    const Loop *Outer = Around[Around.size() - 2];
+    const Stmt *Statement = Entry.loopStatement(*Outer);
+    return Statement && Create.In->Flow &&
+                   Create.In->Flow->isInside(Create.Site, Statement) &&
+                   goesOn(Step, *Outer, *Batches)
+               ? Outer
+               : Batches;
   }
 
   /// Code that cannot be seen gets in L what the steps train.

@@ -19,6 +19,9 @@ struct OptimizerInLoop {
   bool IsForEpoch = false;
   /// The innermost loop around both.
   const flow::Loop *Around = nullptr;
+  /// The one before which it is to be made: Around, or the loop over epochs
+  /// around that.
+  const flow::Loop *Before = nullptr;
   /// torch::optim::Adam.
   clang::QualType Class;
   /// The variable or member that it is, or that owns it; null where it has no

@@ -37,7 +37,7 @@ static Finding describe(const Program &Program, const OptimizerInLoop &Found) {
   if (Found.CanMove)
     Result.Fixes =
         moveBeforeLoop(Program.context(), *Create.In->Flow, Local,
-                       Found.Entry->loopStatement(*Found.Around), "");
+                       Found.Entry->loopStatement(*Found.Before), "");
   Result.IterationSite = Found.Step->Site->getBeginLoc();
   return Result;
 }

@@ -59,11 +59,10 @@ static Finding describeBeside(const Program &Program,
   Finding Result;
   Result.Location = Eval->getBeginLoc();
   Result.Range = Eval->getSourceRange();
-  Result.Message =
-      "only " + (Name.empty() ? "this module" : "'" + Name + "'") +
-      " is set to eval mode: " + Other +
-      ", which is evaluated with it, runs with its " + Found.Part +
-      " as in training; set it to eval(), and back, as well";
+  Result.Message = "only " + (Name.empty() ? "this module" : "'" + Name + "'") +
+                   " is set to eval mode: " + Other +
+                   ", which is evaluated with it, runs with its " + Found.Part +
+                   " as in training; set it to eval(), and back, as well";
   addNote(Result, {Found.Pass->Site->getBeginLoc(), "it is evaluated here",
                    NoteRole::Sign});
   addNote(Result, {Found.Together->Site->getBeginLoc(), "both are trained here",

@@ -290,8 +290,7 @@ static void visitReturn(Machine &M, const ReturnStmt *Return) {
     for (PlaceId Object : D.Objects) {
       if (Object != P)
         M.copy(Object, P);
-      if (D.Own.saysDevice())
-        M.state().Places[P].joinDevice(D.Own);
+      M.joinChosen(P, D.Own);
     }
   if (!F->Caller)
     M.emit<EscapeEvent>(E, [&](EscapeEvent &Out) {

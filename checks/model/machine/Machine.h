@@ -147,6 +147,9 @@ public:
   void storeWeak(PlaceId P, const Value &V);
   /// As D says: copies of its objects, or its value.
   void storeDenoted(PlaceId P, const Denotation &D);
+  /// An object was copied to P that one branch of ?: names; Own is what the
+  /// other makes: cuda ? x.cuda() : x.
+  void joinChosen(PlaceId P, const Value &Own);
   void erase(PlaceId P);
   void erase(const PlaceSet &Set) {
     for (PlaceId P : Set)

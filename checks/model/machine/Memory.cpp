@@ -292,9 +292,16 @@ void Machine::storeDenoted(PlaceId P, const Denotation &D) {
     return store(P, D.Own);
   for (PlaceId Object : D.Objects)
     copy(Object, P);
-  // cuda ? x.cuda() : x
-  if (auto It = Now.Places.find(P); It != Now.Places.end())
-    It->second.joinDevice(D.Own);
+  joinChosen(P, D.Own);
+}
+
+void Machine::joinChosen(PlaceId P, const Value &Own) {
+  auto It = Now.Places.find(P);
+  if (It == Now.Places.end())
+    return;
+  It->second.joinDevice(Own);
+  if (Own.History)
+    It->second.Scaling::join(Own);
 }
 
 void Machine::discardHistory(PlaceId P, bool Deep) {

@@ -181,9 +181,7 @@ void assign(Machine &M, const Expr *Site, const Expr *To, const Expr *From) {
     if (CopiesObjects) {
       for (PlaceId Object : Source.Objects)
         M.copy(Object, P);
-      // cuda ? x.cuda() : x
-      if (Source.Own.saysDevice())
-        M.state().Places[P].joinDevice(Source.Own);
+      M.joinChosen(P, Source.Own);
       // The value as stored, and each part of it, carries where it was stored.
       M.forEachWithin(P, [&](Value &Part) {
         if (IsNumber)

@@ -78,3 +78,12 @@ TORCH_MODULE(Encoder);
 Tensor encode(Encoder &net, const Tensor &x, const Tensor &labels) {
   return F::cross_entropy(net->gate->forward(x), labels) + F::cross_entropy(net->choice->forward(x), labels);
 }
+
+// The same with ?: in other places.
+Tensor chosen(torch::nn::Linear &layer, const Tensor &x, const Tensor &labels, bool finish) {
+  const Tensor scores = layer->forward(x);
+  const Tensor input = finish ? torch::log_softmax(scores, 1) : scores;
+  Tensor other;
+  other = finish ? scores.log_softmax(1) : scores;
+  return torch::nll_loss(input, labels) + torch::nll_loss(other, labels);
+}

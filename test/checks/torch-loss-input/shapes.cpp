@@ -40,7 +40,7 @@ struct Step {
     const auto output = net->forward(images);
     auto loss = criterion(output, labels);
     // CHECK-MESSAGES: :[[@LINE-1]]:27: warning: cross_entropy() applies
-    // CHECK-MESSAGES: :[[@LINE-14]]:12: note: it is applied here
+    // CHECK-MESSAGES: :[[@LINE-15]]:12: note: it is applied here
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
@@ -75,7 +75,7 @@ struct Output {
 Output predict(Plain &net, const Tensor &x) {
   Output result;
   result.probabilities = torch::softmax(net->forward(x), -1);
-  // CHECK-MESSAGES: :[[@LINE+7]]:33: warning: cross_entropy() applies
+  // CHECK-MESSAGES: :[[@LINE+7]]:38: warning: cross_entropy() applies
   // CHECK-MESSAGES: :[[@LINE-2]]:26: note: it is applied here
   result.value = x.mean();
   return result;

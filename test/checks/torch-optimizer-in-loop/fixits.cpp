@@ -49,13 +49,28 @@ void shared(Linear net, const std::vector<Tensor> &xs) {
   }
 }
 
-// Of two loops the inner one.
+// Of two loops the one over the epochs.
 void nested(Linear net, const std::vector<Tensor> &xs) {
+  // CHECK-FIXES: {{^}}  Adam adam(net->parameters());
+  // CHECK-FIXES-NEXT: {{^}}  for (int epoch = 0; epoch < 3; ++epoch) {
   for (int epoch = 0; epoch < 3; ++epoch) {
-    // CHECK-FIXES: {{^}}    Adam adam(net->parameters());
-    // CHECK-FIXES-NEXT: {{^}}    for (const Tensor &x : xs) {
     for (const Tensor &x : xs) {
       Adam adam(net->parameters());
+      // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'adam' is constructed anew
+      adam.zero_grad();
+      net->forward(x).sum().backward();
+      adam.step();
+    }
+  }
+}
+
+// Of stages the one inside: each has a rate of its own.
+void stages(Linear net, const std::vector<Tensor> &xs, const std::vector<double> &rates) {
+  for (double rate : rates) {
+    // CHECK-FIXES: {{^}}    Adam adam(net->parameters(), AdamOptions(rate));
+    // CHECK-FIXES-NEXT: {{^}}    for (const Tensor &x : xs) {
+    for (const Tensor &x : xs) {
+      Adam adam(net->parameters(), AdamOptions(rate));
       // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'adam' is constructed anew
       adam.zero_grad();
       net->forward(x).sum().backward();

@@ -78,30 +78,19 @@ void cells(std::vector<torch::nn::GRUCell> cells, torch::optim::SGD &optimizer,
   }
 }
 
-// Each iteration changes an element of its own, once.
-struct Pieces {
-  std::vector<Tensor> byName, byIndex, byRange;
-  Pieces(const std::vector<Tensor> &all, int64_t rows) : byName(all), byIndex(all), byRange(all) {
-    for (size_t i = 0; i < byName.size(); ++i) {
-      auto &piece = byName[i];
-      const int64_t count = piece.numel() / rows;
-      piece = piece.view({count, rows});
-    }
-    for (size_t i = 0; i < byIndex.size(); ++i)
-      byIndex[i] = byIndex[i].sigmoid();
-    for (Tensor &piece : byRange)
-      piece = torch::relu(piece);
-  }
-};
-void inPieces(Linear net) { Pieces pieces(net->parameters(), 4); }
-
-// The same, time step after time step.
-void inEachStep(std::vector<torch::nn::GRUCell> cells, const std::vector<Tensor> &steps) {
-  std::vector<Tensor> states(cells.size(), torch::zeros({1, 8}));
-  for (const Tensor &x : steps)
+// The same cells, by another name of the element.
+void cellsByName(std::vector<torch::nn::GRUCell> cells, torch::optim::SGD &optimizer, Tensor x) {
+  std::vector<Tensor> states(cells.size(), x);
+  for (int step = 0; step < 100; ++step) {
+    Tensor in = x;
     for (size_t i = 0; i < cells.size(); ++i) {
       Tensor &state = states[i];
-      state = cells[i]->forward(x, state);
+      state = cells[i]->forward(in, state);
       // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'state' carries its autograd graph
+      in = state;
     }
+    optimizer.zero_grad();
+    in.sum().backward();
+    optimizer.step();
+  }
 }

@@ -104,7 +104,7 @@ TEST_F(Transfers, EachDomainHasOneRow) {
   EXPECT_EQ(Names,
             (std::vector<std::string>{"modes", "shape", "device", "extent",
                                       "attributes", "registration", "history",
-                                      "aliases", "loans", "saved"}));
+                                      "aliases", "loans", "saved", "scale"}));
 }
 
 TEST_F(Transfers, CallsKeepWhatTheirArgumentsSay) {

@@ -31,7 +31,7 @@ bool isAsked(const char *Name) {
 }
 
 /// The numbers of some rows, seen so far.
-class Seen {
+class RowsSeen {
 public:
   template <typename T>
   void row(const T *First, int64_t Count, int64_t Stride) {
@@ -68,7 +68,7 @@ uint32_t scaleOfRows(const at::Tensor &Of, int64_t Classes) {
   const T *First = static_cast<const T *>(Of.storage().data()) +
                    Of.storage_offset();
   const int64_t Rows = Classes > 0 ? Of.size(0) : 1;
-  Seen Numbers;
+  RowsSeen Numbers;
   for (int64_t I = 0; I < std::min(Rows, MostRows); ++I)
     Numbers.row(First + (Classes > 0 ? I * Of.stride(0) : 0), Of.size(Classes),
                 Of.stride(Classes));

@@ -58,8 +58,8 @@ void kept(Tensor x, Tensor rows, bool b) {
   inPlace.sigmoid_();
   observe("in place", inPlace);
 }
-void network(Net net, Tensor x) {
-  observe("on both ways", net->forward(x, true));
+void network(Net net, Tensor x, bool done) {
+  observe("on both ways", net->forward(x, done));
 }
 )cpp";
 
