@@ -83,7 +83,8 @@ def page(results: Result, missing: Sequence[str] = ()) -> str:
     lines += ["", f"{held} of {len(results['checks'])} scenarios hold."]
     for check in results["checks"]:
         lines += ["", f"## {check['check']}", "",
-                  f"Evidence: {check['evidence']}; {check['verdict']}."]
+                  f"Evidence: {check['evidence']}; {check['verdict']}"
+                  + (f"; measured {check['date']}." if "date" in check else ".")]
         lines += [f"- {problem}" for problem in check["problems"]]
         for device, outcome in check["devices"].items():
             lines += ["", f"| on {device} | size | wrong | fixed | fix-it | ratio | verdict |",
@@ -123,7 +124,9 @@ def section(check: str, measured: dict[str, Result]) -> str:
     for device in FILES:
         for other in measured.get(device, {}).get("checks", []):
             if other["check"] == check and device in other["devices"]:
-                lines += ["", f"Measured ({machine(measured[device], device)}):", "",
+                # A check that came later was measured later.
+                run = measured[device] | {"date": other.get("date", measured[device]["date"])}
+                lines += ["", f"Measured ({machine(run, device)}):", "",
                           *table(other["devices"][device])]
                 break
         else:

@@ -123,6 +123,7 @@ int main() {
   Holds holds;
   Uploader uploader;
   Collate collate;
+  pinnedBehind(torch::kCUDA, 2);
   const auto methods = std::make_tuple(&Holds::f, &Uploader::next, &Collate::apply_batch);
   return static_cast<int>(weights.size(0));
 }

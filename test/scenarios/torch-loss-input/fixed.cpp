@@ -22,9 +22,9 @@ TORCH_MODULE(Classifier);
 /// A wave of the frequency that the kind says, at any phase, and noise.
 torch::Tensor signalsOf(const torch::Tensor &kinds) {
   const auto time = torch::arange(Length, kinds.options().dtype(torch::kFloat));
-  const auto phase = 0.6 * torch::rand({kinds.size(0), 1}, time.options());
+  const auto phase = 3 * torch::rand({kinds.size(0), 1}, time.options());
   return torch::sin((kinds + 1).unsqueeze(1) * time * 0.15 + phase) +
-         0.4 * torch::randn({kinds.size(0), Length}, time.options());
+         torch::randn({kinds.size(0), Length}, time.options());
 }
 
 } // namespace
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
   net->to(device);
   torch::optim::SGD optimizer(net->parameters(), 0.1);
   const auto options = torch::dtype(torch::kLong).device(device);
-  for (int64_t step = 0; step < 150 * measure::size(); ++step) {
+  for (int64_t step = 0; step < 100 * measure::size(); ++step) {
     const auto kinds = torch::randint(Kinds, {64}, options);
     const auto guesses = net(signalsOf(kinds));
     const auto loss = torch::cross_entropy_loss(guesses, kinds);

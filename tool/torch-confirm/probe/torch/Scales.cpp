@@ -45,7 +45,8 @@ public:
       IsNumber &= !std::isnan(Number);
     }
     AreShares &= Count > 1 && std::abs(Sum - 1) < SumTolerance;
-    AreLogarithms &= Count > 1 && std::abs(SumOfExponentials - 1) < SumTolerance;
+    AreLogarithms &=
+        Count > 1 && std::abs(SumOfExponentials - 1) < SumTolerance;
   }
 
   uint32_t scale() const {
@@ -65,8 +66,8 @@ private:
 template <typename T>
 uint32_t scaleOfRows(const at::Tensor &Of, int64_t Classes) {
   // data_ptr() would give a lazy copy memory of its own.
-  const T *First = static_cast<const T *>(Of.storage().data()) +
-                   Of.storage_offset();
+  const T *First =
+      static_cast<const T *>(Of.storage().data()) + Of.storage_offset();
   const int64_t Rows = Classes > 0 ? Of.size(0) : 1;
   RowsSeen Numbers;
   for (int64_t I = 0; I < std::min(Rows, MostRows); ++I)
