@@ -70,7 +70,7 @@ private:
 /// The call that E, a pointer, is an argument of, through casts.
 static const CallExpr *userOf(const flow::ControlFlow &Flow, const Expr *E) {
   const Stmt *S = Flow.parent(E);
-  while (S && isa<CastExpr, ParenExpr, FullExpr>(S))
+  while (isa_and_nonnull<CastExpr, ParenExpr, FullExpr>(S))
     S = Flow.parent(S);
   return dyn_cast_or_null<CallExpr>(S);
 }
