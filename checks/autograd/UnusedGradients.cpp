@@ -112,8 +112,11 @@ private:
 
   const Event *made() const {
     const Event *Result = nullptr;
+    // Whether a constructor that nobody has written is there depends on what
+    // of LibTorch's templates was instantiated.
     for (const CreateEvent &Create : Entry.events<CreateEvent>())
       if (begins(Entry, Create, Forward.Modules) &&
+          !Create.In->Function->isImplicit() &&
           (!Result || !Result->Site || Create.Site))
         Result = &Create;
     for (const LoadEvent &Load : Entry.events<LoadEvent>())

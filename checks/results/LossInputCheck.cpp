@@ -96,8 +96,9 @@ static std::vector<FixItHint> fixes(const Program &Program,
       Found.Loss == ScaledLoss::BinaryWithLogits) {
     const auto Arguments = ast::argumentsOf(Call);
     const Expr *Object = ast::objectOf(Call);
-    const Expr *Of =
-        Object ? Object : Arguments.empty() ? nullptr : Arguments.front();
+    const Expr *Of = Object              ? Object
+                     : Arguments.empty() ? nullptr
+                                         : Arguments.front();
     const std::string Text = Of ? Program.text(Of) : "";
     if (Text.empty() || Found.Given == Scale::LogProbabilities)
       return {};
@@ -134,10 +135,11 @@ static Finding describe(const Program &Program, const LossInput &Found) {
                    wants(Found.Loss) + ", and " + isGiven(Found.Given) + ": " +
                    comesOfIt(Found) + "; " + toDo(Found);
   if (Found.ScaledBy && !Found.IsWrittenThere)
-    addNote(Result, {Found.ScaledBy->getBeginLoc(),
-                     Found.Given == Scale::Scores ? "the scores are computed here"
-                                                  : "it is applied here",
-                     NoteRole::Made});
+    addNote(Result,
+            {Found.ScaledBy->getBeginLoc(),
+             Found.Given == Scale::Scores ? "the scores are computed here"
+                                          : "it is applied here",
+             NoteRole::Made});
   addCallers(Result, Use.In);
   Result.Fixes = fixes(Program, Found);
   Result.IterationSite = Use.Site->getBeginLoc();

@@ -68,8 +68,7 @@ static Finding describe(const Program &Program, const SizeofDtype &Found) {
   return Result;
 }
 
-static Finding describe(const Program & /*Program*/,
-                        const CopiedBytes &Found) {
+static Finding describe(const Program & /*Program*/, const CopiedBytes &Found) {
   const std::string Tensor = "'" + Found.Tensor->getNameAsString() + "'";
   Finding Result;
   Result.Location = Found.Size->getBeginLoc();

@@ -35,9 +35,9 @@ template <class... Domains> struct Product : Domains... {
   }
 };
 
-struct Value : Product<AutogradHistory, Modes, Aliases, Borrows, Placement,
-                       Attributes, Registration, Shapes, SavedTensors, Extent,
-                       Scaling> {
+struct Value
+    : Product<AutogradHistory, Modes, Aliases, Borrows, Placement, Attributes,
+              Registration, Shapes, SavedTensors, Extent, Scaling> {
   static Value withHistory(uint8_t History) {
     Value V;
     V.History = History;

@@ -27,9 +27,9 @@ Verdict judge(const Places &Where, uint64_t AsTold, uint64_t All,
   V.Unit = "calls";
   V.Iterations = Where.iterations();
   V.Number = double(AsTold);
-  const std::string Sentence =
-      "the loss or logarithm of this line was given " + What + ", " +
-      numberText(double(AsTold)) + " of " + countText(double(All), "time");
+  const std::string Sentence = "the loss or logarithm of this line was given " +
+                               What + ", " + numberText(double(AsTold)) +
+                               " of " + countText(double(All), "time");
   if (AsTold == All && IsWrong)
     return wrongResult(std::move(V), double(AsTold), Sentence);
   V.Sentence = Sentence;

@@ -68,13 +68,13 @@ uint32_t ParentId;
 int64_t CpuAtFork, CudaAtFork, NodesAtFork;
 
 const ProbeSide Probe = {
-    operationBegins,    operationEnds,   countShape,         keepShape,
-    isOfOneElement,     runsInMode,      takesScale,         isWatching,
-    wasGiven,           unclearedStep,   leafTrained,        leafStepped,
-    gradientEnds,       optimizerMadeAgain, runsWithoutGrad, isWatchingStorages,
-    usesStorage,        castTaken,       memberReplaced,     moduleMadeAt,
-    memberCalled,       parameterListed, bytesOfBlock,       runsUnrecorded,
-    networkBegins,      networkStarts,   networkTensor,      networkEnds,
+    operationBegins, operationEnds,      countShape,      keepShape,
+    isOfOneElement,  runsInMode,         takesScale,      isWatching,
+    wasGiven,        unclearedStep,      leafTrained,     leafStepped,
+    gradientEnds,    optimizerMadeAgain, runsWithoutGrad, isWatchingStorages,
+    usesStorage,     castTaken,          memberReplaced,  moduleMadeAt,
+    memberCalled,    parameterListed,    bytesOfBlock,    runsUnrecorded,
+    networkBegins,   networkStarts,      networkTensor,   networkEnds,
     networkStepped};
 
 /// Where the environment and the way the probe came into the process say to
