@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -345,8 +346,10 @@ def trace(test: Test) -> None:
     says("nothing", "is empty: the probe did not start", b"")
     says("text", "is no trace of torch-confirm's probe", b"int main() {}\n" * 1000)
     says("a few bytes", "is no trace of torch-confirm's probe", b"TORC")
-    says("another version", "is a trace of version 8, and this program reads version 7: "
-         "the probe was built from other sources", head[:8] + b"\10\0\0\0" + head[12:])
+    (version,) = struct.unpack_from("<I", head, 8)
+    says("another version", f"is a trace of version {version + 1}, and this program reads "
+         f"version {version}: the probe was built from other sources",
+         head[:8] + struct.pack("<I", version + 1) + head[12:])
     says("another layout", "has another layout than this program reads: the probe was "
          "built from other sources", head[:12] + b"\7\0\0\0" + head[16:])
     size = good.stat().st_size

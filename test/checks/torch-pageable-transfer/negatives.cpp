@@ -112,6 +112,18 @@ struct Table {
     return kept;
   }
 };
+
+// Pinned behind the pointer, and pinned wherever there is a device.
+Tensor pinnedBehind(torch::Device device, int64_t n) {
+  auto owned = std::make_unique<Tensor>(torch::rand({256, 256}).pin_memory());
+  const bool any = torch::cuda::is_available();
+  auto asked = torch::empty({256, 256}, torch::TensorOptions().pinned_memory(any));
+  Tensor last;
+  for (int64_t i = 0; i < n; ++i)
+    last = owned->to(device, true) + asked.to(device, true);
+  return last;
+}
+
 // Of what nobody names nothing would be said.
 const auto named =
     std::make_tuple(&options, &member, &perhaps, &buffer, &loader, &parameter, &blob,
@@ -126,15 +138,4 @@ int main() {
   pinnedBehind(torch::kCUDA, 2);
   const auto methods = std::make_tuple(&Holds::f, &Uploader::next, &Collate::apply_batch);
   return static_cast<int>(weights.size(0));
-}
-
-// Pinned behind the pointer, and pinned wherever there is a device.
-Tensor pinnedBehind(torch::Device device, int64_t n) {
-  auto owned = std::make_unique<Tensor>(torch::rand({256, 256}).pin_memory());
-  const bool any = torch::cuda::is_available();
-  auto asked = torch::empty({256, 256}, torch::TensorOptions().pinned_memory(any));
-  Tensor last;
-  for (int64_t i = 0; i < n; ++i)
-    last = owned->to(device, true) + asked.to(device, true);
-  return last;
 }
