@@ -31,19 +31,19 @@ namespace {
 const ProbeSide *Listener;
 
 /// Whether an operation with two modes is to run as in training
-/// (S: native_functions.yaml); nothing for one that has none.
+/// (S: native_functions.yaml); nothing for one that has none. Name: in aten.
 std::optional<bool> modeOf(const char *Name,
                            c10::ArrayRef<const c10::IValue> Inputs) {
   constexpr struct {
     const char *Name;
     size_t Argument;
-  } All[] = {{"aten::dropout", 2},
-             {"aten::batch_norm", 5},
-             {"aten::feature_dropout", 2},
-             {"aten::alpha_dropout", 2},
-             {"aten::feature_alpha_dropout", 2}};
+  } All[] = {{"dropout", 2},
+             {"batch_norm", 5},
+             {"feature_dropout", 2},
+             {"alpha_dropout", 2},
+             {"feature_alpha_dropout", 2}};
   for (const auto &Each : All)
-    if (std::strcmp(Name, Each.Name) == 0 && Inputs.size() > Each.Argument &&
+    if (isSame(Name, Each.Name) && Inputs.size() > Each.Argument &&
         Inputs[Each.Argument].isBool())
       return Inputs[Each.Argument].toBool();
   return std::nullopt;
@@ -65,9 +65,10 @@ begins(const at::RecordFunction &Function) {
   if (const uint64_t Hash = shapeHash(Function.inputs()))
     if (!Listener->countShape(Site, Hash))
       Listener->keepShape(Site, Hash, shapeText(Function.inputs()).c_str());
-  if (const auto IsTraining = modeOf(Function.name(), Function.inputs()))
+  const char *Name = nameInAten(Function.name());
+  if (const auto IsTraining = modeOf(Name, Function.inputs()))
     Listener->runsInMode(Site, *IsTraining);
-  if (const uint32_t Scale = scaleOfInput(Function.name(), Function.inputs()))
+  if (const uint32_t Scale = scaleOfInput(Name, Function.inputs()))
     Listener->takesScale(Site, Scale);
   if (const void *Memory = memoryOfElement(Function.inputs()))
     Listener->isOfOneElement(Site, Memory);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace torchtidy::confirm::probe {
 namespace {
@@ -17,17 +16,17 @@ constexpr int64_t MostRows = 8, MostClasses = 4096;
 constexpr double SumTolerance = 1e-3;
 
 bool isAsked(const char *Name) {
-  constexpr const char *All[] = {"aten::cross_entropy_loss",
-                                 "aten::nll_loss_nd",
-                                 "aten::nll_loss",
-                                 "aten::nll_loss2d",
-                                 "aten::kl_div",
-                                 "aten::binary_cross_entropy",
-                                 "aten::binary_cross_entropy_with_logits",
-                                 "aten::log"};
-  return std::any_of(std::begin(All), std::end(All), [&](const char *Each) {
-    return std::strcmp(Name, Each) == 0;
-  });
+  constexpr const char *All[] = {"cross_entropy_loss",
+                                 "nll_loss_nd",
+                                 "nll_loss",
+                                 "nll_loss2d",
+                                 "kl_div",
+                                 "binary_cross_entropy",
+                                 "binary_cross_entropy_with_logits",
+                                 "log"};
+  return std::any_of(
+      std::begin(All), std::end(All),
+      [&](const char *Each) { return isSame(Name, Each); });
 }
 
 /// The numbers of some rows, seen so far.
@@ -80,8 +79,7 @@ uint32_t scaleOfRows(const at::Tensor &Of, int64_t Classes) {
 /// softmax() has them last.
 int64_t dimensionOfClasses(const char *Name, const at::Tensor &Of) {
   const int64_t Last = Of.dim() - 1;
-  return std::strcmp(Name, "aten::log") == 0 ? Last
-                                             : std::min<int64_t>(1, Last);
+  return isSame(Name, "log") ? Last : std::min<int64_t>(1, Last);
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include <ATen/core/ivalue.h>
 
+#include <cstring>
 #include <functional>
 #include <string>
 
@@ -18,6 +19,19 @@ class Optimizer;
 
 namespace torchtidy::confirm::probe {
 
+/// The name of an operation behind "aten::"; empty for those of others.
+inline const char *nameInAten(const char *Operation) {
+  constexpr char Prefix[] = "aten::";
+  constexpr size_t Length = sizeof(Prefix) - 1;
+  return std::strncmp(Operation, Prefix, Length) == 0 ? Operation + Length : "";
+}
+
+/// Most names differ in the first letter, and no more is looked at of them:
+/// this is asked of each operation, some ten times.
+inline bool isSame(const char *Asked, const char *Name) {
+  return *Asked == *Name && std::strcmp(Asked, Name) == 0;
+}
+
 CopyFacts copyFacts(const void *Self, const void *Source);
 bool isIdleToCpu(const void *Self, uint64_t Dtype, uint64_t Layout,
                  uint64_t Device);
@@ -27,7 +41,7 @@ bool isIdleToCpu(const void *Self, uint64_t Dtype, uint64_t Layout,
 uint64_t shapeHash(c10::ArrayRef<const c10::IValue> Arguments);
 std::string shapeText(c10::ArrayRef<const c10::IValue> Arguments);
 /// Of a loss or a logarithm: on which scale its first argument is (InputScale).
-uint32_t scaleOfInput(const char *Name,
+uint32_t scaleOfInput(const char *NameInAten,
                       c10::ArrayRef<const c10::IValue> Arguments);
 /// The memory of the first argument, where that is a tensor of one element in
 /// larger memory; else null.
