@@ -53,6 +53,11 @@ bool UsedChains::isUsed(const Execution &Entry, const ForwardEvent &Forward) {
   });
 }
 
+bool isWithoutGraph(const ForwardEvent &Forward) {
+  const uint8_t Off = mode::Off | mode::Inference;
+  return Forward.GradMode && !(Forward.GradMode & ~Off);
+}
+
 /// Site, which is in F, and what leads to it.
 static void addChain(UsedChains::Statements &To, const Frame *F,
                      const Stmt *Site) {
@@ -66,12 +71,10 @@ void UsedChains::add(const Execution &Entry) {
   for (const GraphUseEvent &Use : Entry.events<GraphUseEvent>())
     if (Use.Is != Event::Inspect)
       add(Use);
-  const uint8_t Off = mode::Off | mode::Inference;
   for (const ForwardEvent &Forward : Entry.events<ForwardEvent>()) {
     if (isUsed(Entry, Forward))
       add(Forward);
-    if (Forward.GradMode && !(Forward.GradMode & ~Off) &&
-        !Entry.isInForward(Forward.In))
+    if (isWithoutGraph(Forward) && !Entry.isInForward(Forward.In))
       addChain(Guarded, Forward.In, Forward.Site);
   }
   for (const UnseenCall &Unseen : unseenTraining(Entry))

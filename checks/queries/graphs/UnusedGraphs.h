@@ -63,6 +63,9 @@ private:
   void add(const Event &E);
 };
 
+/// Grad mode is known to be off in it.
+bool isWithoutGraph(const ForwardEvent &Forward);
+
 /// The largest block around Site, in F, in which nothing is trained, as far as
 /// is known: a guard may stand at its start. Only the innermost block may call
 /// code that is not seen and gets what is trained, unless that code is likely

@@ -1,4 +1,5 @@
 #include "queries/modes/PartialEvaluation.h"
+#include "queries/graphs/UnusedGraphs.h"
 #include "queries/modes/ModeDependence.h"
 #include "queries/paths/Paths.h"
 #include <tuple>
@@ -45,11 +46,6 @@ public:
   }
 
 private:
-  static bool isWithoutGraph(const ForwardEvent &Forward) {
-    const uint8_t Off = mode::Off | mode::Inference;
-    return Forward.GradMode && !(Forward.GradMode & ~Off);
-  }
-
   static unsigned depth(const Frame *F) {
     unsigned Result = 0;
     for (; F; F = F->Caller)

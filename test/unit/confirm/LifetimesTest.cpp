@@ -7,12 +7,6 @@ using torchtidy::FindingKind;
 
 namespace {
 
-DiagnosedFinding ofKind(FindingKind Kind, const char *Evidence) {
-  DiagnosedFinding Result = finding(Evidence, 12);
-  Result.Kind = Kind;
-  return Result;
-}
-
 DiagnosedFinding late() {
   return ofKind(FindingKind::BlobOwnerLeavesScope, "sanitizer");
 }

@@ -8,12 +8,6 @@ using torchtidy::FindingKind;
 
 namespace {
 
-DiagnosedFinding ofKind(FindingKind Kind, const char *Evidence = "value") {
-  DiagnosedFinding Result = finding(Evidence, 12);
-  Result.Kind = Kind;
-  return Result;
-}
-
 TEST(Members, AListThatIsWrittenThroughSeveralElements) {
   const auto Filled = ofKind(FindingKind::FillSharesTensor);
   MadeRecording Run;

@@ -102,6 +102,14 @@ inline DiagnosedFinding finding(const std::string &Evidence, unsigned First,
   return Result;
 }
 
+/// At line 12.
+inline DiagnosedFinding ofKind(FindingKind Kind,
+                               const char *Evidence = "value") {
+  DiagnosedFinding Result = finding(Evidence, 12);
+  Result.Kind = Kind;
+  return Result;
+}
+
 inline Verdict judgeOne(const DiagnosedFinding &Finding, const Recording &Run) {
   return judge({Finding}, Run).front().Result;
 }

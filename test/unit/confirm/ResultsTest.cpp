@@ -9,12 +9,6 @@ using torchtidy::FindingKind;
 
 namespace {
 
-DiagnosedFinding ofKind(const char *Evidence, FindingKind Kind) {
-  DiagnosedFinding Result = finding(Evidence, 12);
-  Result.Kind = Kind;
-  return Result;
-}
-
 Site &makes(MadeRecording &Run, uint64_t Hits, uint64_t DiedAtOnce) {
   Site &S = Run.site("aten::add", {at(12)}, Hits);
   S.Allocations = Hits;
@@ -24,7 +18,7 @@ Site &makes(MadeRecording &Run, uint64_t Hits, uint64_t DiedAtOnce) {
 }
 
 TEST(Results, WhatIsGoneBeforeAnythingHasUsedItIsDropped) {
-  const auto Dropped = ofKind("value", FindingKind::DiscardedComputation);
+  const auto Dropped = ofKind(FindingKind::DiscardedComputation);
   MadeRecording Run;
   makes(Run, 40, 40);
   const Verdict V = judgeOne(Dropped, Run.Run);
@@ -46,13 +40,13 @@ TEST(Results, TheLastResultOfTheStatementCounts) {
   makes(Run, 40, 0);
   makes(Run, 40, 40);
   EXPECT_EQ(
-      judgeOne(ofKind("value", FindingKind::DiscardedComputation), Run.Run)
+      judgeOne(ofKind(FindingKind::DiscardedComputation), Run.Run)
           .Result,
       Outcome::Confirmed);
 }
 
 TEST(Results, AssignedToACopyOfAHandle) {
-  const auto Copy = ofKind("value", FindingKind::WriteIntoLoopCopy);
+  const auto Copy = ofKind(FindingKind::WriteIntoLoopCopy);
   MadeRecording Run;
   makes(Run, 6, 6);
   EXPECT_EQ(judgeOne(Copy, Run.Run).Result, Outcome::Confirmed);
@@ -64,7 +58,7 @@ TEST(Results, AssignedToACopyOfAHandle) {
 }
 
 TEST(Results, LeavesThatNoStepChanges) {
-  const auto Module = ofKind("parameters", FindingKind::UnregisteredSubmodule);
+  const auto Module = ofKind(FindingKind::UnregisteredSubmodule, "parameters");
   MadeRecording Run;
   Run.site("aten::empty", {at(12)}, 2).LeavesTrained = 2;
   // Nothing is known where nothing steps.
@@ -82,7 +76,7 @@ TEST(Results, LeavesThatNoStepChanges) {
 }
 
 TEST(Results, OptimizersOfTheSameParameters) {
-  const auto Anew = ofKind("value", FindingKind::OptimizerInLoop);
+  const auto Anew = ofKind(FindingKind::OptimizerInLoop);
   MadeRecording Run;
   Site &S = Run.site("optimizer", {at(12)}, 40);
   S.MadeAgain = 39;
@@ -98,7 +92,7 @@ TEST(Results, OptimizersOfTheSameParameters) {
 }
 
 TEST(Messages, ThatOfTheMistakeCounts) {
-  const auto Leaf = ofKind("exception", FindingKind::LeafIsWritten);
+  const auto Leaf = ofKind(FindingKind::LeafIsWritten, "exception");
   MadeRecording Run;
   Site &S = Run.site("aten::mm", {at(12)}, 5);
   S.Exceptions = 5;
@@ -123,7 +117,7 @@ TEST(Messages, ThatOfTheMistakeCounts) {
 TEST(Messages, PlacesThatTheFindingNames) {
   // A guard runs no operation; the backward() that would throw ran.
   DiagnosedFinding Guard =
-      ofKind("exception", FindingKind::GradModeNotRestored);
+      ofKind(FindingKind::GradModeNotRestored, "exception");
   Guard.Loop = {File, 10, 30};
   MadeRecording Run;
   Run.site("aten::mm", {at(15)}, 50);

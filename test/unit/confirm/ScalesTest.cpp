@@ -7,14 +7,8 @@ using torchtidy::FindingKind;
 
 namespace {
 
-DiagnosedFinding ofScale(FindingKind Kind, const char *Evidence = "value") {
-  DiagnosedFinding Result = finding(Evidence, 12);
-  Result.Kind = Kind;
-  return Result;
-}
-
 TEST(Scales, SharesWhereScoresAreWanted) {
-  const auto Twice = ofScale(FindingKind::LossScalesTwice);
+  const auto Twice = ofKind(FindingKind::LossScalesTwice);
   MadeRecording Run;
   Site &Loss = Run.site("aten::cross_entropy_loss", {at(12)}, 20);
   // On a device nobody has looked.
@@ -35,21 +29,21 @@ TEST(Scales, ScoresAndLogarithms) {
   MadeRecording Run;
   Site &Loss = Run.site("aten::nll_loss_nd", {at(12)}, 20);
   Loss.GivenNumbers = 20;
-  EXPECT_EQ(judgeOne(ofScale(FindingKind::LossOfScores), Run.Run).Result,
+  EXPECT_EQ(judgeOne(ofKind(FindingKind::LossOfScores), Run.Run).Result,
             Outcome::Confirmed);
-  EXPECT_EQ(judgeOne(ofScale(FindingKind::LossOfLogarithms), Run.Run).Result,
+  EXPECT_EQ(judgeOne(ofKind(FindingKind::LossOfLogarithms), Run.Run).Result,
             Outcome::Refuted);
   Loss.GivenNumbers = 0;
   Loss.GivenLogarithms = 20;
-  EXPECT_EQ(judgeOne(ofScale(FindingKind::LossOfScores), Run.Run).Result,
+  EXPECT_EQ(judgeOne(ofKind(FindingKind::LossOfScores), Run.Run).Result,
             Outcome::Refuted);
-  EXPECT_EQ(judgeOne(ofScale(FindingKind::LossOfLogarithms), Run.Run).Result,
+  EXPECT_EQ(judgeOne(ofKind(FindingKind::LossOfLogarithms), Run.Run).Result,
             Outcome::Confirmed);
 }
 
 TEST(Scales, ALogarithm) {
   const auto Found =
-      ofScale(FindingKind::UnfusedLogarithm, "allocations-per-iteration");
+      ofKind(FindingKind::UnfusedLogarithm, "allocations-per-iteration");
   MadeRecording Run;
   Site &Log = Run.site("aten::log", {at(12)}, 20);
   EXPECT_EQ(judgeOne(Found, Run.Run).Result, Outcome::NotMeasurable);
