@@ -60,6 +60,12 @@ const Expr *objectOf(const CallExpr *Call) {
   return nullptr;
 }
 
+const Expr *firstOperand(const CallExpr *Call) {
+  if (const Expr *Object = objectOf(Call))
+    return Object;
+  return Call->getNumArgs() ? Call->getArg(0) : nullptr;
+}
+
 llvm::SmallVector<const Expr *, 4> argumentsOf(const CallExpr *Call) {
   llvm::SmallVector<const Expr *, 4> Arguments(Call->arg_begin(),
                                                Call->arg_end());

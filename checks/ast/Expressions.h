@@ -20,6 +20,8 @@ const clang::Expr *stripCopies(const clang::Expr *E);
 
 /// The object of a call of a method or a member operator; null for others.
 const clang::Expr *objectOf(const clang::CallExpr *Call);
+/// x of x.exp() and of exp(x); null where there is none.
+const clang::Expr *firstOperand(const clang::CallExpr *Call);
 /// The arguments of a call that were written, without its object: member
 /// operators and methods alike.
 llvm::SmallVector<const clang::Expr *, 4>

@@ -10,6 +10,7 @@
 #include "torch/Api.h"
 #include "torch/Members.h"
 #include "torch/Modules.h"
+#include "torch/Std.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -433,14 +434,11 @@ private:
   /// layers.push_back(Linear(2, 2)), seq->push_back("fc", Linear(2, 2)).
   void fill(const FieldDecl *Field, Uses &Found, const CallExpr *Call) {
     const bool IsContainer = !torch::moduleClass(Field->getType());
-    for (const Expr *Argument : ast::argumentsOf(Call)) {
-      if (!torch::moduleClass(Argument->getType()))
-        continue;
-      const std::optional<ModuleContent> Content = contentOfFresh(Argument);
+    const auto Add = [&](const std::optional<ModuleContent> &Content) {
       if (!Content) {
         // What is registered is told by the call that registers it.
         Found.IsAccountedFor = true;
-        continue;
+        return;
       }
       Found.add(*Content);
       // The line that makes all modules of a container is where to register
@@ -449,7 +447,28 @@ private:
         Found.Assignment = Found.Made ? nullptr : Call;
       if (!Found.Made)
         Found.Made = Call;
-    }
+    };
+    if (const CXXRecordDecl *Class = madeInPlace(Field, Call))
+      Add(contentOf(Class));
+    for (const Expr *Argument : ast::argumentsOf(Call))
+      if (torch::moduleClass(Argument->getType()))
+        Add(contentOfFresh(Argument));
+  }
+
+  /// Of layers.emplace_back(2, 2), of a container of holders, the module that
+  /// is made there; null for other calls.
+  static const CXXRecordDecl *madeInPlace(const FieldDecl *Field,
+                                          const CallExpr *Call) {
+    const QualType Element = torch::elementType(Field->getType());
+    if (Element.isNull() || torch::kindOf(Element) != TypeKind::ModuleHolder ||
+        !torch::constructsLast(Call->getDirectCallee()))
+      return nullptr;
+    const bool IsGiven =
+        llvm::any_of(ast::argumentsOf(Call), [](const Expr *Argument) {
+          return torch::moduleClass(Argument->getType()) ||
+                 isEmptyHandle(Argument);
+        });
+    return IsGiven ? nullptr : torch::moduleClass(Element);
   }
 
   Program &User;

@@ -264,7 +264,8 @@ private:
       if (!Call)
         return false;
       const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
-      const bool IsElement = Operator && Operator->getOperator() == OO_Equal &&
+      const bool IsElement = Operator && Operator != Fill.Site &&
+                             Operator->getOperator() == OO_Equal &&
                              isRebinding(Operator) &&
                              isElementOf(Operator->getArg(0), In, Container);
       return (IsElement || replacesElements(Call, Container)) &&

@@ -67,6 +67,11 @@ static std::string toDo(const LossInput &Found) {
       Found.Given == Scale::Sigmoids ? "sigmoid()" : "softmax()";
   switch (Found.Loss) {
   case ScaledLoss::CrossEntropy:
+    // Probabilities that do not exclude each other: perhaps it is the loss that
+    // is the wrong one.
+    if (Found.Given == Scale::Sigmoids)
+      return "give what sigmoid() was given to it, or, where several classes "
+             "may be right at once, to binary_cross_entropy_with_logits()";
     return "give it what " + Maker + " was given";
   case ScaledLoss::BinaryWithLogits:
     return Found.Given == Scale::LogProbabilities
@@ -100,7 +105,9 @@ static std::vector<FixItHint> fixes(const Program &Program,
                      : Arguments.empty() ? nullptr
                                          : Arguments.front();
     const std::string Text = Of ? Program.text(Of) : "";
-    if (Text.empty() || Found.Given == Scale::LogProbabilities)
+    if (Text.empty() || Found.Given == Scale::LogProbabilities ||
+        (Found.Loss == ScaledLoss::CrossEntropy &&
+         Found.Given == Scale::Sigmoids))
       return {};
     return {FixItHint::CreateReplacement(
         CharSourceRange::getTokenRange(Call->getSourceRange()), Text)};

@@ -85,6 +85,23 @@ PlaceSet Machine::objects(const Expr *E) {
   return D.Objects.empty() ? temporary(E, D) : D.Objects;
 }
 
+/// constexpr auto Wire = torch::kFloat: LibTorch's constant that it is another
+/// name of; else D.
+static const ValueDecl *namedConstant(const ValueDecl *D) {
+  const ValueDecl *Named = D;
+  for (unsigned Hop = 0; Hop < 8 && !torch::isLibTorch(Named); ++Hop) {
+    const auto *V = dyn_cast<VarDecl>(Named);
+    if (!V || !V->getType().isConstQualified() ||
+        !V->getType()->isEnumeralType() || !V->getAnyInitializer())
+      return D;
+    const auto *Ref = dyn_cast<DeclRefExpr>(ast::strip(V->getAnyInitializer()));
+    if (!Ref)
+      return D;
+    Named = Ref->getDecl();
+  }
+  return Named;
+}
+
 Denotation Machine::denote(const Expr *E) {
   Denotation Result;
   E = ast::strip(E);
@@ -102,9 +119,12 @@ Denotation Machine::denote(const Expr *E) {
       else if (const Expr *Bound = Binding->getBinding())
         return denote(Bound);
     }
-    if (Ref->getType()->isEnumeralType() || torch::isLibTorch(D)) {
-      describeConstant(D, Result.Own);
-      device::describeConstant(D, Result.Own);
+    const ValueDecl *Constant = namedConstant(D);
+    if (Constant != D)
+      Result.Objects.clear();
+    if (Ref->getType()->isEnumeralType() || torch::isLibTorch(Constant)) {
+      describeConstant(Constant, Result.Own);
+      device::describeConstant(Constant, Result.Own);
     }
     return Result;
   }

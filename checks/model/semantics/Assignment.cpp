@@ -5,6 +5,7 @@
 #include "model/domains/loans/Transfer.h"
 #include "model/domains/saved/Transfer.h"
 #include "model/semantics/Autograd.h"
+#include "model/semantics/Containers.h"
 #include "model/semantics/Detaching.h"
 #include "model/semantics/Operations.h"
 #include "model/semantics/Optimizers.h"
@@ -163,9 +164,11 @@ void assign(Machine &M, const Expr *Site, const Expr *To, const Expr *From) {
                                                : StoreKind::Rebind;
   const bool Replaces =
       registration::emitReplacement(M, Site, To, Target.Objects, From, V);
-  if (How == StoreKind::Append)
-    M.emitStore(Site, containersOf(M, Target.Objects), V, How, From);
-  else if (!isHandle(To->getType()))
+  if (How == StoreKind::Append) {
+    const PlaceSet Containers = containersOf(M, Target.Objects);
+    M.emitStore(Site, Containers, V, How, From);
+    containers::emitFill(M, Site, Containers, From, /*IsAppended=*/true);
+  } else if (!isHandle(To->getType()))
     M.emitStore(Site, Target.Objects, V, How, From);
   emitLoaded(M, From, Target.Objects);
 

@@ -83,8 +83,12 @@ static void add(Machine &M, const Expr *Site, const PlaceSet &Containers,
   M.emitStore(Site, Containers, V, StoreKind::Append, Operand);
   for (PlaceId P : Containers)
     M.storeWeak(M.places().element(P), V);
-  if (Elements.size() == 1)
-    emitFill(M, Site, Containers, Elements.front(), /*IsAppended=*/true);
+  // push_back(t), emplace(name, t)
+  const auto HoldsNone = [](const Expr *Element) {
+    return !torch::mayHoldTensor(Element->getType());
+  };
+  if (!Elements.empty() && llvm::all_of(Elements.drop_back(), HoldsNone))
+    emitFill(M, Site, Containers, Elements.back(), /*IsAppended=*/true);
 }
 
 Denotation append(Machine &M, const CallSite &Site) {

@@ -508,7 +508,7 @@ struct HoldEvent : EventOf<Event::Hold> {
 };
 
 /// Elements of a container become handles to one object: vector(n, t),
-/// assign(n, t), push_back(t).
+/// assign(n, t), push_back(t), map[name] = t.
 struct FillEvent : EventOf<Event::Fill> {
   using EventOf::EventOf;
   PlaceSet Containers;

@@ -71,6 +71,15 @@ bool isFreshModule(const Expr *E) {
   });
 }
 
+ModuleContent contentOf(const CXXRecordDecl *Class) {
+  ModuleContent Result;
+  Result.HoldsParameters =
+      torch::parametersOf(Class) == torch::Parameters::Some;
+  Result.DependsOnMode =
+      torch::modeDependence(Class) == torch::Parameters::Some;
+  return Result;
+}
+
 ModuleContent contentOf(const Expr *Member) {
   ModuleContent Found;
   llvm::SmallVector<const Expr *, 4> Work = {Member};
@@ -79,10 +88,9 @@ ModuleContent contentOf(const Expr *Member) {
     if (!E)
       continue;
     if (const CXXRecordDecl *Class = torch::moduleClass(E->getType())) {
-      Found.HoldsParameters |=
-          torch::parametersOf(Class) == torch::Parameters::Some;
-      Found.DependsOnMode |=
-          torch::modeDependence(Class) == torch::Parameters::Some;
+      const ModuleContent More = contentOf(Class);
+      Found.HoldsParameters |= More.HoldsParameters;
+      Found.DependsOnMode |= More.DependsOnMode;
     }
     if (const auto *Construct = dyn_cast<CXXConstructExpr>(E))
       Work.append(Construct->arg_begin(), Construct->arg_end());

@@ -3,6 +3,7 @@
 #ifndef TORCHTIDY_SYNTAX_FRESHMODULES_H
 #define TORCHTIDY_SYNTAX_FRESHMODULES_H
 
+#include "clang/AST/DeclCXX.h"
 #include "clang/AST/Expr.h"
 
 namespace torchtidy::model {
@@ -26,6 +27,7 @@ struct ModuleContent {
 /// What is put into a member, or what it is: the module with all that it is
 /// made of.
 ModuleContent contentOf(const clang::Expr *Member);
+ModuleContent contentOf(const clang::CXXRecordDecl *Class);
 
 } // namespace torchtidy::model
 

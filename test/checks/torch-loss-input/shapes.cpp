@@ -125,3 +125,9 @@ Tensor imitate(Actor &actor, const Tensor &states, const Tensor &actions, const 
          torch::binary_cross_entropy_with_logits(marks, wanted);
   // CHECK-MESSAGES: :[[@LINE-1]]:50: warning: binary_cross_entropy_with_logits() applies
 }
+
+// What is right is not known here: another loss, or no sigmoid().
+Tensor severalAtOnce(const Tensor &scores, const Tensor &labels) {
+  return torch::cross_entropy_loss(torch::sigmoid(scores), labels);
+  // CHECK-MESSAGES: :[[@LINE-1]]:36: warning: cross_entropy() applies log_softmax() to what it is given, and this is the result of sigmoid(): {{.*}}; give what sigmoid() was given to it, or, where several classes may be right at once, to binary_cross_entropy_with_logits() [torch-loss-input]
+}

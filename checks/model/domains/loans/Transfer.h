@@ -51,6 +51,15 @@ void lendOfObject(Machine &M, const clang::CallExpr *Call, Value &To);
 void lendToList(Machine &M, const clang::CXXConstructExpr *Construct, Value &To,
                 bool IsTemporary);
 
+// Who has what a call returns: Results.cpp.
+
+/// Layers and containers of LibTorch, and script modules, compute what they
+/// return.
+bool isLayer(const clang::CallExpr *Call);
+/// A pass of a module, or a call of a function of the file, returns a tensor
+/// that an operation has made and nobody else has, or a view of one.
+bool computesResult(const clang::CallExpr *Call);
+
 // When memory ends: Ends.cpp.
 
 void endMemory(Machine &M, PlaceId Dead, EndKind How, const clang::Expr *Site);

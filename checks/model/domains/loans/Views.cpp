@@ -1,6 +1,5 @@
 // Pointers, references and lists that lead into objects which an expression has
 // made: data_ptr() of a temporary tensor, an ArrayRef over a temporary list.
-#include "ast/Calls.h"
 #include "ast/Expressions.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/machine/Machine.h"
@@ -15,30 +14,13 @@ using torchtidy::torch::Tri;
 
 namespace torchtidy::model::loans {
 
-static const Expr *firstOperand(const CallExpr *Call) {
-  if (const Expr *Object = ast::objectOf(Call))
-    return Object;
-  return Call->getNumArgs() ? Call->getArg(0) : nullptr;
-}
-
-/// Layers and containers of LibTorch compute what they return.
-static bool isForward(const CallExpr *Call) {
-  if (torch::classify(Call).Kind != Api::ModuleForward)
-    return false;
-  const Expr *Object = ast::objectOf(Call);
-  const CXXRecordDecl *Class =
-      Object ? torch::moduleClass(Object->getType()) : nullptr;
-  return Class && torch::isLibTorch(Class) &&
-         torch::parametersOf(Class) != torch::Parameters::None;
-}
-
 /// An IValue that a script module has computed, or the tuple in it.
 static bool isComputedIValue(const Expr *E) {
   E = ast::strip(E);
   while (const auto *Call = dyn_cast_or_null<CallExpr>(E)) {
     const Expr *Object = ast::objectOf(Call);
     if (torch::classify(Call).Kind == Api::ModuleForward)
-      return isForward(Call);
+      return isLayer(Call);
     const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
     const bool LeadsOn = torch::leadsIntoIValue(Call->getDirectCallee()) ||
                          (Operator && (Operator->getOperator() == OO_Arrow ||
@@ -50,33 +32,6 @@ static bool isComputedIValue(const Expr *E) {
   return false;
 }
 
-static bool returnsNewTensor(const FunctionDecl *F, unsigned Depth);
-
-/// What a function returns, and nobody else has: an operation has made it, or a
-/// view of it.
-static bool isNewResult(const Expr *E, unsigned Depth) {
-  const auto *Call = dyn_cast_or_null<CallExpr>(E ? ast::stripCopies(E) : E);
-  if (!Call || !torch::isTensor(Call->getType()))
-    return false;
-  const torch::Call Kind = torch::classify(Call);
-  if (Kind.Kind == Api::Foreign)
-    return returnsNewTensor(Call->getDirectCallee(), Depth);
-  if (Kind.Kind != Api::Operation || !Kind.Op || torch::isFromBlob(*Kind.Op) ||
-      Kind.Op->Writes != torch::operation::NoArgument)
-    return false;
-  return Kind.Op->View == Tri::No || isNewResult(firstOperand(Call), Depth);
-}
-
-/// A function of the file whose every return says so.
-static bool returnsNewTensor(const FunctionDecl *F, unsigned Depth) {
-  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(F);
-  if (!F || !F->hasBody(F) || Depth == 0 || (Method && Method->isVirtual()) ||
-      F->getReturnType()->isReferenceType())
-    return false;
-  return ast::allReturns(
-      F, [&](const Expr *Value) { return isNewResult(Value, Depth - 1); });
-}
-
 /// The tensor may be the sole owner of its storage, which then dies with it.
 /// False where it is for certain that of a tensor with a name, or not known.
 static bool isFreshStorage(Machine &M, const Expr *E) {
@@ -84,14 +39,12 @@ static bool isFreshStorage(Machine &M, const Expr *E) {
   const auto *Call = dyn_cast_or_null<CallExpr>(E);
   if (!Call || !E->isPRValue() || !torch::isTensor(E->getType()))
     return false;
-  if (isForward(Call))
+  if (computesResult(Call))
     return true;
   // forward(x).toTensor()
   if (torch::isToTensor(Call->getDirectCallee()))
     return ast::objectOf(Call) && isComputedIValue(ast::objectOf(Call));
   const torch::Call Kind = torch::classify(Call);
-  if (Kind.Kind == Api::Foreign)
-    return returnsNewTensor(Call->getDirectCallee(), 4);
   if (Kind.Kind != Api::Operation || !Kind.Op || torch::isFromBlob(*Kind.Op))
     return false;
   const Operation &Op = *Kind.Op;
@@ -99,7 +52,7 @@ static bool isFreshStorage(Machine &M, const Expr *E) {
     return false;
   if (Op.View == Tri::No)
     return true;
-  const Expr *Operand = firstOperand(Call);
+  const Expr *Operand = ast::firstOperand(Call);
   if (!Operand)
     return false;
   if (isFreshStorage(M, Operand))
