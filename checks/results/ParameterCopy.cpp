@@ -46,8 +46,11 @@ public:
 
 private:
   std::optional<LostWrite> judge(const CXXOperatorCallExpr *Assignment) {
-    if (Assignment->getOperator() != OO_Equal || Assignment->containsErrors() ||
-        !isRebinding(Assignment) ||
+    if (Assignment->getOperator() != OO_Equal || Assignment->containsErrors())
+      return std::nullopt;
+    if (std::optional<LostWrite> Found = judgeVector(Assignment))
+      return Found;
+    if (!isRebinding(Assignment) ||
         !torch::isTensor(Assignment->getArg(0)->getType()) ||
         isRelease(Assignment->getArg(1)))
       return std::nullopt;
@@ -88,6 +91,18 @@ private:
     Result.Of = LostWrite::Copy;
     Result.Source = copiedFrom(To->Variable, Assignment);
     return Result.Source ? std::optional<LostWrite>(Result) : std::nullopt;
+  }
+
+  /// net->parameters() = other->parameters().
+  static std::optional<LostWrite>
+  judgeVector(const CXXOperatorCallExpr *Assignment) {
+    const auto *Made = dyn_cast<CallExpr>(ast::strip(Assignment->getArg(0)));
+    if (!asParameterVector(Made) || !Made->isPRValue())
+      return std::nullopt;
+    LostWrite Result = {LostWrite::Temporary, Assignment, nullptr, Made};
+    Result.IsContainer = true;
+    Result.IsOfModule = isOfModule(Made);
+    return Result;
   }
 
   /// The next assignment to V in the text behind this one.

@@ -10,7 +10,8 @@ namespace torchtidy::model {
 /// An assignment to a copy that is not read afterwards.
 struct LostWrite {
   enum Kind {
-    /// net->parameters()[i] = x: the element of a temporary.
+    /// net->parameters()[i] = x: the element of a temporary, or, where
+    /// IsContainer, all of it: net->parameters() = xs.
     Temporary,
     /// for (auto &p : net->parameters()) p = x.
     TemporaryRange,
@@ -30,7 +31,8 @@ struct LostWrite {
   const clang::Expr *Source = nullptr;
   /// Call is parameters(), named_parameters(): the elements are a module's.
   bool IsOfModule = false;
-  /// Variable is a container, and its elements are assigned to.
+  /// Variable is a container, and its elements are assigned to; of Temporary
+  /// the container itself.
   bool IsContainer = false;
   /// Of a parameter: what gives it another value afterwards, so that it serves
   /// the function itself, and this value is the one that is lost; or null.

@@ -87,13 +87,17 @@ static Finding describe(const Program &Program, const LostWrite &Found) {
   case LostWrite::Temporary:
     Result.Kind = FindingKind::WriteIntoTemporary;
     Result.Message =
-        "this replaces an element of " + Returned +
-        ", which is lost with it; " +
-        (Found.IsOfModule ? mend(Assign)
-                          : "write into the element with '.copy_(...)', or "
-                            "keep what the call "
-                            "returns in a variable");
-    if (Found.IsOfModule && !isMoved(Assign))
+        (Found.IsContainer ? "this replaces "
+                           : "this replaces an element of ") +
+        Returned + ", which is lost with it; " +
+        (Found.IsContainer
+             ? "the module keeps its tensors: go through both lists and write "
+               "into each with '.copy_(...)' under 'torch::NoGradGuard'"
+         : Found.IsOfModule ? mend(Assign)
+                            : "write into the element with '.copy_(...)', or "
+                              "keep what the call "
+                              "returns in a variable");
+    if (Found.IsOfModule && !Found.IsContainer && !isMoved(Assign))
       Result.Fixes = copyInto(Program, Assign);
     break;
   case LostWrite::TemporaryRange: {

@@ -1,4 +1,5 @@
 #include "queries/modes/Deciders.h"
+#include "ast/Walk.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
 #include "clang/Analysis/CFG.h"
@@ -50,26 +51,6 @@ static bool isAsked(const Stmt *Around, const Stmt *Part) {
   return Logical && Logical->isLogicalOp() && Part == Logical->getLHS();
 }
 
-llvm::DenseSet<flow::Digraph::Node>
-decidersOf(const Execution &Entry, const Event &Of, const Event &Beside) {
-  llvm::DenseSet<std::pair<const Frame *, const Stmt *>> Deciders;
-  goOutwards(Of.Site, Of.In, Beside,
-             [&](const Frame *F, const Stmt *Around, const Stmt *Part) {
-               if (!isAsked(Around, Part))
-                 Deciders.insert({F, Around});
-               return true;
-             });
-  llvm::DenseSet<flow::Digraph::Node> Result;
-  for (flow::Digraph::Node N = 0; N < Entry.points().size(); ++N) {
-    const Segment &In = Entry.segment(N);
-    if (In.Of == Segment::Elements && In.Block && Entry.point(N).IsEnd &&
-        In.End == In.Block->size() &&
-        Deciders.count({In.In, In.Block->getTerminatorStmt()}))
-      Result.insert(N);
-  }
-  return Result;
-}
-
 /// The condition that decides whether a part of Around is run; null where none
 /// does, Around itself where it is one of another kind.
 static const Stmt *conditionOf(const Stmt *Around, const Stmt *Part) {
@@ -84,6 +65,47 @@ static const Stmt *conditionOf(const Stmt *Around, const Stmt *Part) {
                ? Logical->getLHS()
                : nullptr;
   return isa<SwitchStmt, CXXTryStmt, CXXCatchStmt>(Around) ? Around : nullptr;
+}
+
+/// A comparison of measured numbers, as of a loss with the best so far: it says
+/// nothing of what was set before.
+static bool comparesMeasures(const Stmt *Condition) {
+  const auto *E = dyn_cast_or_null<Expr>(Condition);
+  const auto *Compares =
+      E ? dyn_cast<BinaryOperator>(E->IgnoreParens()) : nullptr;
+  return Compares && Compares->isRelationalOp() &&
+         Compares->getLHS()->getType()->isFloatingType();
+}
+
+llvm::DenseSet<flow::Digraph::Node>
+decidersOf(const Execution &Entry, const Event &Of, const Event &Beside) {
+  llvm::DenseSet<std::pair<const Frame *, const Stmt *>> Deciders;
+  goOutwards(Of.Site, Of.In, Beside,
+             [&](const Frame *F, const Stmt *Around, const Stmt *Part) {
+               const Stmt *Condition = conditionOf(Around, Part);
+               if (isAsked(Around, Part) || comparesMeasures(Condition))
+                 return true;
+               Deciders.insert({F, Around});
+               // Each side of a && turns the control flow by itself.
+               ast::forEachStmt(
+                   dyn_cast_or_null<Expr>(Condition),
+                   [&](const Stmt *S) {
+                     const auto *Logical = dyn_cast<BinaryOperator>(S);
+                     if (Logical && Logical->isLogicalOp())
+                       Deciders.insert({F, Logical});
+                   },
+                   ast::Lambdas::Skip);
+               return true;
+             });
+  llvm::DenseSet<flow::Digraph::Node> Result;
+  for (flow::Digraph::Node N = 0; N < Entry.points().size(); ++N) {
+    const Segment &In = Entry.segment(N);
+    if (In.Of == Segment::Elements && In.Block && Entry.point(N).IsEnd &&
+        In.End == In.Block->size() &&
+        Deciders.count({In.In, In.Block->getTerminatorStmt()}))
+      Result.insert(N);
+  }
+  return Result;
 }
 
 bool isUnderOwnCondition(const Stmt *S, const Frame *F, const Event &Beside,

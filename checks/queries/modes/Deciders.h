@@ -13,7 +13,8 @@ namespace torchtidy::model {
 const clang::Stmt *statementIn(const Frame *F, const Event &E);
 
 /// Where the control flow turns to Of or away from it, in statements that are
-/// not around Beside as well.
+/// not around Beside as well. A comparison of floating-point numbers decides
+/// nothing: who wrote it has not asked what was set before.
 llvm::DenseSet<flow::Digraph::Node>
 decidersOf(const Execution &Entry, const Event &Of, const Event &Beside);
 

@@ -29,3 +29,17 @@ void all(torch::nn::Linear net, const std::vector<Tensor> &tensors, Tensor x,
 }
 void move(Tensor x) { x = x.cuda(); }
 // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: the parameter 'x' is a copy
+
+// All of them at once, into a vector that ends with the statement.
+std::shared_ptr<torch::nn::LinearImpl> copyOf(torch::nn::LinearImpl &net) {
+  auto copied = std::make_shared<torch::nn::LinearImpl>(4, 4);
+  copied->parameters() = net.parameters();
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this replaces the temporary that 'copied->parameters()' returns, which is lost with it; the module keeps its tensors: go through both lists and write into each with '.copy_(...)' under 'torch::NoGradGuard' [torch-parameter-copy]
+  // A vector with a name is one.
+  std::vector<Tensor> trained;
+  trained = net.parameters();
+  trained = copied->buffers();
+  for (auto &t : trained)
+    t.detach().zero_();
+  return copied;
+}
