@@ -101,13 +101,41 @@ private:
                         });
   }
 
-  /// A step of it may come after the backward(). A teacher may have been
-  /// trained before.
+  /// A step of it may use the gradients. A teacher may have been trained before,
+  /// and be trained later on: what clears its gradients first leaves none.
   bool mayTrainAfter(const BackwardEvent &Backward) const {
+    const bool IsInput = feedsAnother(Backward);
     return llvm::any_of(Entry.events<StepEvent>(), [&](const StepEvent &Step) {
       return mayBeTheirs(Step.Trained) &&
-             reaches(Entry, Backward.Point, Step.Point, {});
+             reaches(Entry, Backward.Point, Step.Point,
+                     IsInput ? Nodes() : clearing(Step));
     });
+  }
+
+  /// Where the gradients that Step would use are gone for certain.
+  Nodes clearing(const StepEvent &Step) const {
+    Nodes Result;
+    for (const ZeroGradEvent &Clearing : Entry.events<ZeroGradEvent>())
+      if (isOne(Clearing.Cleared) && (Clearing.Cleared == Step.Optimizers ||
+                                      Clearing.Cleared == Forward.Modules))
+        Result.insert(Clearing.Point);
+    return Result;
+  }
+
+  bool isOne(const PlaceSet &Places) const {
+    return Places.size() == 1 && !Entry.places().isSummary(Places.front());
+  }
+
+  /// The backward() goes through a network that this one has made the input of:
+  /// torch-undetached-generator-output looks at who trains which.
+  bool feedsAnother(const BackwardEvent &Backward) const {
+    return llvm::any_of(
+        Entry.events<ForwardEvent>(), [&](const ForwardEvent &Other) {
+          return !Entry.isInForward(Other.In) &&
+                 Other.Origin != Forward.Origin &&
+                 Backward.Root.hasOrigin(Other.Origin) &&
+                 Other.Input.hasOrigin(Forward.Origin);
+        });
   }
 
   const Event *made() const {
