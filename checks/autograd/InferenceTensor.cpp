@@ -36,6 +36,9 @@ public:
         for (const Event &Use : Entry.events())
           if (const auto Found = useOf(Made, Use))
             Result.push_back(*Found);
+    for (const WriteEvent &Write : Entry.events<WriteEvent>())
+      if (const auto Found = written(Write); Found && !isKnown(Result, *Found))
+        Result.push_back(*Found);
     for (const ForwardEvent &Pass : Entry.events<ForwardEvent>())
       if (const auto Found = trained(Pass))
         Result.push_back(*Found);
@@ -182,8 +185,8 @@ private:
         !Backward.Root.mayHaveGraph() || Backward.HasInputs ||
         (Backward.Root.History & history::None))
       return std::nullopt;
-    return computedInside(InferenceTensor::Operand, Backward, Kept.Operand,
-                          Kept.In, Kept.Site);
+    return computedInside(InferenceTensor::Operand, Kept.Operand, Kept.In,
+                          Kept.Site, &Backward);
   }
 
   /// By what it is made with, a factory; or by another backward().
@@ -195,23 +198,33 @@ private:
     });
   }
 
+  /// It is changed in place, the tensor itself and no view of it.
+  std::optional<InferenceTensor> written(const WriteEvent &Write) const {
+    if (Write.IsPointer || !isOutside(Write) || !Write.Before.ViewOf.empty() ||
+        (Write.Before.History & history::Leaf))
+      return std::nullopt;
+    return computedInside(InferenceTensor::Written, writtenAt(Write.Site),
+                          Write.In, Write.Site);
+  }
+
   /// The same of a layer and what it is given.
   std::optional<InferenceTensor> givenTo(const BackwardEvent &Backward,
                                          const ForwardEvent &Pass) const {
     if (Backward.HasInputs || !Backward.Root.hasOrigin(Pass.Origin) ||
         !isSavedBy(Pass))
       return std::nullopt;
-    return computedInside(InferenceTensor::Saved, Backward,
+    return computedInside(InferenceTensor::Saved,
                           ast::argumentsOf(cast<CallExpr>(Pass.Site)).front(),
-                          Pass.In, Pass.Site);
+                          Pass.In, Pass.Site, &Backward);
   }
 
   /// Operand, a variable or a member, is what an operation has computed in
   /// inference mode, and nothing else.
   std::optional<InferenceTensor>
-  computedInside(InferenceTensor::Use Is, const BackwardEvent &Backward,
-                 const Expr *Operand, const Frame *In, const Expr *At) const {
-    const ValueDecl *D = named(Operand);
+  computedInside(InferenceTensor::Use Is, const Expr *Operand, const Frame *In,
+                 const Expr *At,
+                 const BackwardEvent *Backward = nullptr) const {
+    const ValueDecl *D = Operand ? named(Operand) : nullptr;
     const auto Maker =
         D && !isReplaced(D) ? onlyOperation(Entry, In, Operand) : std::nullopt;
     InferenceTensor Found;
@@ -223,7 +236,7 @@ private:
     Found.At = At;
     Found.Made = Maker->Call;
     Found.MadeIn = Maker->In;
-    Found.Backward = &Backward;
+    Found.Backward = Backward;
     return Found;
   }
 

@@ -32,11 +32,11 @@ struct InferenceTensor {
 
 /// Nothing is reported where inference mode may be off where it is made, or on
 /// where it is used: in functions whose callers lie elsewhere a backward() has
-/// to show that it is not. Nor of what an operation computes in inference mode,
-/// only of what a factory makes, but for an operand that an operation saves; of
-/// views, copies, detach(), data() and what
-/// set_data() was called on; of parameters that may be frozen; of a module that
-/// is moved or loaded, whose parameters may be others then.
+/// to show that it is not. What an operation computes in inference mode is
+/// looked at in a variable or a member that is set once. Nor of views, copies,
+/// detach(), data() and what set_data() was called on; of parameters that may
+/// be frozen; of a module that is moved or loaded, whose parameters may be
+/// others then.
 std::vector<InferenceTensor> inferenceTensors(Program &Program);
 
 } // namespace torchtidy::model

@@ -1,8 +1,10 @@
 #include "autograd/UnusedGradients.h"
 #include "queries/graphs/InnerDerivatives.h"
 #include "queries/graphs/Training.h"
+#include "queries/modes/LeakedGradMode.h"
 #include "queries/paths/CallChains.h"
 #include "queries/paths/Paths.h"
+#include "torch/Api.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -35,9 +37,28 @@ public:
 private:
   /// For certain: its parameters are not frozen, and there is no guard.
   bool isRecorded() const {
-    return !Forward.Modules.empty() && Forward.Result.mayHaveGraph() &&
-           !(Forward.Result.History & history::None) &&
-           !(Forward.GradMode & mode::Off) && !Entry.isInForward(Forward.In);
+    if (Forward.Modules.empty() || !Forward.Result.mayHaveGraph() ||
+        Entry.isInForward(Forward.In))
+      return false;
+    if (Forward.GradMode & mode::Off)
+      return isOffByLeak(Entry, Forward) && !mayBeFrozen();
+    return !(Forward.Result.History & history::None);
+  }
+
+  /// Where grad mode may be off, the result does not show it.
+  bool mayBeFrozen() const {
+    return llvm::any_of(Entry.events<WriteEvent>(),
+                        [&](const WriteEvent &Write) {
+                          const auto *Call =
+                              dyn_cast_or_null<CallExpr>(Write.Site);
+                          return Call &&
+                                 torch::classify(Call).Kind ==
+                                     torch::Api::RequiresGrad &&
+                                 mayBeTheirs(Write.Places);
+                        }) ||
+           llvm::any_of(Entry.events<LoadEvent>(), [&](const LoadEvent &Load) {
+             return isTheirs(Load.Loaded);
+           });
   }
 
   /// The pixels of an image; what another module makes may be such.
@@ -101,13 +122,42 @@ private:
                         });
   }
 
-  /// A step of it may come after the backward(). A teacher may have been
-  /// trained before.
+  /// A step of it may use the gradients. A teacher may have been trained
+  /// before, and be trained later on: what clears its gradients first leaves
+  /// none.
   bool mayTrainAfter(const BackwardEvent &Backward) const {
+    const bool IsInput = feedsAnother(Backward);
     return llvm::any_of(Entry.events<StepEvent>(), [&](const StepEvent &Step) {
       return mayBeTheirs(Step.Trained) &&
-             reaches(Entry, Backward.Point, Step.Point, {});
+             reaches(Entry, Backward.Point, Step.Point,
+                     IsInput ? Nodes() : clearing(Step));
     });
+  }
+
+  /// Where the gradients that Step would use are gone for certain.
+  Nodes clearing(const StepEvent &Step) const {
+    Nodes Result;
+    for (const ZeroGradEvent &Clearing : Entry.events<ZeroGradEvent>())
+      if (isOne(Clearing.Cleared) && (Clearing.Cleared == Step.Optimizers ||
+                                      Clearing.Cleared == Forward.Modules))
+        Result.insert(Clearing.Point);
+    return Result;
+  }
+
+  bool isOne(const PlaceSet &Places) const {
+    return Places.size() == 1 && !Entry.places().isSummary(Places.front());
+  }
+
+  /// The backward() goes through a network that this one has made the input of:
+  /// torch-undetached-generator-output looks at who trains which.
+  bool feedsAnother(const BackwardEvent &Backward) const {
+    return llvm::any_of(Entry.events<ForwardEvent>(),
+                        [&](const ForwardEvent &Other) {
+                          return !Entry.isInForward(Other.In) &&
+                                 Other.Origin != Forward.Origin &&
+                                 Backward.Root.hasOrigin(Other.Origin) &&
+                                 Other.Input.hasOrigin(Forward.Origin);
+                        });
   }
 
   const Event *made() const {

@@ -1,6 +1,8 @@
 #include "training/PartialEvalMode.h"
+#include "ast/Expressions.h"
 #include "queries/graphs/UnusedGraphs.h"
 #include "queries/modes/ModeDependence.h"
+#include "queries/paths/Calls.h"
 #include "queries/paths/Paths.h"
 #include "torch/Types.h"
 #include "training/EvalModeNotRestored.h"
@@ -9,6 +11,15 @@
 using namespace clang;
 
 namespace torchtidy::model {
+
+const Expr *calledOn(const Expr *Call) {
+  const Expr *E = Call;
+  while (const auto *Each = dyn_cast_or_null<CallExpr>(E)) {
+    E = ast::objectOf(Each);
+    E = E ? ast::strip(E) : nullptr;
+  }
+  return E;
+}
 
 namespace {
 
@@ -80,7 +91,7 @@ public:
     });
     Result.Needless = IsAnew ? &First : &Second;
     Result.Other = IsAnew ? &Second : &First;
-    if (!findLeftOut(Result))
+    if (!findLeftOut(Result) && !findRunNext(Result))
       return std::nullopt;
     return Result;
   }
@@ -148,6 +159,53 @@ private:
     return Result.Made != nullptr;
   }
 
+  /// The only module that the function goes on to evaluate with this one, and
+  /// that is in train mode then, whatever others have set it to before.
+  bool findRunNext(PartialEvalMode &Result) const {
+    const PlaceSet &Own = First.Modules;
+    // A line of TorchScript was not copied for a network.
+    if (torch::kindOf(Entry.places().knownType(Own.front())) ==
+            torch::TypeKind::ScriptModule ||
+        llvm::none_of(Entry.events<ForwardEvent>(), [&](const auto &Pass) {
+          return isNext(Pass) && Pass.Modules == Own;
+        }))
+      return false;
+    Declarations All;
+    for (const ForwardEvent &Pass : Entry.events<ForwardEvent>()) {
+      if (!isNext(Pass) || Pass.Mode != mode::On || !isWithoutGraph(Pass) ||
+          Entry.mayAlias(Pass.Parts, First.Parts) || isSetToTrain(Pass))
+        continue;
+      std::string Part = modeDependentPart(Entry, Pass.Parts);
+      const Expr *Named = calledOn(Pass.Site);
+      const ValueDecl *D = Named ? named(Named) : nullptr;
+      if (Part.empty() || !D)
+        continue;
+      if (All.insert(D).second) {
+        Result.LeftOut = D;
+        Result.Pass = &Pass;
+        Result.Part = std::move(Part);
+      }
+    }
+    Result.IsInReach =
+        All.size() == 1 && isInReach(Result.LeftOut, Result.Needless->Site);
+    return All.size() == 1;
+  }
+
+  bool isNext(const ForwardEvent &Pass) const {
+    return Pass.In == First.In && Pass.Modules.size() == 1 &&
+           !Entry.places().isSummary(Pass.Modules.front()) &&
+           Entry.comesBefore(Second.Point, Pass.Point);
+  }
+
+  /// Here, on purpose: its dropout is wanted.
+  bool isSetToTrain(const ForwardEvent &Pass) const {
+    return llvm::any_of(
+        Entry.events<ModeChangeEvent>(), [&](const ModeChangeEvent &Change) {
+          return (Change.Mode & ~mode::Off) && Change.In->isWithin(First.In) &&
+                 Entry.mayAlias(Change.Parts, Pass.Parts);
+        });
+  }
+
   bool isLeftOut(PlaceId P, std::string &Part) const {
     const PlaceTable &Places = Entry.places();
     const ValueDecl *D = Places.declaration(P);
@@ -172,6 +230,8 @@ private:
     const flow::ControlFlow *Flow = First.In->Flow;
     if (!V || !Flow)
       return !V;
+    if (isa<ParmVarDecl>(V))
+      return V->getDeclContext() == First.In->Function;
     const Stmt *Block = nullptr;
     for (const Stmt *S = There; S; S = Flow->parent(S))
       if (const auto *Declared = dyn_cast<CompoundStmt>(S))
@@ -225,7 +285,8 @@ std::vector<PartialEvalMode> partialEvalModes(Program &Program) {
       Each.Entry = Entry.get();
       Each.Needless = Found.Eval;
       Each.Pass = Found.LeftOut;
-      Each.Together = Found.Together;
+      Each.Backward = Found.Backward;
+      Each.AreTogether = Found.AreTogether;
       Each.Part = std::move(Found.Part);
       Result.push_back(std::move(Each));
     }

@@ -13,20 +13,10 @@ namespace torchtidy::checks {
 
 using namespace model;
 
-/// The variable or member whose eval() it is: net of net->eval().
-static const clang::Expr *owner(const clang::Expr *Eval) {
-  const clang::Expr *E = Eval;
-  while (const auto *Call = llvm::dyn_cast_or_null<clang::CallExpr>(E)) {
-    E = ast::objectOf(Call);
-    E = E ? ast::strip(E) : nullptr;
-  }
-  return E;
-}
-
 /// Puts the name of the one that is left out in the place of the other's.
 /// Nothing where it is not known to be one of the same kind, in reach.
 static std::vector<clang::FixItHint> rename(const PartialEvalMode &Found) {
-  const clang::Expr *Named = owner(Found.Needless->Site);
+  const clang::Expr *Named = calledOn(Found.Needless->Site);
   clang::SourceLocation Location;
   const clang::ValueDecl *Other = nullptr;
   if (const auto *Member = llvm::dyn_cast_or_null<clang::MemberExpr>(Named)) {
@@ -65,14 +55,16 @@ static Finding describeBeside(const Program &Program,
                    " as in training; set it to eval(), and back, as well";
   addNote(Result, {Found.Pass->Site->getBeginLoc(), "it is evaluated here",
                    NoteRole::Sign});
-  addNote(Result, {Found.Together->Site->getBeginLoc(), "both are trained here",
-                   NoteRole::Backward});
+  addNote(Result,
+          {Found.Backward->Site->getBeginLoc(),
+           Found.AreTogether ? "both are trained here" : "it is trained here",
+           NoteRole::Backward});
   Result.IterationSite = Found.Pass->Site->getBeginLoc();
   return Result;
 }
 
 static Finding describe(const Program &Program, const PartialEvalMode &Found) {
-  if (Found.Together)
+  if (Found.Backward)
     return describeBeside(Program, Found);
   const clang::Expr *Needless = Found.Needless->Site;
   const std::string Name = objectName(Program.context(), Needless);
@@ -82,17 +74,20 @@ static Finding describe(const Program &Program, const PartialEvalMode &Found) {
   Result.Range = Needless->getSourceRange();
   Result.Message =
       (Name.empty() ? "a module" : "'" + Name + "'") +
-      " is set to eval mode twice, and " + LeftOut + " never: it runs " +
+      " is set to eval mode twice, and " + LeftOut +
+      (Found.Made ? " never: it runs " : ", which is run next, not: it runs ") +
       (Found.Part.empty() ? "in the mode that it was saved in"
                           : "with its " + Found.Part + " as in training") +
       "; this eval() is probably meant for " + LeftOut;
   addNote(Result, {Found.Other->Site->getBeginLoc(), "the other one is here",
                    NoteRole::Sign});
-  addNote(Result, {Found.Made->Site ? Found.Made->Site->getBeginLoc()
-                                    : Found.LeftOut->getLocation(),
-                   LeftOut + (Found.Made->Is == Event::Load ? " is loaded here"
-                                                            : " is made here"),
-                   NoteRole::Declared});
+  if (Found.Made)
+    addNote(Result,
+            {Found.Made->Site ? Found.Made->Site->getBeginLoc()
+                              : Found.LeftOut->getLocation(),
+             LeftOut + (Found.Made->Is == Event::Load ? " is loaded here"
+                                                      : " is made here"),
+             NoteRole::Declared});
   addNote(Result, {Found.Pass->Site->getBeginLoc(), "it is evaluated here",
                    NoteRole::Sign});
   Result.Fixes = rename(Found);

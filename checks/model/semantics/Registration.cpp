@@ -4,6 +4,7 @@
 #include "model/domains/device/Transfer.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/GradMode.h"
+#include "torch/Modules.h"
 #include "clang/AST/ExprCXX.h"
 
 using namespace clang;
@@ -55,6 +56,13 @@ static bool isPassedOn(const Machine &M, const Expr *Call) {
           !isa<CXXOperatorCallExpr>(Parent));
 }
 
+/// A Sequential of which it is known what is in it.
+static bool isKnownContainer(Machine &M, PlaceId P, QualType Type) {
+  const Value *Held = M.state().find(M.places().part(P));
+  return Held && !Held->Refs.empty() &&
+         torch::isModuleContainer(torch::moduleClass(Type));
+}
+
 Denotation registerModule(Machine &M, const CallSite &Site) {
   Denotation Result;
   if (Site.Arguments.size() < 2)
@@ -62,11 +70,13 @@ Denotation registerModule(Machine &M, const CallSite &Site) {
   const Expr *What = Site.Arguments.back();
   record(M, Site, What);
   Result.Own.Registered = registered::Yes;
-  // A fresh module becomes whatever it is assigned to.
+  // A fresh module becomes whatever it is assigned to. What is in a Sequential
+  // is known of the object that was given.
   const PlaceSet Registered = M.identity(What);
   const bool IsPassedOn = isPassedOn(M, Site.Call);
   for (PlaceId P : Registered)
-    if (IsPassedOn || M.places().rootKind(P) != Root::Object)
+    if (IsPassedOn || M.places().rootKind(P) != Root::Object ||
+        isKnownContainer(M, P, What->getType()))
       insert(Result.Own.Refs, P);
   for (PlaceId P : Site.self(M))
     M.addParts(P, Registered);

@@ -5,6 +5,7 @@
 #include "queries/graphs/UnseenTraining.h"
 #include "queries/loops/LoopCounters.h"
 #include "queries/memory/Sizes.h"
+#include "queries/modes/LeakedGradMode.h"
 #include "queries/paths/Calls.h"
 #include "queries/paths/Paths.h"
 #include "queries/paths/Uses.h"
@@ -467,7 +468,8 @@ private:
   }
 
   std::optional<UnusedGraph> ask(const ForwardEvent &Forward) const {
-    if (!Forward.Result.mayHaveGraph() || (Forward.GradMode & mode::Off))
+    if (!Forward.Result.mayHaveGraph() ||
+        ((Forward.GradMode & mode::Off) && !isOffByLeak(Entry, Forward)))
       return std::nullopt;
     if (computesNothing(Forward))
       return std::nullopt;

@@ -76,25 +76,49 @@ private:
   std::optional<PartialEvaluation> leftOut(const ModeChangeEvent &Eval,
                                            const ForwardEvent &In,
                                            const ForwardEvent &LeftOut) const {
+    const Pass *Apart = nullptr, *Together = nullptr;
     for (const Pass &Other : Trainings) {
       if (Other.Forward->Modules != LeftOut.Modules)
         continue;
-      const bool AreTrained = llvm::any_of(Trainings, [&](const Pass &One) {
-        return One.Forward->Modules == In.Modules &&
-               One.Backward == Other.Backward;
-      });
-      if (!AreTrained || isMeant(LeftOut))
-        continue;
-      PartialEvaluation Result;
-      Result.Eval = &Eval;
-      Result.LeftOut = &LeftOut;
-      Result.Trains = Other.Forward;
-      Result.Together = Other.Backward;
-      Result.Part = modeDependentPart(Entry, LeftOut.Parts);
-      if (!Result.Part.empty())
-        return Result;
+      for (const Pass &One : Trainings) {
+        if (One.Forward->Modules != In.Modules)
+          continue;
+        const Pass *&Best = One.Backward == Other.Backward ? Together : Apart;
+        if (!Best)
+          Best = &Other;
+      }
     }
-    return std::nullopt;
+    const Pass *Trains = Together                    ? Together
+                         : hasEnd(Eval, In, LeftOut) ? Apart
+                                                     : nullptr;
+    if (!Trains || isMeant(LeftOut))
+      return std::nullopt;
+    PartialEvaluation Result;
+    Result.Eval = &Eval;
+    Result.LeftOut = &LeftOut;
+    Result.Trains = Trains->Forward;
+    Result.Backward = Trains->Backward;
+    Result.AreTogether = Together != nullptr;
+    Result.Part = modeDependentPart(Entry, LeftOut.Parts);
+    if (Result.Part.empty())
+      return std::nullopt;
+    return Result;
+  }
+
+  /// The one is set back before the other is trained again, or that never is:
+  /// in a loop that trains the other, the one may be a teacher, and what the
+  /// other makes of the batch in train mode may be wanted.
+  bool hasEnd(const ModeChangeEvent &Eval, const ForwardEvent &In,
+              const ForwardEvent &LeftOut) const {
+    Nodes Ends{Eval.Point};
+    for (const ModeChangeEvent &Change : Entry.events<ModeChangeEvent>())
+      if (Change.Mode == mode::On &&
+          llvm::is_contained(Change.Parts, In.Modules.front()))
+        Ends.insert(Change.Point);
+    return llvm::none_of(Trainings, [&](const Pass &Each) {
+      return Each.Forward->Modules == LeftOut.Modules &&
+             reaches(Entry, LeftOut.Point, Each.Forward->Point, Ends);
+    });
   }
 
   /// It is set to train mode with no training between there and the pass. A

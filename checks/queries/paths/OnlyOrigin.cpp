@@ -19,6 +19,13 @@ static const ValueDecl *declarationAt(const Expr *E) {
              : nullptr;
 }
 
+/// It is the member of another object.
+static bool isOfAnother(const Expr *E, const ValueDecl *D) {
+  const auto *Member =
+      dyn_cast_or_null<MemberExpr>(E ? ast::strip(E) : nullptr);
+  return Member && Member->getMemberDecl() == D && declarationAt(E) != D;
+}
+
 namespace {
 
 /// What gives a variable or a member a value.
@@ -46,11 +53,26 @@ struct Definitions {
   }
 
 private:
+  static bool isChangeable(QualType Type) {
+    return Type->isReferenceType() &&
+           !Type.getNonReferenceType().isConstQualified();
+  }
+
+  static bool isAt(const Expr *E, const ValueDecl *D) {
+    return E && (declarationAt(E) == D || isOfAnother(E, D));
+  }
+
   void addOne(const ValueDecl *D, const Stmt *S, const FunctionDecl *F) {
     if (const auto *Assign = dyn_cast<BinaryOperator>(S);
         Assign && Assign->isAssignmentOp() &&
         declarationAt(Assign->getLHS()) == D)
       return add(Assign->getRHS(), F);
+    // A second name, by which it may be set.
+    if (const auto *Declared = dyn_cast<DeclStmt>(S))
+      for (const Decl *Each : Declared->decls())
+        if (const auto *V = dyn_cast<VarDecl>(Each);
+            V && isChangeable(V->getType()) && isAt(V->getInit(), D))
+          Count += 2;
     const auto *Call = dyn_cast<CallExpr>(S);
     const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
     if (!Callee)
@@ -60,16 +82,16 @@ private:
         Operator->getNumArgs() == 2) {
       if (declarationAt(Operator->getArg(0)) == D)
         add(Operator->getArg(1), F);
+      else if (isOfAnother(Operator->getArg(0), D))
+        Count += 2;
       return;
     }
     if (Operator)
       return;
     for (unsigned I = 0;
          I < std::min(Call->getNumArgs(), Callee->getNumParams()); ++I) {
-      const QualType Type = Callee->getParamDecl(I)->getType();
-      if (Type->isReferenceType() &&
-          !Type.getNonReferenceType().isConstQualified() &&
-          declarationAt(Call->getArg(I)) == D)
+      if (isChangeable(Callee->getParamDecl(I)->getType()) &&
+          isAt(Call->getArg(I), D))
         Count += 2;
     }
   }

@@ -108,7 +108,8 @@ TEST_F(PartialEvalModeTest, IsQuietWhereEachHasItsUse) {
 TEST_F(PartialEvalModeTest, FindsTheOneThatIsEvaluatedAsItWasTrained) {
   const auto Found = ask("together");
   ASSERT_EQ(Found.size(), 1u);
-  EXPECT_NE(Found[0].Together, nullptr);
+  EXPECT_NE(Found[0].Backward, nullptr);
+  EXPECT_TRUE(Found[0].AreTogether);
   EXPECT_EQ(Found[0].Other, nullptr);
   EXPECT_EQ(Found[0].Part, "Dropout");
   EXPECT_TRUE(ask("meant").empty());
