@@ -151,6 +151,7 @@ bool keepsTypeUnderAutocast(const Operation &Op) {
              .Cases("dropout", "flatten", "reshape", "contiguous", true)
              .Cases("max_pool2d", "avg_pool2d", "clone", "detach", true)
              .Cases("add", "sub", "mul", "div", "neg", true)
+             .Cases("mean", "amax", "amin", true)
              .Default(false);
 }
 

@@ -71,6 +71,7 @@ static ShapeRule ruleOf(llvm::StringRef Name) {
       .Cases("cat", "concat", "concatenate", "stack", ShapeRule::AtLeastOne)
       .Cases("hstack", "vstack", "dstack", ShapeRule::AtLeastOne)
       .Cases("flatten", "ravel", ShapeRule::AtLeastOne)
+      .Cases("multinomial", "nonzero", "masked_select", ShapeRule::AtLeastOne)
       .Case("mm", ShapeRule::MatrixProduct)
       .Case("bmm", ShapeRule::BatchedProduct)
       .Case("matmul", ShapeRule::AnyProduct)

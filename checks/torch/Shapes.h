@@ -40,7 +40,7 @@ enum class ShapeRule : uint8_t {
   /// What the list of indices leaves: index({0, Slice(), None}).
   Indexed,
   /// One dimension or more, whatever the operands have: cat, which refuses
-  /// single numbers, stack, flatten.
+  /// single numbers, stack, flatten, multinomial, masked_select.
   AtLeastOne,
   /// The product of two matrices: mm.
   MatrixProduct,

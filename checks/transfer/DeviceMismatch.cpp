@@ -1,5 +1,6 @@
 #include "transfer/DeviceMismatch.h"
 #include "ast/Expressions.h"
+#include "ast/Walk.h"
 #include "queries/devices/DeviceBranches.h"
 #include "queries/loops/LoopInvariance.h"
 #include "torch/Types.h"
@@ -88,11 +89,11 @@ static const ParmVarDecl *passedAs(const Frame *In, const ValueDecl *Device) {
   return nullptr;
 }
 
-static const ValueDecl *nameable(const ValueDecl *Device,
-                                 const MeetEvent &Meeting) {
-  const Frame *In = Meeting.In;
+/// A name for it that can be written at Site.
+static const ValueDecl *nameable(const ValueDecl *Device, const Stmt *Site,
+                                 const Frame *In) {
   if (const auto *V = dyn_cast_or_null<VarDecl>(Device))
-    if (isInScope(V, Meeting.Site, In))
+    if (isInScope(V, Site, In))
       return V;
   if (const auto *Field = dyn_cast_or_null<FieldDecl>(Device)) {
     const auto *Method = dyn_cast<CXXMethodDecl>(In->Function);
@@ -105,13 +106,72 @@ static const ValueDecl *nameable(const ValueDecl *Device,
   return Device ? passedAs(In, Device) : nullptr;
 }
 
+/// Every mention of P in its function is of what cannot be changed: it is the
+/// tensor that the caller has given, wherever it is read.
+static bool staysAsGiven(const ParmVarDecl *P, const FunctionDecl *Function) {
+  const QualType Type = P->getType();
+  if (!torch::isTensor(Type) || Type->isPointerType())
+    return false;
+  if (Type.getNonReferenceType().isConstQualified())
+    return true;
+  unsigned Mentions = 0, Reads = 0;
+  const auto Names = [&](const Stmt *S) {
+    const auto *Ref = dyn_cast_or_null<DeclRefExpr>(S);
+    return Ref && Ref->getDecl() == P;
+  };
+  ast::forEachStmt(
+      Function->getBody(),
+      [&](const Stmt *S) {
+        Mentions += Names(S);
+        const auto *Cast = dyn_cast<ImplicitCastExpr>(S);
+        Reads += Cast && Cast->getType().isConstQualified() &&
+                 Names(Cast->getSubExpr()->IgnoreParens());
+      },
+      ast::Lambdas::Enter);
+  return Mentions == Reads;
+}
+
+/// What a caller gives for the tensor, where that is a parameter; through
+/// callers that only hand it on, up to the first that can name the device.
+static void followToCaller(DeviceMismatch &Found) {
+  while (!Found.Nameable && Found.Tensor) {
+    const auto *Ref = dyn_cast<DeclRefExpr>(ast::stripCopies(Found.Tensor));
+    const auto *P = Ref ? dyn_cast<ParmVarDecl>(Ref->getDecl()) : nullptr;
+    if (!P || Supergraph::owner(Found.In, P) != Found.In ||
+        !staysAsGiven(P, Found.In->Function))
+      return;
+    const Supergraph::Passed Given = Supergraph::passed(Found.In, P);
+    const auto *Call =
+        dyn_cast_or_null<CallExpr>(Given.To ? Given.To->Site : nullptr);
+    if (!Given.Argument || !Call || isa<CXXDefaultArgExpr>(Given.Argument) ||
+        !torch::isTensor(Given.Argument->getType()))
+      return;
+    Found.Tensor = Given.Argument;
+    Found.Site = Call;
+    Found.In = Given.To->Caller;
+    Found.Nameable = nameable(Found.Device, Found.Site, Found.In);
+  }
+}
+
+/// The innermost loop around the place, or null. One in a function that is
+/// called from there is none of them.
+static const flow::Loop *loopAround(const DeviceMismatch &Found) {
+  const Frame *Callee = Found.Meeting->In;
+  while (Callee != Found.In && Callee->Caller != Found.In)
+    Callee = Callee->Caller;
+  const auto Around = Found.Entry->loopsAround(Found.Meeting->Point);
+  for (const flow::Loop *L : llvm::reverse(Around))
+    if (Callee == Found.In || Found.Entry->beginsIn(Callee, *L))
+      return L;
+  return nullptr;
+}
+
 /// A variable that keeps its tensor in the innermost loop.
-static bool isSameInLoop(const Execution &Entry, const MeetEvent &Meeting) {
-  const auto Around = Entry.loopsAround(Meeting.Point);
-  const Expr *Tensor =
-      Meeting.OnCpu ? ast::stripCopies(Meeting.OnCpu) : nullptr;
-  return !Around.empty() && isa_and_nonnull<DeclRefExpr, MemberExpr>(Tensor) &&
-         Invariance(Entry).isInvariant(Tensor, Meeting.In, *Around.back());
+static bool isSameInLoop(const DeviceMismatch &Found) {
+  const flow::Loop *Around = loopAround(Found);
+  const Expr *Tensor = Found.Tensor ? ast::stripCopies(Found.Tensor) : nullptr;
+  return Around && isa_and_nonnull<DeclRefExpr, MemberExpr>(Tensor) &&
+         Invariance(*Found.Entry).isInvariant(Tensor, Found.In, *Around);
 }
 
 /// Both name the same variable, or the same member of one.
@@ -171,10 +231,10 @@ static bool isMovedInVain(const Execution &Entry, const MeetEvent &Meeting) {
 static void dropInner(std::vector<DeviceMismatch> &All) {
   std::set<std::pair<const Stmt *, bool>> Given;
   for (const DeviceMismatch &Each : All)
-    Given.insert({Each.Meeting->Site, Each.Meeting->OnCpu != nullptr});
+    Given.insert({Each.Site, Each.Tensor != nullptr});
   llvm::erase_if(All, [&](const DeviceMismatch &Each) {
-    for (const Frame *F = Each.Meeting->In; F && F->Caller; F = F->Caller)
-      if (Given.count({F->Site, Each.Meeting->OnCpu != nullptr}))
+    for (const Frame *F = Each.In; F && F->Caller; F = F->Caller)
+      if (Given.count({F->Site, Each.Tensor != nullptr}))
         return true;
     return false;
   });
@@ -202,12 +262,16 @@ std::vector<DeviceMismatch> deviceMismatches(Program &Program) {
       DeviceMismatch Found;
       Found.Entry = Entry.get();
       Found.Meeting = Outer;
-      Found.IsSameInLoop = isSameInLoop(*Entry, *Outer);
+      Found.Tensor = Outer->OnCpu;
+      Found.Site = cast<CallExpr>(Outer->Site);
+      Found.In = Outer->In;
       if (const std::optional<PlaceId> From =
               Outer->OfElsewhere.DeviceFrom.get()) {
         Found.Device = Entry->places().declaration(*From);
-        Found.Nameable = nameable(Found.Device, *Outer);
+        Found.Nameable = nameable(Found.Device, Found.Site, Found.In);
       }
+      followToCaller(Found);
+      Found.IsSameInLoop = isSameInLoop(Found);
       Result.push_back(Found);
     }
   }

@@ -11,6 +11,11 @@ struct DeviceMismatch {
   /// Where the two meet: the outermost call that hands on the one that is on
   /// the CPU.
   const MeetEvent *Meeting = nullptr;
+  /// The tensor to move, and where it is written: that of the meeting, or what
+  /// a caller hands on to it. Null where the module is on the CPU.
+  const clang::Expr *Tensor = nullptr;
+  const clang::CallExpr *Site = nullptr;
+  const Frame *In = nullptr;
   /// The variable or member that named the other device; null where it is a
   /// constant.
   const clang::ValueDecl *Device = nullptr;
@@ -26,6 +31,8 @@ struct DeviceMismatch {
 /// not, or is wherever a variable says that may name another device. Nothing is
 /// reported where a branch that asks for the device decides whether control
 /// comes there, nor of modules whose forward() is the user's and is not seen.
+/// Where the tensor is a parameter, and the function has no name for the
+/// device, the caller that has the tensor is to move it.
 std::vector<DeviceMismatch> deviceMismatches(Program &Program);
 
 } // namespace torchtidy::model

@@ -39,7 +39,7 @@ static std::string moduleText(const Program &Program,
 
 /// What to append to the tensor, where that can be written.
 static std::string moveText(const DeviceMismatch &Found) {
-  const clang::Expr *Tensor = ast::stripCopies(Found.Meeting->OnCpu);
+  const clang::Expr *Tensor = ast::stripCopies(Found.Tensor);
   if (!torch::isTensor(Tensor->getType()) || Found.IsSameInLoop)
     return "";
   if (Found.Nameable)
@@ -68,40 +68,53 @@ static void describeModule(const Program &Program, const DeviceMismatch &Found,
                    "move the module there before";
 }
 
-static void describeTensor(const Program &Program, const DeviceMismatch &Found,
-                           Finding &Result) {
+/// What the tensor meets, up to where that is.
+static std::string otherText(const Program &Program,
+                             const DeviceMismatch &Found) {
   const MeetEvent &Meeting = *Found.Meeting;
   const bool IsInput = !Meeting.Modules.empty();
-  Result.Kind =
-      IsInput ? FindingKind::MismatchInput : FindingKind::MismatchOperands;
-  const std::string Other =
-      IsInput ? moduleText(Program, Found) + " was moved to "
-              : quotedPath(Program, Meeting.Elsewhere, "the other tensor") +
-                    " is on ";
+  // The names of another function say nothing here.
+  if (Found.In != Meeting.In) {
+    const std::string By = "'" + Meeting.In->Function->getNameAsString() + "'";
+    return IsInput ? "the module that " + By + " runs on it was moved to "
+                   : "what it meets in " + By + " is on ";
+  }
+  return IsInput ? moduleText(Program, Found) + " was moved to "
+                 : quotedPath(Program, Meeting.Elsewhere, "the other tensor") +
+                       " is on ";
+}
+
+static void describeTensor(const Program &Program, const DeviceMismatch &Found,
+                           Finding &Result) {
+  Result.Kind = Found.Meeting->Modules.empty() ? FindingKind::MismatchOperands
+                                               : FindingKind::MismatchInput;
   const std::string Move = moveText(Found);
-  Result.Message = quotedPath(Program, Meeting.OnCpu, "this tensor") +
-                   " is on the CPU, and " + Other + deviceText(Found) + ": " +
-                   throwsText(Found) +
+  Result.Message = quotedPath(Program, Found.Tensor, "this tensor") +
+                   " is on the CPU, and " + otherText(Program, Found) +
+                   deviceText(Found) + ": " + throwsText(Found) +
                    (!Move.empty()        ? "append '" + Move + "'"
                     : Found.IsSameInLoop ? "move it there before the loop"
                                          : "move it there before");
   if (!Move.empty())
     Result.Fixes =
-        appendCall(Program.context(), ast::stripCopies(Meeting.OnCpu), Move);
+        appendCall(Program.context(), ast::stripCopies(Found.Tensor), Move);
 }
 
 static Finding describe(const Program &Program, const DeviceMismatch &Found) {
   const MeetEvent &Meeting = *Found.Meeting;
-  const clang::Expr *Flagged = Meeting.OnCpu ? Meeting.OnCpu : Meeting.Site;
+  const clang::Expr *Flagged = Found.Tensor ? Found.Tensor : Found.Site;
   Finding Result;
   Result.Location = Flagged->getBeginLoc();
   Result.Range = Flagged->getSourceRange();
   Result.IterationSite = Meeting.Site->getBeginLoc();
-  if (Meeting.OnCpu)
+  if (Found.Tensor)
     describeTensor(Program, Found, Result);
   else
     describeModule(Program, Found, Result);
-  addCallers(Result, Meeting.In);
+  if (Found.In != Meeting.In)
+    Result.Notes.push_back(
+        {Meeting.OnCpu->getBeginLoc(), "they meet here", NoteRole::Read});
+  addCallers(Result, Found.In);
   return Result;
 }
 

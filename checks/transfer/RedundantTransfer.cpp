@@ -3,6 +3,7 @@
 #include "queries/devices/DeviceUse.h"
 #include "queries/devices/SettledVariables.h"
 #include "queries/devices/Transfers.h"
+#include "queries/loops/LoopInvariance.h"
 #include "queries/memory/Sizes.h"
 #include "queries/paths/Uses.h"
 #include "torch/Api.h"
@@ -109,6 +110,8 @@ public:
     const CXXMemberCallExpr *Before = asClone(Object);
     if (Before && copiesForCertain() && !Transfer.IsNonBlocking)
       return Redundant{&Entry, Redundant::CloneBefore, Before, &Transfer};
+    if (Before && HasDevice && mayBeNeededElsewhere() && isOnlyRead(Before))
+      return Redundant{&Entry, Redundant::UnwrittenClone, Before, &Transfer};
     return std::nullopt;
   }
 
@@ -239,6 +242,63 @@ private:
                To = Transfer.Result.OnDevice.get();
     return (Transfer.MovesDevice && From && To && *From != *To) ||
            (Transfer.ConvertsType && areTypesCertain() && !isSameType());
+  }
+
+  /// From the CPU to a device that a variable names.
+  bool mayBeNeededElsewhere() const {
+    return Transfer.MovesDevice && !Transfer.IsNonBlocking && !saysMore() &&
+           Transfer.Input.isOnCpu() && Transfer.Result.mayBeElsewhere();
+  }
+
+  /// The copy is a variable of one iteration, which only computes with it, and
+  /// what it was made of stays as it is in the loop.
+  bool isOnlyRead(const CXXMemberCallExpr *Clone) const {
+    const auto Around = Entry.loopsAround(Transfer.Point);
+    const auto Uses = usesOf(Flow, Call);
+    if (Around.empty() || !Uses || !declaredWith(Flow, Call) ||
+        llvm::any_of(*Uses, [](const Use &Each) {
+          const FunctionDecl *Callee = Each.Call->getDirectCallee();
+          return !Callee || torch::isStd(Callee);
+        }))
+      return false;
+    const Expr *Of = ast::stripCopies(Clone->getImplicitObjectArgument());
+    for (const torch::Operation *Op = operationOf(Of);
+         Op && Op->View == torch::Tri::Yes && ast::objectOf(cast<CallExpr>(Of));
+         Op = operationOf(Of))
+      Of = ast::stripCopies(ast::objectOf(cast<CallExpr>(Of)));
+    return isa<DeclRefExpr, MemberExpr>(Of) && !mayBeOthers() &&
+           !leaves(*Around.back()) &&
+           Invariance(Entry).hasSameContent(Of, Transfer.In, *Around.back());
+  }
+
+  /// Memory that LibTorch does not own is used in place somewhere: a camera
+  /// writes it when it likes, and the copy is what it held at one time.
+  bool mayBeOthers() const {
+    return llvm::any_of(Entry.events<BorrowEvent>(), [](const BorrowEvent &E) {
+      const auto *Blob = dyn_cast<Expr>(E.Site);
+      return !Blob || !E.In->Flow || !asClone(calledOn(*E.In->Flow, Blob));
+    });
+  }
+
+  /// Something writes the memory of the copy, or has it when the iteration is
+  /// over.
+  bool leaves(const flow::Loop &L) const {
+    const AllocationId Copy = Transfer.Memory;
+    const auto LivesOn = [&](PlaceId P) {
+      return Entry.outlives(P, L) != false;
+    };
+    return llvm::any_of(
+               Entry.events<WriteEvent>(),
+               [&](const WriteEvent &E) { return E.Before.uses(Copy); }) ||
+           llvm::any_of(
+               Entry.events<EscapeEvent>(),
+               [&](const EscapeEvent &E) { return E.Given.uses(Copy); }) ||
+           llvm::any_of(Entry.events<KeepEvent>(),
+                        [&](const KeepEvent &E) {
+                          return E.Kept.uses(Copy) &&
+                                 llvm::any_of(E.Places, LivesOn);
+                        }) ||
+           llvm::any_of(Entry.holdersAtEnd(Copy), LivesOn);
   }
 
   /// What an operation returns and nothing else holds.

@@ -12,6 +12,9 @@ struct RedundantTransfer {
   enum Kind {
     /// x.clone().to(..), which copies x for certain.
     CloneBefore,
+    /// The same for a device that the run chooses, of which neither what is
+    /// copied nor the copy is written: on the CPU nobody needs one, either.
+    UnwrittenClone,
     /// x.to(..).clone(), where to() copies for certain, or x is nobody else's.
     CloneAfter,
     /// x.cpu().to(device) of what is on that device, or on another than the

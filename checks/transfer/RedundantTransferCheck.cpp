@@ -19,6 +19,10 @@ static std::string messageOf(const Program &Program,
   case RedundantTransfer::CloneBefore:
     return "this tensor is copied twice: by 'clone', and by " + Beside +
            ", which returns a copy here anyway; leave 'clone' out";
+  case RedundantTransfer::UnwrittenClone:
+    return "this tensor is copied twice: by 'clone', and by " + Beside +
+           " to the device; where that is the CPU, nobody writes either of the "
+           "two, and a copy is not needed; leave 'clone' out";
   case RedundantTransfer::CloneAfter:
     return "'clone' copies the tensor once more: what " + Beside +
            " returns here is nobody else's; leave 'clone' out";
@@ -39,6 +43,7 @@ static std::string messageOf(const Program &Program,
 static FindingKind kindOf(RedundantTransfer::Kind How) {
   switch (How) {
   case RedundantTransfer::CloneBefore:
+  case RedundantTransfer::UnwrittenClone:
   case RedundantTransfer::CloneAfter:
     return FindingKind::RedundantClone;
   case RedundantTransfer::WayBack:

@@ -1,9 +1,11 @@
 #include "ast/Expressions.h"
 #include "ast/TreeVisitor.h"
+#include "ast/Walk.h"
 #include "model/icfg/Constructors.h"
 #include "model/icfg/HeldModules.h"
 #include "model/icfg/StoredCallables.h"
 #include "model/icfg/Supergraph.h"
+#include "torch/Measurement.h"
 #include "torch/Modules.h"
 #include "torch/Std.h"
 #include "torch/Types.h"
@@ -134,9 +136,22 @@ bool Code::mentionsTorch(const FunctionDecl *F) const {
   return TorchFunctions.count(F);
 }
 
+/// Of a timer: the end of the scope that it measures is no call, so nothing
+/// else says when the clock is read.
+static bool endsTiming(const FunctionDecl *F) {
+  return isa<CXXDestructorDecl>(F) && F->getBody() &&
+         ast::anyStmt(
+             F->getBody(),
+             [](const Stmt *S) {
+               const auto *Call = dyn_cast<CallExpr>(S);
+               return Call && torch::readsClock(Call->getDirectCallee());
+             },
+             ast::Lambdas::Skip);
+}
+
 bool Code::concernsTorch(const FunctionDecl *F) const {
   // A second instantiation of a template has no summary of its own.
-  if (TorchFunctions.count(F) || F->isTemplateInstantiation())
+  if (TorchFunctions.count(F) || F->isTemplateInstantiation() || endsTiming(F))
     return true;
   // What it is given may be a tensor, or a callback that uses some.
   return llvm::any_of(F->parameters(), [](const ParmVarDecl *P) {

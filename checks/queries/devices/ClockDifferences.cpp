@@ -184,6 +184,8 @@ private:
   }
 
   const void *thisOf(const Frame *F) {
+    if (F->Destroyed)
+      return F->Destroyed;
     if (!F->Caller)
       return &Entry;
     if (F->Object)

@@ -108,10 +108,7 @@ std::optional<bool> NumberFate::stepOut(const Stmt *Child, const Stmt *Parent,
   if (const auto *Call = dyn_cast<CallExpr>(Parent))
     return intoCall(Child, Call, In);
   if (const auto *Construct = dyn_cast<CXXConstructExpr>(Parent))
-    return isPlainStd(Construct->getType()) ||
-                   Construct->getConstructor()->isCopyOrMoveConstructor()
-               ? std::nullopt
-               : std::optional(false);
+    return intoConstruction(Child, Construct, In);
   if (const auto *Element = dyn_cast<ArraySubscriptExpr>(Parent))
     return Child == Element->getBase() ? std::nullopt : std::optional(false);
   return isa<CXXThrowExpr>(Parent);
@@ -153,6 +150,36 @@ std::optional<bool> NumberFate::intoBinary(const Stmt *Child,
   if (Child == Parent->getLHS())
     return true;
   return keptIn(Parent->getLHS(), In) ? std::nullopt : std::optional(false);
+}
+
+/// A timer that is given the sum that it is to add to.
+std::optional<bool> NumberFate::intoConstruction(const Stmt *Child,
+                                                 const CXXConstructExpr *Made,
+                                                 const Context &In) {
+  const CXXConstructorDecl *Callee = Made->getConstructor();
+  if (isPlainStd(Made->getType()) || Callee->isCopyOrMoveConstructor())
+    return std::nullopt;
+  const auto *Definition = dyn_cast_or_null<CXXConstructorDecl>(
+      Entry.code().functions().definition(Callee));
+  const flow::ControlFlow *Flow =
+      Definition ? Entry.code().controlFlow(Definition) : nullptr;
+  const auto Argument = llvm::find(Made->arguments(), Child);
+  const unsigned I = Argument - Made->arg_begin();
+  if (!Flow || I >= Definition->getNumParams())
+    return false;
+  const ParmVarDecl *Parameter = Definition->getParamDecl(I);
+  for (const CXXCtorInitializer *Init : Definition->inits()) {
+    const auto Names = [&](const Stmt *S) {
+      const auto *Ref = dyn_cast<DeclRefExpr>(S);
+      return Ref && Ref->getDecl() == Parameter;
+    };
+    if (!ast::anyStmt(Init->getInit(), Names, ast::Lambdas::Enter))
+      continue;
+    if (!Init->isMemberInitializer() || !Names(ast::strip(Init->getInit())) ||
+        !keptIn(Init->getMember(), {Flow, nullptr, nullptr, nullptr}))
+      return false;
+  }
+  return mentionsIn(*Flow, Parameter, {Flow, nullptr, nullptr, nullptr});
 }
 
 std::optional<bool> NumberFate::intoCall(const Stmt *Child,
@@ -319,6 +346,10 @@ bool NumberFate::keptIn(const ValueDecl *D, const Context &In) {
                 {Given.To->Caller->Flow, Given.To->Caller, nullptr, nullptr}))
       return false;
   }
+  const auto *Member = dyn_cast<FieldDecl>(D);
+  if (Member && Member->getType()->isReferenceType() &&
+      !keptInReferenced(Member, In))
+    return false;
   const auto *V = dyn_cast<VarDecl>(D);
   if (const auto *Split = dyn_cast_or_null<DecompositionDecl>(V))
     return llvm::all_of(Split->bindings(), [&](const BindingDecl *Each) {
@@ -344,6 +375,33 @@ bool NumberFate::keptIn(const ValueDecl *D, const Context &In) {
           return mentionsIn(*Flow, D, In);
         return mentionsIn(*Flow, D, {Flow, nullptr, nullptr, nullptr});
       });
+}
+
+/// What a member of a timer refers to that ends here: what its constructor was
+/// given.
+bool NumberFate::keptInReferenced(const FieldDecl *Member, const Context &In) {
+  const VarDecl *Timer = In.F ? In.F->Destroyed : nullptr;
+  if (!Timer)
+    return true;
+  const auto *Made = dyn_cast_or_null<CXXConstructExpr>(
+      Timer->getInit() ? ast::strip(Timer->getInit()) : nullptr);
+  const auto *Maker = dyn_cast_or_null<CXXConstructorDecl>(
+      Made ? Entry.code().functions().definition(Made->getConstructor())
+           : nullptr);
+  const Frame *Around = In.F->Caller;
+  if (!Maker || !Around || !Around->Flow)
+    return false;
+  for (const CXXCtorInitializer *Init : Maker->inits()) {
+    if (!Init->isMemberInitializer() || Init->getMember() != Member)
+      continue;
+    const auto *Ref = dyn_cast<DeclRefExpr>(ast::strip(Init->getInit()));
+    const auto *Parameter =
+        Ref ? dyn_cast<ParmVarDecl>(Ref->getDecl()) : nullptr;
+    const unsigned I = Parameter ? Parameter->getFunctionScopeIndex() : ~0u;
+    return I < Made->getNumArgs() &&
+           keptIn(Made->getArg(I), {Around->Flow, Around, nullptr, nullptr});
+  }
+  return false;
 }
 
 bool NumberFate::mentionsIn(const flow::ControlFlow &Flow, const ValueDecl *D,

@@ -5,6 +5,7 @@
 #define TORCHTIDY_QUERIES_DEVICES_NUMBERFATE_H
 
 #include "model/execution/Execution.h"
+#include "clang/AST/ExprCXX.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace torchtidy::model {
@@ -43,6 +44,9 @@ private:
   std::optional<bool> intoBinary(const clang::Stmt *Child,
                                  const clang::BinaryOperator *Parent,
                                  const Context &In);
+  std::optional<bool> intoConstruction(const clang::Stmt *Child,
+                                       const clang::CXXConstructExpr *Made,
+                                       const Context &In);
   std::optional<bool> intoCall(const clang::Stmt *Child,
                                const clang::CallExpr *Call, const Context &In);
   std::optional<bool> intoStd(const clang::Stmt *Child,
@@ -55,6 +59,7 @@ private:
   bool returnedToAll(const clang::FunctionDecl *F);
   bool keptIn(const clang::Expr *Target, const Context &In);
   bool keptIn(const clang::ValueDecl *D, const Context &In);
+  bool keptInReferenced(const clang::FieldDecl *Member, const Context &In);
   bool mentionsIn(const flow::ControlFlow &Flow, const clang::ValueDecl *D,
                   const Context &In);
   /// Behind the loop, or in some of its iterations only.

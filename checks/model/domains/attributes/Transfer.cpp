@@ -105,6 +105,9 @@ static Known<StringRef> scalarOf(const OperationCall &Call,
   if (Op.has(op::ChangesDtype) && !Call.Operands.empty() &&
       !llvm::all_of(llvm::drop_begin(Call.Operands), SaysDeviceOnly))
     return Known<StringRef>::unknown();
+  // sum(1, false, torch::kDouble)
+  if (torch::reduces(Op) && !Of.Said.Scalar.isEmpty())
+    return Of.Said.Scalar;
   if (Op.Differentiable == Tri::Yes || Op.has(op::ChangesDevice) ||
       Op.has(op::LikeFactory))
     return Of.Same.Scalar;

@@ -83,6 +83,13 @@ private:
     };
   }
 
+  /// memcpy(), malloc(): the library of C knows no tensors, whatever pointer
+  /// to void it returns.
+  bool isOfC(const FunctionDecl *F) const {
+    return F && F->isExternC() &&
+           User.context().getSourceManager().isInSystemHeader(F->getLocation());
+  }
+
   bool leadsElsewhere(const CallExpr *Call) {
     const torch::Call Kind = torch::classify(Call);
     const FunctionDecl *Callee = Call->getDirectCallee();
@@ -94,7 +101,7 @@ private:
     if (Kind.Kind == torch::Api::ModuleForward || Kind.Kind == torch::Api::Load)
       return true;
     return Kind.Kind == torch::Api::Foreign &&
-           torch::mayHoldTensor(Call->getType()) &&
+           torch::mayHoldTensor(Call->getType()) && !isOfC(Callee) &&
            (!Call->getDirectCallee() || !holdsFor(Call->getDirectCallee()));
   }
 

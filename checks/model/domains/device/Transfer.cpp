@@ -5,6 +5,7 @@
 #include "torch/Factories.h"
 #include "torch/Options.h"
 #include "torch/Types.h"
+#include "torch/Views.h"
 
 using namespace clang;
 using torchtidy::torch::Operation;
@@ -303,6 +304,15 @@ static bool getsDimensions(const OperationCall &Call) {
          llvm::any_of(ast::argumentsOf(Call.Call), isList);
 }
 
+/// x.index({t}): the dimensions of t, or that of the elements of a mask, are
+/// in the result.
+static bool indexedByDimensions(Machine &M, const OperationCall &Call) {
+  return torch::isIndexing(*Call.Op) &&
+         llvm::any_of(torch::tensorIndices(Call.Call), [&](const Expr *Index) {
+           return M.deepValue(Index).Rank == rank::Some;
+         });
+}
+
 /// Which copies to the host the result was computed from.
 static void describeCopies(Machine &M, const OperationCall &Call,
                            Value &Result) {
@@ -361,7 +371,7 @@ static void describeTransfer(const OperationCall &Call, const Operands &Of,
   Result.Rank = Of.Rank;
 }
 
-static void place(const OperationCall &Call, Value &Result) {
+static void place(Machine &M, const OperationCall &Call, Value &Result) {
   const Operation &Op = *Call.Op;
   const bool Moves =
       Call.isFactory() || Op.has(op::ChangesDevice) || Op.has(op::ChangesDtype);
@@ -378,7 +388,8 @@ static void place(const OperationCall &Call, Value &Result) {
   }
   Result.setDevice(Of.Same.result());
   const bool Keeps = torch::keepsDimensions(Op);
-  const bool HasSome = Result.InShape.leastRank() > 0 || getsDimensions(Call);
+  const bool HasSome = Result.InShape.leastRank() > 0 || getsDimensions(Call) ||
+                       indexedByDimensions(M, Call);
   Result.Rank = HasSome                ? uint8_t(rank::Some)
                 : !Keeps               ? uint8_t(rank::Unknown)
                 : Of.Rank & rank::Some ? uint8_t(rank::Some)
@@ -392,7 +403,7 @@ static void place(const OperationCall &Call, Value &Result) {
 }
 
 void operation(Machine &M, const OperationCall &Call, Value &Result) {
-  place(Call, Result);
+  place(M, Call, Result);
   describeCopies(M, Call, Result);
 }
 
