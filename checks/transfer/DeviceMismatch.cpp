@@ -134,6 +134,9 @@ static bool staysAsGiven(const ParmVarDecl *P, const FunctionDecl *Function) {
 /// What a caller gives for the tensor, where that is a parameter; through
 /// callers that only hand it on, up to the first that can name the device.
 static void followToCaller(DeviceMismatch &Found) {
+  // A constant has a name everywhere.
+  if (!Found.Device && Found.Meeting->OfElsewhere.OnDevice.get())
+    return;
   while (!Found.Nameable && Found.Tensor) {
     const auto *Ref = dyn_cast<DeclRefExpr>(ast::stripCopies(Found.Tensor));
     const auto *P = Ref ? dyn_cast<ParmVarDecl>(Ref->getDecl()) : nullptr;

@@ -74,11 +74,20 @@ static Tensor other(Tensor x, const Tensor &on) {
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'x' is on the CPU, and 'on' is on 'device'
 }
 
+// A constant has a name everywhere: the function moves it itself.
+static Tensor scaled(const Tensor &x) {
+  auto scale = torch::full({8, 4}, 2.0, torch::kCUDA);
+  return x * scale;
+  // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'x' is on the CPU, and 'scale' is on a CUDA device
+  // CHECK-FIXES: return x.to(torch::kCUDA) * scale;
+}
+
 void several(torch::Device device) {
   torch::nn::Linear net(4, 2);
   net->to(device);
   auto x = torch::rand({8, 4});
   moved(net, x, device);
+  scaled(x);
   run(net, x);
   // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'x' is on the CPU, and the module that 'run' runs on it was moved to 'device': this throws wherever that is not the CPU; append '.to(device)'
   // CHECK-FIXES: run(net, x.to(device));

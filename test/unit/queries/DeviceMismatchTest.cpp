@@ -102,8 +102,11 @@ TEST_F(DeviceMismatchTest, VariableOfTheCaller) {
   const std::vector<DeviceMismatch> Found = ask("throughAFunction");
   ASSERT_EQ(Found.size(), 1u);
   EXPECT_EQ(text(Found[0].Meeting->OnCpu), "input");
+  EXPECT_EQ(text(Found[0].Tensor), "torch::ones({1, 2})");
+  EXPECT_EQ(text(Found[0].Site), "run(net, torch::ones({1, 2}))");
   EXPECT_EQ(Found[0].Device->getName(), "device");
-  EXPECT_FALSE(Found[0].Nameable);
+  ASSERT_TRUE(Found[0].Nameable);
+  EXPECT_EQ(Found[0].Nameable->getName(), "device");
   const std::vector<DeviceMismatch> Passed = ask("passed");
   ASSERT_EQ(Passed.size(), 1u);
   EXPECT_EQ(Passed[0].Device->getName(), "device");
