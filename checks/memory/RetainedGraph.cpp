@@ -2,7 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "queries/graphs/UnguardedThreads.h"
-#include "queries/graphs/UnusedGraphs.h"
+#include "queries/graphs/UsedChains.h"
 #include "queries/loops/LoopInvariance.h"
 #include "queries/loops/Loops.h"
 #include "queries/loops/Slots.h"

@@ -1,6 +1,6 @@
 #include "training/EvalModeNotRestored.h"
 #include "ast/Expressions.h"
-#include "queries/graphs/UnusedGraphs.h"
+#include "queries/graphs/UsedChains.h"
 #include "queries/loops/Loops.h"
 #include "queries/loops/TripCount.h"
 #include "queries/modes/Deciders.h"

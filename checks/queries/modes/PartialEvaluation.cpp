@@ -1,5 +1,5 @@
 #include "queries/modes/PartialEvaluation.h"
-#include "queries/graphs/UnusedGraphs.h"
+#include "queries/graphs/UsedChains.h"
 #include "queries/modes/ModeDependence.h"
 #include "queries/paths/Paths.h"
 #include <tuple>
