@@ -1,6 +1,6 @@
 #include "training/PartialEvalMode.h"
 #include "ast/Expressions.h"
-#include "queries/graphs/UsedChains.h"
+#include "queries/graphs/UnusedGraphs.h"
 #include "queries/modes/ModeDependence.h"
 #include "queries/paths/Calls.h"
 #include "queries/paths/Paths.h"

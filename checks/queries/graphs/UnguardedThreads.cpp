@@ -2,7 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "queries/graphs/InnerDerivatives.h"
-#include "queries/graphs/UsedChains.h"
+#include "queries/graphs/UnusedGraphs.h"
 #include "queries/loops/TripCount.h"
 #include "queries/modes/UnseenCalls.h"
 #include "queries/paths/Paths.h"
