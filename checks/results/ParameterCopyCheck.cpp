@@ -3,9 +3,12 @@
 #include "results/ParameterCopyCheck.h"
 #include "ast/Expressions.h"
 #include "ast/Locations.h"
+#include "ast/Walk.h"
+#include "model/syntax/Variables.h"
 #include "report/Report.h"
 #include "results/ParameterCopy.h"
 #include "torch/Api.h"
+#include "torch/Modules.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
 #include "clang/Lex/Lexer.h"
@@ -19,6 +22,22 @@ static std::string quoted(const Program &Program, const clang::Expr *E) {
   return Text.empty() || Text.size() > 60 ? "" : "'" + Text + "'";
 }
 
+/// What is assigned has the sizes of the tensor that is meant, as far as the
+/// code shows: it is computed from that, or is a module's. Where sizes differ
+/// copy_() throws, and the assignment does not.
+static bool fits(const clang::CXXOperatorCallExpr *Assign) {
+  const std::optional<Named> To = namedVariable(Assign->getArg(0));
+  return ast::anyStmt(
+      Assign->getArg(1),
+      [&](const clang::Stmt *S) {
+        if (const auto *Ref = llvm::dyn_cast<clang::DeclRefExpr>(S))
+          return To && To->Variable && Ref->getDecl() == To->Variable;
+        const auto *Call = llvm::dyn_cast<clang::CallExpr>(S);
+        return Call && torch::returnsRegistered(Call->getDirectCallee());
+      },
+      ast::Lambdas::Skip);
+}
+
 /// x = y becomes x.detach().copy_(y).
 static std::vector<clang::FixItHint> copyInto(const Program &Program,
                                               const clang::CallExpr *Assign) {
@@ -30,7 +49,8 @@ static std::vector<clang::FixItHint> copyInto(const Program &Program,
       clang::Lexer::getLocForEndOfToken(Operator->getEndLoc(), 0, SM, Language);
   const clang::SourceLocation To = clang::Lexer::getLocForEndOfToken(
       Operator->getArg(0)->getEndLoc(), 0, SM, Language);
-  if (!To.isFileID() || !From->getBeginLoc().isFileID() || !End.isFileID())
+  if (!To.isFileID() || !From->getBeginLoc().isFileID() || !End.isFileID() ||
+      !fits(Operator))
     return {};
   return {clang::FixItHint::CreateReplacement(
               clang::CharSourceRange::getCharRange(To, From->getBeginLoc()),

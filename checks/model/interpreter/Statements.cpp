@@ -9,6 +9,7 @@
 #include "model/semantics/Detaching.h"
 #include "model/semantics/Foreign.h"
 #include "model/semantics/GradMode.h"
+#include "model/semantics/Registration.h"
 #include "torch/Types.h"
 #include "clang/AST/StmtCXX.h"
 
@@ -261,13 +262,14 @@ static void visitInitializer(Machine &M, const CXXCtorInitializer *Init) {
   const FieldDecl *Field = Init->getAnyMember();
   for (PlaceId Object : M.thisObject()) {
     const PlaceId P = M.places().field(Object, Field);
-    if (isFilled(M, P, Source))
-      continue;
-    M.erase(P);
-    if (Field->getType()->isReferenceType())
-      M.store(P, Value::handle(M.objects(Source)));
-    else
-      M.storeDenoted(P, M.denote(Source));
+    if (!isFilled(M, P, Source)) {
+      M.erase(P);
+      if (Field->getType()->isReferenceType())
+        M.store(P, Value::handle(M.objects(Source)));
+      else
+        M.storeDenoted(P, M.denote(Source));
+    }
+    registration::keepContents(M, Source, {P});
   }
 }
 

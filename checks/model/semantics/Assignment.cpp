@@ -205,6 +205,7 @@ void assign(Machine &M, const Expr *Site, const Expr *To, const Expr *From) {
     else
       M.storeWeak(P, Stored);
   }
+  registration::keepContents(M, From, Target.Objects);
   detachThroughReference(M, To, From, Target.Objects);
   // The next one replaces a registered member, too: an iteration later.
   if (Replaces)

@@ -56,13 +56,6 @@ static bool isPassedOn(const Machine &M, const Expr *Call) {
           !isa<CXXOperatorCallExpr>(Parent));
 }
 
-/// A Sequential of which it is known what is in it.
-static bool isKnownContainer(Machine &M, PlaceId P, QualType Type) {
-  const Value *Held = M.state().find(M.places().part(P));
-  return Held && !Held->Refs.empty() &&
-         torch::isModuleContainer(torch::moduleClass(Type));
-}
-
 Denotation registerModule(Machine &M, const CallSite &Site) {
   Denotation Result;
   if (Site.Arguments.size() < 2)
@@ -70,17 +63,37 @@ Denotation registerModule(Machine &M, const CallSite &Site) {
   const Expr *What = Site.Arguments.back();
   record(M, Site, What);
   Result.Own.Registered = registered::Yes;
-  // A fresh module becomes whatever it is assigned to. What is in a Sequential
-  // is known of the object that was given.
+  // A fresh module becomes whatever it is assigned to: keepContents().
   const PlaceSet Registered = M.identity(What);
   const bool IsPassedOn = isPassedOn(M, Site.Call);
   for (PlaceId P : Registered)
-    if (IsPassedOn || M.places().rootKind(P) != Root::Object ||
-        isKnownContainer(M, P, What->getType()))
+    if (IsPassedOn || M.places().rootKind(P) != Root::Object)
       insert(Result.Own.Refs, P);
   for (PlaceId P : Site.self(M))
     M.addParts(P, Registered);
   return Result;
+}
+
+void keepContents(Machine &M, const Expr *From, const PlaceSet &Targets) {
+  // A holder is made from the pointer that is returned.
+  From = ast::stripCopies(From);
+  while (const Expr *Pointer = ast::madeFrom(From))
+    From = ast::stripCopies(Pointer);
+  const auto *Call = dyn_cast<CallExpr>(From);
+  if (!Call || torch::classify(Call).Kind != torch::Api::RegisterModule ||
+      Call->getNumArgs() < 2)
+    return;
+  const Expr *What = Call->getArg(Call->getNumArgs() - 1);
+  if (!torch::isModuleContainer(torch::moduleClass(What->getType())))
+    return;
+  for (PlaceId P : M.identity(What)) {
+    const Value *Held = M.state().find(M.places().part(P));
+    if (M.places().rootKind(P) != Root::Object || !Held || Held->Refs.empty())
+      continue;
+    const Value Contents = *Held;
+    for (PlaceId Target : Targets)
+      M.storeWeak(M.places().part(Target), Contents);
+  }
 }
 
 PlaceSet registerContained(Machine &M, const Expr *Site,

@@ -12,6 +12,9 @@ namespace registration {
 /// New modules: nothing has registered them yet.
 void markFresh(Machine &M, const PlaceSet &Modules);
 Denotation registerModule(Machine &M, const CallSite &Site);
+/// net = register_module("net", Sequential(..)), also as an initializer: what
+/// is at Targets becomes that Sequential, with what is in it.
+void keepContents(Machine &M, const clang::Expr *From, const PlaceSet &Targets);
 /// A Sequential, or another container, gets the modules in the arguments at
 /// Site, and registers each. Returns them.
 PlaceSet registerContained(Machine &M, const clang::Expr *Site,

@@ -129,6 +129,14 @@ private:
     });
   }
 
+  /// An optimizer has got its parameters.
+  bool isGivenToTrain(const ForwardEvent &Forward) const {
+    return llvm::any_of(Entry.events<AddParametersEvent>(),
+                        [&](const AddParametersEvent &Add) {
+                          return areOf(Add.Given.Refs, Forward);
+                        });
+  }
+
   /// The last event that put the module into eval mode, or null.
   const Event *switchedToEval(const ForwardEvent &Forward) const {
     const Event *Found = nullptr;
@@ -412,9 +420,9 @@ private:
     if (!Result.Evidence && !isMemberToTrain(Entry.code(), Forward))
       Result.Evidence = loaded(Forward);
     // A pretrained part of a network may well be trained by whoever gets the
-    // result.
+    // result; so may what goes on training from a checkpoint.
     if (Escapes && Result.Evidence && Result.Evidence->Is == Event::Load &&
-        isPartOfNetwork(*Result.Evidence))
+        (isPartOfNetwork(*Result.Evidence) || isGivenToTrain(Forward)))
       Result.Evidence = nullptr;
     if (!Result.Evidence) {
       // Without a sign, everything that could use the graph must be known.

@@ -66,8 +66,7 @@ bool UsedChains::isTrained(const Frame *F, const Stmt *Within) const {
 
 /// Something in Within, which is in F, leads to training, or may.
 static bool trains(const UsedChains &Used, const Frame *F, const Stmt *Within) {
-  return Used.isTrained(F, Within) ||
-         hasOneOf(Used.UnseenLikely, F, Within);
+  return Used.isTrained(F, Within) || hasOneOf(Used.UnseenLikely, F, Within);
 }
 
 const CompoundStmt *guardScope(const UsedChains &Used, const Frame *F,

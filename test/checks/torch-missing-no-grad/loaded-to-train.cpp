@@ -32,3 +32,59 @@ public:
 private:
   torch::jit::Module model;
 };
+
+struct Policy : torch::nn::Module {
+  Policy() : fc(register_module("fc", torch::nn::Linear(4, 4))) {}
+  Tensor forward(const Tensor &x) { return fc(x); }
+  torch::nn::Linear fc;
+};
+
+// Training goes on from a checkpoint: what act() keeps with its graph another method goes backward through.
+class Agent {
+public:
+  explicit Agent(const std::string &path);
+  int64_t act(const Tensor &state);
+  void learn();
+
+private:
+  std::shared_ptr<Policy> policy;
+  std::unique_ptr<torch::optim::Adam> optimizer;
+  std::vector<Tensor> chances;
+};
+Agent::Agent(const std::string &path) : policy(std::make_shared<Policy>()), chances(1000) {
+  torch::load(policy, path);
+  optimizer = std::make_unique<torch::optim::Adam>(policy->parameters(), 1e-3);
+}
+int64_t Agent::act(const Tensor &state) {
+  const Tensor chance = policy->forward(state).log_softmax(0);
+  const auto chosen = chance.argmax().item<int64_t>();
+  chances[chosen] = chance;
+  return chosen;
+}
+void Agent::learn() {
+  Tensor loss = -torch::stack(chances).mean();
+  optimizer->zero_grad();
+  loss.backward();
+  optimizer->step();
+}
+
+// No optimizer gets it.
+class Player {
+public:
+  explicit Player(const std::string &path);
+  int64_t act(const Tensor &state);
+
+private:
+  std::shared_ptr<Policy> policy;
+  std::vector<Tensor> chances;
+};
+Player::Player(const std::string &path) : policy(std::make_shared<Policy>()), chances(1000) {
+  torch::load(policy, path);
+}
+int64_t Player::act(const Tensor &state) {
+  const Tensor chance = policy->forward(state).log_softmax(0);
+  // CHECK-MESSAGES: :[[@LINE-1]]:25: warning: forward pass of 'policy' keeps all intermediate results
+  const auto chosen = chance.argmax().item<int64_t>();
+  chances[chosen] = chance;
+  return chosen;
+}

@@ -15,8 +15,8 @@ void all(Linear target, Linear local, std::vector<Tensor> &tensors,
     p = torch::zeros_like(p);
   // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'p' is an element of the temporary
   for (auto &item : target->named_parameters())
-    // CHECK-FIXES: {{^}}    item.value().detach().copy_(torch::ones({4, 4}));
-    item.value() = torch::ones({4, 4});
+    // CHECK-FIXES: {{^}}    item.value().detach().copy_(item.value() * 2);
+    item.value() = item.value() * 2;
   // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'item' is an element of the temporary
   // CHECK-FIXES: {{^}}  for (auto &t : tensors)
   for (auto t : tensors)

@@ -16,6 +16,9 @@ void all(torch::nn::Linear net, const std::vector<Tensor> &tensors, Tensor x,
   // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this replaces an element
   SET(net->parameters()[0], x);
   // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: this replaces an element
+  // Of other sizes copy_() throws: nothing shows that these fit.
+  net->parameters()[1] = tensors[1].clone();
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this replaces an element
   // The elements are const.
   for (auto t : tensors)
     t = t.cuda();
