@@ -229,6 +229,36 @@ static bool isMovedInVain(const Execution &Entry, const MeetEvent &Meeting) {
   return false;
 }
 
+/// A caller that hands one variable to one function again and again lacks one
+/// move. Where the place can be mended each is told, for each is.
+static void joinSame(std::vector<DeviceMismatch> &All) {
+  const auto VariableOf = [](const DeviceMismatch &Found) {
+    const auto *Ref =
+        Found.Tensor ? dyn_cast<DeclRefExpr>(ast::stripCopies(Found.Tensor))
+                     : nullptr;
+    return Ref ? Ref->getDecl() : nullptr;
+  };
+  for (size_t I = 0; I < All.size(); ++I) {
+    DeviceMismatch &First = All[I];
+    if (First.Site == First.Meeting->Site || First.Nameable ||
+        !VariableOf(First))
+      continue;
+    for (size_t J = I + 1; J < All.size();) {
+      const DeviceMismatch &Next = All[J];
+      const bool IsSame = Next.Entry == First.Entry &&
+                          Next.Meeting->Site == First.Meeting->Site &&
+                          Next.In == First.In && !Next.Nameable &&
+                          VariableOf(Next) == VariableOf(First);
+      if (!IsSame) {
+        ++J;
+        continue;
+      }
+      First.Again.push_back(Next.Tensor);
+      All.erase(All.begin() + J);
+    }
+  }
+}
+
 /// A caller's tensor that is told of already, where it is given away: what was
 /// made of it on the way is where it is.
 static void dropInner(std::vector<DeviceMismatch> &All) {
@@ -279,6 +309,7 @@ std::vector<DeviceMismatch> deviceMismatches(Program &Program) {
     }
   }
   dropInner(Result);
+  joinSame(Result);
   return Result;
 }
 

@@ -114,6 +114,9 @@ static Finding describe(const Program &Program, const DeviceMismatch &Found) {
   if (Found.In != Meeting.In)
     Result.Notes.push_back(
         {Meeting.OnCpu->getBeginLoc(), "they meet here", NoteRole::Read});
+  for (const clang::Expr *Again : Found.Again)
+    Result.Notes.push_back(
+        {Again->getBeginLoc(), "and it is given again here", NoteRole::Read});
   addCallers(Result, Found.In);
   return Result;
 }

@@ -97,6 +97,23 @@ void several(torch::Device device) {
   other(torch::rand({8, 4}), torch::rand({8, 4}, device));
 }
 
+// Nothing here has a name for the device: one move is lacking.
+struct Critic {
+  Critic() {
+    net->to(torch::cuda::is_available() ? torch::kCUDA : torch::kCPU);
+  }
+  Tensor rate(const Tensor &state) { return net->forward(state); }
+  torch::nn::Linear net{4, 1};
+};
+double rated() {
+  Critic critic;
+  const auto state = torch::rand({8, 4});
+  auto sum = critic.rate(state).sum();
+  // CHECK-MESSAGES: :[[@LINE-1]]:26: warning: 'state' is on the CPU, and the module that 'rate' runs on it was moved to
+  // CHECK-MESSAGES: :[[@LINE+1]]:28: note: and it is given again here
+  return (sum + critic.rate(state).mean()).item<double>();
+}
+
 // ------------------------------------------- dimensions of what is chosen
 
 struct Drawn {
