@@ -110,7 +110,7 @@ double rated() {
   const auto state = torch::rand({8, 4});
   auto sum = critic.rate(state).sum();
   // CHECK-MESSAGES: :[[@LINE-1]]:26: warning: 'state' is on the CPU, and the module that 'rate' runs on it was moved to
-  // CHECK-MESSAGES: :[[@LINE+1]]:28: note: and it is given again here
+  // CHECK-MESSAGES: :[[@LINE+1]]:29: note: and it is given again here
   return (sum + critic.rate(state).mean()).item<double>();
 }
 
