@@ -39,10 +39,8 @@ TEST(Results, TheLastResultOfTheStatementCounts) {
   MadeRecording Run;
   makes(Run, 40, 0);
   makes(Run, 40, 40);
-  EXPECT_EQ(
-      judgeOne(ofKind(FindingKind::DiscardedComputation), Run.Run)
-          .Result,
-      Outcome::Confirmed);
+  EXPECT_EQ(judgeOne(ofKind(FindingKind::DiscardedComputation), Run.Run).Result,
+            Outcome::Confirmed);
 }
 
 TEST(Results, AssignedToACopyOfAHandle) {

@@ -24,9 +24,8 @@ bool isAsked(const char *Name) {
                                  "binary_cross_entropy",
                                  "binary_cross_entropy_with_logits",
                                  "log"};
-  return std::any_of(
-      std::begin(All), std::end(All),
-      [&](const char *Each) { return isSame(Name, Each); });
+  return std::any_of(std::begin(All), std::end(All),
+                     [&](const char *Each) { return isSame(Name, Each); });
 }
 
 /// The numbers of some rows, seen so far.
