@@ -229,8 +229,8 @@ static bool isMovedInVain(const Execution &Entry, const MeetEvent &Meeting) {
   return false;
 }
 
-/// A caller that hands one variable to one function again and again lacks one
-/// move. Where the place can be mended each is told, for each is.
+/// A caller that hands on a variable again and again, or after what was told of
+/// it, lacks one move. Where the place can be mended each is told, for each is.
 static void joinSame(std::vector<DeviceMismatch> &All) {
   const auto VariableOf = [](const DeviceMismatch &Found) {
     const auto *Ref =
@@ -240,13 +240,12 @@ static void joinSame(std::vector<DeviceMismatch> &All) {
   };
   for (size_t I = 0; I < All.size(); ++I) {
     DeviceMismatch &First = All[I];
-    if (First.Site == First.Meeting->Site || First.Nameable ||
-        !VariableOf(First))
+    if (First.Nameable || !VariableOf(First))
       continue;
     for (size_t J = I + 1; J < All.size();) {
       const DeviceMismatch &Next = All[J];
       const bool IsSame = Next.Entry == First.Entry &&
-                          Next.Meeting->Site == First.Meeting->Site &&
+                          Next.Site != Next.Meeting->Site &&
                           Next.In == First.In && !Next.Nameable &&
                           VariableOf(Next) == VariableOf(First);
       if (!IsSame) {

@@ -22,7 +22,7 @@ struct DeviceMismatch {
   /// A name for it that can be written at the meeting: the variable, a
   /// parameter that it is passed as, a member. Null where there is none.
   const clang::ValueDecl *Nameable = nullptr;
-  /// Where the caller hands the same variable on to the same meeting again.
+  /// Where the same variable is handed on to other meetings.
   std::vector<const clang::Expr *> Again;
   /// A loop around the meeting uses the same tensor in each iteration: it is to
   /// be moved before the loop, and not in it.

@@ -108,7 +108,7 @@ std::optional<bool> NumberFate::stepOut(const Stmt *Child, const Stmt *Parent,
   if (const auto *Call = dyn_cast<CallExpr>(Parent))
     return intoCall(Child, Call, In);
   if (const auto *Construct = dyn_cast<CXXConstructExpr>(Parent))
-    return intoConstruction(Child, Construct, In);
+    return intoConstruction(Child, Construct);
   if (const auto *Element = dyn_cast<ArraySubscriptExpr>(Parent))
     return Child == Element->getBase() ? std::nullopt : std::optional(false);
   return isa<CXXThrowExpr>(Parent);
@@ -154,8 +154,7 @@ std::optional<bool> NumberFate::intoBinary(const Stmt *Child,
 
 /// A timer that is given the sum that it is to add to.
 std::optional<bool> NumberFate::intoConstruction(const Stmt *Child,
-                                                 const CXXConstructExpr *Made,
-                                                 const Context &In) {
+                                                 const CXXConstructExpr *Made) {
   const CXXConstructorDecl *Callee = Made->getConstructor();
   if (isPlainStd(Made->getType()) || Callee->isCopyOrMoveConstructor())
     return std::nullopt;

@@ -45,8 +45,7 @@ private:
                                  const clang::BinaryOperator *Parent,
                                  const Context &In);
   std::optional<bool> intoConstruction(const clang::Stmt *Child,
-                                       const clang::CXXConstructExpr *Made,
-                                       const Context &In);
+                                       const clang::CXXConstructExpr *Made);
   std::optional<bool> intoCall(const clang::Stmt *Child,
                                const clang::CallExpr *Call, const Context &In);
   std::optional<bool> intoStd(const clang::Stmt *Child,
