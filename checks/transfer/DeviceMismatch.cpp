@@ -6,6 +6,7 @@
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
+#include <map>
 #include <set>
 
 using namespace clang;
@@ -229,6 +230,24 @@ static bool isMovedInVain(const Execution &Entry, const MeetEvent &Meeting) {
   return false;
 }
 
+/// A function that several calls hand such a tensor to is the one place for all
+/// of them.
+static void goBackFromSeveral(std::vector<DeviceMismatch> &All) {
+  std::map<const Expr *, std::set<const CallExpr *>> CallersOf;
+  for (const DeviceMismatch &Each : All)
+    CallersOf[Each.Meeting->Site].insert(Each.Site);
+  for (DeviceMismatch &Each : All) {
+    const MeetEvent &Meeting = *Each.Meeting;
+    if (Each.Site == Meeting.Site || CallersOf[Meeting.Site].size() < 2)
+      continue;
+    Each.Tensor = Meeting.OnCpu;
+    Each.Site = cast<CallExpr>(Meeting.Site);
+    Each.In = Meeting.In;
+    Each.Nameable = nullptr;
+    Each.IsSameInLoop = isSameInLoop(Each);
+  }
+}
+
 /// A caller that hands on a variable again and again, or after what was told of
 /// it, lacks one move. Where the place can be mended each is told, for each is.
 static void joinSame(std::vector<DeviceMismatch> &All) {
@@ -308,6 +327,7 @@ std::vector<DeviceMismatch> deviceMismatches(Program &Program) {
     }
   }
   dropInner(Result);
+  goBackFromSeveral(Result);
   joinSame(Result);
   return Result;
 }

@@ -67,6 +67,14 @@ static Tensor moved(torch::nn::Linear net, Tensor x, torch::Device where) {
 static Tensor run(torch::nn::Linear net, Tensor x) {
   return torch::relu(net->forward(x));
 }
+static Tensor runInLoop(torch::nn::Linear net, Tensor x) {
+  return torch::relu(net->forward(x));
+}
+// Two calls give it such a tensor: it is the one place for both.
+static Tensor runForMany(torch::nn::Linear net, Tensor x) {
+  return torch::relu(net->forward(x));
+  // CHECK-MESSAGES: :[[@LINE-1]]:35: warning: 'x' is on the CPU, and 'net' was moved to 'device': this throws wherever that is not the CPU; move it there before
+}
 // It gives the name another tensor, so the one of its caller is not meant.
 static Tensor other(Tensor x, const Tensor &on) {
   x = torch::ones({8, 4});
@@ -91,9 +99,11 @@ void several(torch::Device device) {
   run(net, x);
   // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'x' is on the CPU, and the module that 'run' runs on it was moved to 'device': this throws wherever that is not the CPU; append '.to(device)'
   // CHECK-FIXES: run(net, x.to(device));
+  runForMany(net, x);
+  runForMany(net, x * 2);
   for (int i = 0; i < 8; ++i)
-    run(net, x);
-  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: 'x' is on the CPU, and the module that 'run' runs on it was moved to 'device': this throws wherever that is not the CPU; move it there before the loop
+    runInLoop(net, x);
+  // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: 'x' is on the CPU, and the module that 'runInLoop' runs on it was moved to 'device': this throws wherever that is not the CPU; move it there before the loop
   other(torch::rand({8, 4}), torch::rand({8, 4}, device));
 }
 
@@ -102,16 +112,18 @@ struct Critic {
   Critic() {
     net->to(torch::cuda::is_available() ? torch::kCUDA : torch::kCPU);
   }
-  Tensor rate(const Tensor &state) { return net->forward(state); }
   torch::nn::Linear net{4, 1};
 };
+static Tensor rate(Critic &critic, const Tensor &state) {
+  return critic.net->forward(state);
+}
 double rated() {
   Critic critic;
   const auto state = torch::rand({8, 4});
-  auto sum = critic.rate(state).sum();
-  // CHECK-MESSAGES: :[[@LINE-1]]:26: warning: 'state' is on the CPU, and the module that 'rate' runs on it was moved to
-  // CHECK-MESSAGES: :[[@LINE+1]]:29: note: and it is given again here
-  return (sum + critic.rate(state).mean()).item<double>();
+  auto sum = critic.net->forward(state).sum();
+  // CHECK-MESSAGES: :[[@LINE-1]]:34: warning: 'state' is on the CPU, and 'critic.net' was moved to a CUDA device
+  // CHECK-MESSAGES: :[[@LINE+1]]:30: note: and it is given again here
+  return (sum + rate(critic, state).mean()).item<double>();
 }
 
 // ------------------------------------------- dimensions of what is chosen

@@ -28,9 +28,9 @@ void captures(Tensor w, Tensor other, Net net) {
   w.register_hook([other](Tensor grad) { return grad * other; });
   w.register_hook([=](Tensor grad) { return grad * 2; });
   w.register_hook([net](Tensor grad) { return grad * net->hidden; });
-  w.register_hook([mutable_w = w](Tensor grad) mutable {
-    Tensor result = grad * mutable_w;
-    mutable_w.reset();
+  w.register_hook([held = std::make_shared<Tensor>(w)](Tensor grad) {
+    Tensor result = grad * *held;
+    held->reset();
     return result;
   });
   net->fc->weight.register_hook([b = net->fc->bias](Tensor g) { return g; });
