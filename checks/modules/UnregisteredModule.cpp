@@ -34,11 +34,6 @@ struct Uses {
   const Expr *Used = nullptr;
   /// What is put into it, where it is a Sequential or a container.
   ModuleContent Content;
-
-  void add(const ModuleContent &More) {
-    Content.HoldsParameters |= More.HoldsParameters;
-    Content.DependsOnMode |= More.DependsOnMode;
-  }
 };
 
 /// Between an expression and what is done with it nothing happens.
@@ -213,7 +208,7 @@ private:
       Found.IsAccountedFor = true;
       return;
     }
-    Found.add(*Content);
+    Found.Content.add(*Content);
     Found.Made = Init;
     Found.Assignment = Assignment;
   }
@@ -440,7 +435,7 @@ private:
         Found.IsAccountedFor = true;
         return;
       }
-      Found.add(*Content);
+      Found.Content.add(*Content);
       // The line that makes all modules of a container is where to register
       // them; of several lines none is.
       if (IsContainer && Found.Made != Call)

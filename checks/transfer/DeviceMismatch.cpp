@@ -132,6 +132,14 @@ static bool staysAsGiven(const ParmVarDecl *P, const FunctionDecl *Function) {
   return Mentions == Reads;
 }
 
+static void speakAtMeeting(DeviceMismatch &Found) {
+  Found.Tensor = Found.Meeting->OnCpu;
+  Found.Site = cast<CallExpr>(Found.Meeting->Site);
+  Found.In = Found.Meeting->In;
+  if (Found.Device)
+    Found.Nameable = nameable(Found.Device, Found.Site, Found.In);
+}
+
 /// What a caller gives for the tensor, where that is a parameter; through
 /// callers that only hand it on, up to the first that can name the device.
 static void followToCaller(DeviceMismatch &Found) {
@@ -240,11 +248,7 @@ static void goBackFromSeveral(std::vector<DeviceMismatch> &All) {
     const MeetEvent &Meeting = *Each.Meeting;
     if (Each.Site == Meeting.Site || CallersOf[Meeting.Site].size() < 2)
       continue;
-    Each.Tensor = Meeting.OnCpu;
-    Each.Site = cast<CallExpr>(Meeting.Site);
-    Each.In = Meeting.In;
-    Each.Nameable = nullptr;
-    Each.IsSameInLoop = isSameInLoop(Each);
+    speakAtMeeting(Each);
   }
 }
 
@@ -313,22 +317,19 @@ std::vector<DeviceMismatch> deviceMismatches(Program &Program) {
       DeviceMismatch Found;
       Found.Entry = Entry.get();
       Found.Meeting = Outer;
-      Found.Tensor = Outer->OnCpu;
-      Found.Site = cast<CallExpr>(Outer->Site);
-      Found.In = Outer->In;
       if (const std::optional<PlaceId> From =
-              Outer->OfElsewhere.DeviceFrom.get()) {
+              Outer->OfElsewhere.DeviceFrom.get())
         Found.Device = Entry->places().declaration(*From);
-        Found.Nameable = nameable(Found.Device, Found.Site, Found.In);
-      }
+      speakAtMeeting(Found);
       followToCaller(Found);
-      Found.IsSameInLoop = isSameInLoop(Found);
       Result.push_back(Found);
     }
   }
   dropInner(Result);
   goBackFromSeveral(Result);
   joinSame(Result);
+  for (DeviceMismatch &Found : Result)
+    Found.IsSameInLoop = isSameInLoop(Found);
   return Result;
 }
 

@@ -87,11 +87,8 @@ ModuleContent contentOf(const Expr *Member) {
     const Expr *E = stripMoves(Work.pop_back_val());
     if (!E)
       continue;
-    if (const CXXRecordDecl *Class = torch::moduleClass(E->getType())) {
-      const ModuleContent More = contentOf(Class);
-      Found.HoldsParameters |= More.HoldsParameters;
-      Found.DependsOnMode |= More.DependsOnMode;
-    }
+    if (const CXXRecordDecl *Class = torch::moduleClass(E->getType()))
+      Found.add(contentOf(Class));
     if (const auto *Construct = dyn_cast<CXXConstructExpr>(E))
       Work.append(Construct->arg_begin(), Construct->arg_end());
     if (const auto *List = dyn_cast<InitListExpr>(E))

@@ -22,6 +22,11 @@ struct ModuleContent {
   bool HoldsParameters = false;
   /// Of the modules without parameters: dropout.
   bool DependsOnMode = false;
+
+  void add(const ModuleContent &More) {
+    HoldsParameters |= More.HoldsParameters;
+    DependsOnMode |= More.DependsOnMode;
+  }
 };
 
 /// What is put into a member, or what it is: the module with all that it is

@@ -21,11 +21,6 @@ constexpr unsigned MaxCalls = 4;
 
 std::optional<ModuleContent> contentOfFresh(const Expr *E, unsigned Calls);
 
-void add(ModuleContent &To, const ModuleContent &More) {
-  To.HoldsParameters |= More.HoldsParameters;
-  To.DependsOnMode |= More.DependsOnMode;
-}
-
 bool isWrapper(const Stmt *S) {
   return isa<ParenExpr, ImplicitCastExpr, MaterializeTemporaryExpr,
              CXXBindTemporaryExpr, ExprWithCleanups>(S);
@@ -71,7 +66,7 @@ private:
   bool take(const Expr *Fresh) {
     const std::optional<ModuleContent> More = contentOfFresh(Fresh, Calls);
     if (More)
-      add(Content, *More);
+      Content.add(*More);
     return More.has_value();
   }
 

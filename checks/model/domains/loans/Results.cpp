@@ -15,12 +15,15 @@ using torchtidy::torch::Tri;
 
 namespace torchtidy::model::loans {
 
+static const CXXRecordDecl *moduleOf(const CallExpr *Call) {
+  const Expr *Object = ast::objectOf(Call);
+  return Object ? torch::moduleClass(Object->getType()) : nullptr;
+}
+
 bool isLayer(const CallExpr *Call) {
   if (torch::classify(Call).Kind != Api::ModuleForward)
     return false;
-  const Expr *Object = ast::objectOf(Call);
-  const CXXRecordDecl *Class =
-      Object ? torch::moduleClass(Object->getType()) : nullptr;
+  const CXXRecordDecl *Class = moduleOf(Call);
   return Class && torch::isLibTorch(Class) &&
          torch::parametersOf(Class) != torch::Parameters::None;
 }
@@ -31,9 +34,7 @@ static const FunctionDecl *forwardOf(const CallExpr *Call) {
   const FunctionDecl *Callee = Call->getDirectCallee();
   if (!Callee || torch::isForward(Callee))
     return Callee;
-  const Expr *Object = ast::objectOf(Call);
-  const CXXRecordDecl *Class =
-      Object ? torch::moduleClass(Object->getType()) : nullptr;
+  const CXXRecordDecl *Class = moduleOf(Call);
   if (!Class || !Class->hasDefinition() || torch::isLibTorch(Class))
     return nullptr;
   const FunctionDecl *Result = nullptr;
@@ -89,9 +90,7 @@ private:
   bool isPassNew(const CallExpr *Call) {
     if (isLayer(Call))
       return true;
-    const Expr *Object = ast::objectOf(Call);
-    const CXXRecordDecl *Class =
-        Object ? torch::moduleClass(Object->getType()) : nullptr;
+    const CXXRecordDecl *Class = moduleOf(Call);
     if (!Class || !torch::isLibTorch(Class))
       return returnsNew(forwardOf(Call));
     return !ast::argumentsOf(Call).empty() &&
