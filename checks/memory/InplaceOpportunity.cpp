@@ -13,31 +13,6 @@ using namespace clang;
 
 namespace torchtidy::model {
 
-static bool isFloatingNumber(const Expr *E) {
-  return ast::stripCopies(E)->getType()->isRealFloatingType();
-}
-
-/// E, which an operation makes, is in a floating type for certain: by what is
-/// known of its value, or by an operation that returns no other.
-static bool isFloating(const Expr *E, unsigned Depth = 0) {
-  const auto *Call = dyn_cast<CallExpr>(ast::stripCopies(E));
-  const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
-  if (!Op || Depth > 8)
-    return false;
-  if (torch::returnsFloating(*Op))
-    return true;
-  if (torch::returnsBool(*Op) ||
-      (!torch::isElementwise(*Op) && !torch::isPointwise(*Op)))
-    return false;
-  const Expr *Object = ast::objectOf(Call);
-  if (Object && isFloating(Object, Depth + 1))
-    return true;
-  return llvm::any_of(ast::argumentsOf(Call), [&](const Expr *Argument) {
-    return !isa<CXXDefaultArgExpr>(Argument) &&
-           (isFloatingNumber(Argument) || isFloating(Argument, Depth + 1));
-  });
-}
-
 /// The operation in place takes the operand as it is.
 static bool takesType(const ChainEvent &Link) {
   const torch::Operation &Op = *torch::classify(cast<CallExpr>(Link.Site)).Op;
@@ -45,7 +20,7 @@ static bool takesType(const ChainEvent &Link) {
   if (torch::returnsBool(Op) || !torch::inPlaceOf(Op))
     return false;
   if (Link.OfOperand.OfType.get() == DType::Floating ||
-      isFloating(Link.Operand))
+      torch::makesFloating(Link.Operand))
     return true;
   const auto *Made = cast<CallExpr>(ast::strip(Link.Operand));
   const torch::Operation *Before = torch::classify(Made).Op;

@@ -4,6 +4,7 @@
 #include "ast/Expressions.h"
 #include "ast/Names.h"
 #include "memory/InplaceOpportunity.h"
+#include "queries/memory/ReboundTensor.h"
 #include "report/Report.h"
 #include "torch/Api.h"
 #include "clang/AST/ExprCXX.h"
@@ -85,8 +86,74 @@ static Finding describe(const Program &Program,
   return Result;
 }
 
+/// x = x.clamp(0, 1) becomes x.clamp_(0, 1), x = x / s becomes x /= s. Nothing
+/// where the assignment is part of an expression.
+static std::vector<clang::FixItHint> fixesOf(const Program &Program,
+                                             const ReboundTensor &Found) {
+  const auto *Assign = llvm::cast<clang::CXXOperatorCallExpr>(Found.Keep->Site);
+  const flow::ControlFlow *Flow = Found.Keep->In->Flow;
+  const clang::Stmt *Parent = Flow ? Flow->parent(Assign) : nullptr;
+  while (llvm::isa_and_nonnull<clang::FullExpr>(Parent))
+    Parent = Flow->parent(Parent);
+  const clang::Expr *Operand = ast::firstOperand(Found.Operation);
+  const clang::SourceLocation Begin = Assign->getBeginLoc();
+  const clang::SourceLocation Equals = Assign->getOperatorLoc();
+  if (!llvm::isa_and_nonnull<clang::CompoundStmt, clang::ForStmt,
+                             clang::CXXForRangeStmt, clang::WhileStmt>(
+          Parent) ||
+      !Begin.isFileID() || !Operand->getEndLoc().isFileID())
+    return {};
+  const clang::ASTContext &Context = Program.context();
+  const auto After = [&](clang::SourceLocation Loc) {
+    return clang::Lexer::getLocForEndOfToken(Loc, 0, Context.getSourceManager(),
+                                             Context.getLangOpts());
+  };
+  if (const auto *Member = llvm::dyn_cast<clang::MemberExpr>(
+          Found.Operation->getCallee()->IgnoreParenImpCasts());
+      Member && llvm::isa<clang::CXXMemberCallExpr>(Found.Operation) &&
+      Member->getMemberLoc().isFileID())
+    return {
+        clang::FixItHint::CreateRemoval(clang::CharSourceRange::getCharRange(
+            Begin, Operand->getBeginLoc())),
+        clang::FixItHint::CreateInsertion(After(Member->getMemberLoc()), "_")};
+  const auto *Computes =
+      llvm::dyn_cast<clang::CXXOperatorCallExpr>(Found.Operation);
+  if (!Computes || Computes->getNumArgs() != 2 ||
+      !Computes->getOperatorLoc().isFileID() ||
+      ast::strip(Computes->getArg(0)) != ast::strip(Operand))
+    return {};
+  const llvm::StringRef Operator =
+      clang::getOperatorSpelling(Computes->getOperator());
+  // What follows in x = x - a - b is no operand of this one.
+  return {clang::FixItHint::CreateReplacement(
+      clang::CharSourceRange::getTokenRange(Equals, Computes->getOperatorLoc()),
+      (Operator + "=").str())};
+}
+
+static Finding describe(const Program &Program, const ReboundTensor &Found) {
+  Finding Result;
+  Result.Location = Found.Operation->getExprLoc();
+  Result.Range = Found.Operation->getSourceRange();
+  const torch::Operation &Op = *torch::classify(Found.Operation).Op;
+  Result.Message =
+      "in every iteration this takes new memory for what is computed from '" +
+      plainName(Program.context(), ast::firstOperand(Found.Operation)) +
+      "' alone and stored in it again, and no graph needs that: 1 tensor too "
+      "many, which large ones cost the time to get their memory, too; go on in "
+      "place: '" +
+      Op.Name.str() + "_'";
+  addLoop(Result, *Found.Entry, Found.Keep->In, Found.Around);
+  addCallers(Result, Found.Keep->In);
+  Result.Fixes = fixesOf(Program, Found);
+  Result.IterationSite = Found.Keep->Site->getBeginLoc();
+  return Result;
+}
+
 std::vector<Finding> InplaceOpportunityCheck::analyze(Program &Program) {
-  return findingsOf(Program, inplaceOpportunities, describe);
+  std::vector<Finding> Result =
+      findingsOf(Program, inplaceOpportunities, describe);
+  llvm::append_range(Result, findingsOf(Program, reboundTensors, describe));
+  return Result;
 }
 
 } // namespace torchtidy::checks

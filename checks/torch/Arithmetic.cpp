@@ -1,5 +1,10 @@
 #include "torch/Arithmetic.h"
+#include "ast/Expressions.h"
+#include "torch/Api.h"
+#include "torch/Shapes.h"
 #include "llvm/ADT/StringSwitch.h"
+
+using namespace clang;
 
 namespace torchtidy::torch {
 
@@ -40,5 +45,30 @@ bool takesTypeOfFirst(const Operation &Op) {
       .Case("embedding", true)
       .Default(false);
 }
+
+bool isFloatingNumber(const Expr *E) {
+  return ast::stripCopies(E)->getType()->isRealFloatingType();
+}
+
+static bool makesFloatingWithin(const Expr *E, unsigned Depth) {
+  const auto *Call = dyn_cast<CallExpr>(ast::stripCopies(E));
+  const Operation *Op = Call ? classify(Call).Op : nullptr;
+  if (!Op || Depth == 0)
+    return false;
+  if (returnsFloating(*Op))
+    return true;
+  if (returnsBool(*Op) || (!isElementwise(*Op) && !isPointwise(*Op)))
+    return false;
+  const Expr *Object = ast::objectOf(Call);
+  if (Object && makesFloatingWithin(Object, Depth - 1))
+    return true;
+  return llvm::any_of(ast::argumentsOf(Call), [&](const Expr *Argument) {
+    return !isa<CXXDefaultArgExpr>(Argument) &&
+           (isFloatingNumber(Argument) ||
+            makesFloatingWithin(Argument, Depth - 1));
+  });
+}
+
+bool makesFloating(const Expr *E) { return makesFloatingWithin(E, 9); }
 
 } // namespace torchtidy::torch

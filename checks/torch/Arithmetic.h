@@ -3,6 +3,7 @@
 #define TORCHTIDY_TORCH_ARITHMETIC_H
 
 #include "torch/Operations.h"
+#include "clang/AST/Expr.h"
 
 namespace torchtidy::torch {
 
@@ -19,6 +20,11 @@ bool returnsFloating(const Operation &Op);
 bool returnsNumber(const Operation &Op);
 /// The result has the type of the operand, but for Bool: relu, neg, clamp.
 bool keepsAnyType(const Operation &Op);
+/// A double or float, and no tensor: 0.5 of x * 0.5.
+bool isFloatingNumber(const clang::Expr *E);
+/// E, which an operation makes, is in a floating type for certain: by an
+/// operation that returns no other, or by a number.
+bool makesFloating(const clang::Expr *E);
 /// The other tensors are indices, masks or counts, and have no say in the type
 /// of the result: index_select, gather, masked_select, embedding.
 bool takesTypeOfFirst(const Operation &Op);

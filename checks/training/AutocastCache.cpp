@@ -7,6 +7,8 @@
 #include "queries/modes/Deciders.h"
 #include "queries/modes/UnseenCalls.h"
 #include "torch/Autocast.h"
+#include "torch/Devices.h"
+#include "torch/Options.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -15,9 +17,19 @@ namespace torchtidy::model {
 
 using Node = flow::Digraph::Node;
 
-/// It comes out the same in every iteration: a flag that has a name.
+/// It comes out the same in every iteration: a flag that has a name, what asks
+/// for the device.
 static bool isFlag(const Expr *Condition) {
   const Expr *Asked = ast::strip(Condition);
+  if (const auto *Call = dyn_cast<CallExpr>(Asked);
+      Call && torch::asksForDevice(Call->getDirectCallee()))
+    return true;
+  if (const auto *Binary = dyn_cast<BinaryOperator>(Asked)) {
+    if (Binary->isLogicalOp())
+      return isFlag(Binary->getLHS()) && isFlag(Binary->getRHS());
+    return Binary->isEqualityOp() &&
+           torch::isDeviceType(Binary->getLHS()->getType());
+  }
   return isa<DeclRefExpr, MemberExpr>(Asked) &&
          Asked->getType()->isBooleanType();
 }

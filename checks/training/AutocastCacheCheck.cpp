@@ -1,6 +1,7 @@
 // Finds training under autocast whose cache nobody empties: the passes compute
 // with copies of the weights as they were before the first step.
 #include "training/AutocastCacheCheck.h"
+#include "queries/modes/Deciders.h"
 #include "report/Edit.h"
 #include "report/Report.h"
 #include "torch/Modules.h"
@@ -24,6 +25,15 @@ static std::string weightsOf(const AutocastCache &Found) {
          (Name.empty() ? "a " + Layer : "'" + Name + "' (" + Layer + ")");
 }
 
+/// Where the functions that the step is in have it switched on: a guard's
+/// variable, and not what its constructor does.
+static clang::SourceLocation switchedOn(const AutocastCache &Found) {
+  for (const Frame *F = Found.Step->In; F; F = F->Caller)
+    if (const clang::Stmt *S = statementIn(F, *Found.On))
+      return S->getBeginLoc();
+  return Found.On->Site->getBeginLoc();
+}
+
 static Finding describe(const Program &Program, const AutocastCache &Found) {
   const clang::ASTContext &Context = Program.context();
   const StepEvent &Step = *Found.Step;
@@ -38,8 +48,11 @@ static Finding describe(const Program &Program, const AutocastCache &Found) {
       "'at::autocast::clear_cache()' behind it";
   addNote(Result, {Found.Stale->Site->getBeginLoc(),
                    "this computes with the copy", NoteRole::Trained});
-  addNote(Result, {Found.On->Site->getBeginLoc(),
-                   "autocast is switched on here", NoteRole::Sign});
+  addNote(Result, {switchedOn(Found),
+                   Found.On->How == AutocastChange::OnIf
+                       ? "autocast is switched on here, if the flag says so"
+                       : "autocast is switched on here",
+                   NoteRole::Sign});
   addCallers(Result, Step.In);
   if (Step.In->Flow && !Step.Gradient)
     Result.Fixes = insertAfter(Context, *Step.In->Flow, Step.Site,

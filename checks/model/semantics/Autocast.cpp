@@ -10,11 +10,22 @@ using torchtidy::torch::KeptCasts;
 
 namespace torchtidy::model::autocast {
 
+/// const bool amp = false;
+static std::optional<bool> constantOf(const Expr *Flag) {
+  const auto *Ref = dyn_cast<DeclRefExpr>(ast::strip(Flag));
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return V && V->getType().isConstQualified() && V->getInit()
+             ? ast::boolAt(V->getInit(), true)
+             : std::nullopt;
+}
+
 /// Of a constant, of what a caller passes, or of a bool that has kept what was
 /// on.
 static std::optional<bool> flagOf(Machine &M, const CallExpr *Call) {
   const Expr *Flag = torch::autocastFlag(Call);
   if (const std::optional<bool> Constant = ast::boolAt(Flag, true))
+    return Constant;
+  if (const std::optional<bool> Constant = constantOf(Flag))
     return Constant;
   if (const std::optional<bool> Known = conditions::known(M, Flag))
     return Known;
@@ -39,14 +50,24 @@ static uint8_t switched(const std::optional<bool> &IsOn,
   return *IsOn ? On : casting::Off;
 }
 
-static AutocastChange changeBy(AutocastCall Call,
+/// A variable of the program's own, and not one that has kept what was in
+/// force.
+static bool isOwnFlag(Machine &M, const Expr *Flag) {
+  const Expr *Asked = ast::strip(Flag);
+  return isa<DeclRefExpr, MemberExpr>(Asked) &&
+         Asked->getType()->isBooleanType() && M.deepValue(Flag).Mode == 0;
+}
+
+static AutocastChange changeBy(Machine &M, const CallExpr *Site,
+                               AutocastCall Call,
                                const std::optional<bool> &IsOn) {
   if (Call == AutocastCall::EmptyCache)
     return AutocastChange::EmptyCache;
   if (Call != AutocastCall::Switch)
     return AutocastChange::Other;
   if (!IsOn)
-    return AutocastChange::Set;
+    return isOwnFlag(M, torch::autocastFlag(Site)) ? AutocastChange::OnIf
+                                                   : AutocastChange::Set;
   return *IsOn ? AutocastChange::On : AutocastChange::Off;
 }
 
@@ -64,7 +85,7 @@ void change(Machine &M, const CallSite &Site) {
   if (Call == AutocastCall::Switch)
     Of = torch::autocastDevice(Site.Call);
   M.emit<AutocastEvent>(Site.Call, [&](AutocastEvent &E) {
-    E.How = changeBy(Call, IsOn);
+    E.How = changeBy(M, Site.Call, Call, IsOn);
     if (Of)
       E.Of = device::deviceOf(*Of);
   });

@@ -263,7 +263,9 @@ struct GradModeChangeEvent : EventOf<Event::GradModeChange> {
 enum class AutocastChange : uint8_t {
   On,
   Off,
-  /// One of these: what it is given is not known.
+  /// On, if a flag of the program's own says so: mixed precision on demand.
+  OnIf,
+  /// One of these: what it is given is not known, or what was in force before.
   Set,
   /// The copies that it has kept are forgotten.
   EmptyCache,
@@ -275,7 +277,7 @@ enum class AutocastChange : uint8_t {
 struct AutocastEvent : EventOf<Event::Autocast> {
   using EventOf::EventOf;
   AutocastChange How = AutocastChange::Other;
-  /// Of On, Off and Set: the device. Nothing where it is not known.
+  /// Of On, OnIf, Off and Set: the device. Nothing where it is not known.
   std::optional<Device> Of;
 };
 

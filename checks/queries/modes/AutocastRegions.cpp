@@ -19,7 +19,7 @@ static const Frame *threadOf(const Frame *F) {
 
 AutocastRegions::AutocastRegions(const Execution &Entry) : Entry(Entry) {
   for (const AutocastEvent &Change : Entry.events<AutocastEvent>()) {
-    if (Change.How == AutocastChange::On)
+    if (Change.How == AutocastChange::On || Change.How == AutocastChange::OnIf)
       Switches.push_back(&Change);
     if (Change.How != AutocastChange::EmptyCache)
       Changes.insert(Change.Point);

@@ -171,13 +171,10 @@ void recurrent(const Tensors &xs) {
   }
 }
 
-// Off, or not known to be on.
-void notOn(const Tensors &xs, bool amp) {
+// Off.
+void notOn(const Tensors &xs) {
   Conv2d net(3, 4, 3);
   SGD opt(net->parameters(), 0.1);
-  turn(amp);
-  for (const Tensor &x : xs)
-    learn(net, opt, x);
   turn(false);
   for (const Tensor &x : xs)
     learn(net, opt, x);

@@ -1,7 +1,9 @@
 #include "model/domains/extent/Transfer.h"
 #include "ast/Expressions.h"
+#include "ast/Walk.h"
 #include "model/domains/shape/Transfer.h"
 #include "model/machine/Machine.h"
+#include "torch/Api.h"
 #include "torch/Elements.h"
 #include "torch/Modules.h"
 #include "torch/Types.h"
@@ -72,6 +74,34 @@ private:
                                                  : std::nullopt;
   }
 
+  /// What the variable that E names is declared with; E itself for others.
+  static const Expr *writtenAs(const Expr *E) {
+    E = ast::stripCopies(E);
+    const auto *Ref = dyn_cast<DeclRefExpr>(E);
+    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+    return V && V->getInit() ? ast::stripCopies(V->getInit()) : E;
+  }
+
+  /// A number that a tensor has said: where the largest is.
+  static bool isChosen(const Expr *Position) {
+    return ast::anyStmt(
+        writtenAs(Position),
+        [](const Stmt *S) {
+          const auto *Call = dyn_cast<CallExpr>(S);
+          const torch::Operation *Op =
+              Call ? torch::classify(Call).Op : nullptr;
+          return Op && torch::readsNumber(*Op);
+        },
+        ast::Lambdas::Skip);
+  }
+
+  /// x[x.size(0) / 2]: who asks for the middle has many.
+  static bool isOneOfMany(const Expr *Position) {
+    const auto *Divides = dyn_cast<BinaryOperator>(writtenAs(Position));
+    return isChosen(Position) || (Divides && Divides->getOpcode() == BO_Div &&
+                                  torch::sizeAt(Divides->getLHS()));
+  }
+
   int64_t ofPosition(const Expr *Position, std::optional<int64_t> Dimension) {
     // A tensor chooses any number of positions, and copies them.
     if (!Position || torch::isTensor(Position->getType()))
@@ -80,7 +110,7 @@ private:
       return std::max<int64_t>(*Size, 1);
     const std::optional<int64_t> Number = numberIn(Position, Dimension);
     if (!Number)
-      return 1;
+      return isOneOfMany(Position) ? Extent::SmallPart : 1;
     if (*Number >= 0)
       return *Number + 1;
     // The last step of a sequence. The last of the first dimension may be the
@@ -107,6 +137,9 @@ private:
       return 1;
     if (const auto Size = sizeOf(Dimension))
       return *Size / *Length;
+    // There are several to choose from.
+    if (!First && isChosen(Some.First))
+      return Extent::SmallPart;
     // There is as much before it.
     return First && *First > 0 ? 1 + *First / *Length : 1;
   }

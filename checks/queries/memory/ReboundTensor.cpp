@@ -1,0 +1,253 @@
+#include "queries/memory/ReboundTensor.h"
+#include "ast/Expressions.h"
+#include "ast/Walk.h"
+#include "queries/loops/Loops.h"
+#include "queries/memory/Sizes.h"
+#include "queries/paths/Paths.h"
+#include "torch/Api.h"
+#include "torch/Arithmetic.h"
+#include "torch/Shapes.h"
+#include "torch/Types.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace clang;
+
+namespace torchtidy::model {
+
+using flow::Loop;
+
+/// The variable, or the member of this, that E names; null for others.
+static const ValueDecl *named(const Expr *E) {
+  E = ast::strip(E);
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+    return Ref->getDecl();
+  const auto *Member = dyn_cast<MemberExpr>(E);
+  return Member && isa<CXXThisExpr>(ast::strip(Member->getBase()))
+             ? Member->getMemberDecl()
+             : nullptr;
+}
+
+/// x / s, x.clamp(0, 1): the operation in place keeps type and shape of x.
+static bool keepsAll(const CallExpr *Call, const torch::Operation &Op,
+                     bool IsFloating) {
+  if (!torch::inPlaceOf(Op) || torch::returnsBool(Op) ||
+      (!torch::isPointwise(Op) && !torch::isElementwise(Op)))
+    return false;
+  unsigned Tensors = 0;
+  for (const Expr *Each : Call->arguments())
+    Tensors += torch::isTensor(Each->getType());
+  if (const auto *Method = dyn_cast<CXXMemberCallExpr>(Call))
+    Tensors += torch::isTensor(Method->getImplicitObjectArgument()->getType());
+  return Tensors == 1 &&
+         (IsFloating ||
+          (torch::keepsAnyType(Op) &&
+           llvm::none_of(ast::argumentsOf(Call), torch::isFloatingNumber)));
+}
+
+static bool isFloating(const Value &V) {
+  return V.OfType.get() == DType::Floating;
+}
+
+namespace {
+
+class RebindQuery {
+public:
+  RebindQuery(const Execution &Entry, const KeepEvent &Keep)
+      : Entry(Entry), Keep(Keep) {}
+
+  std::optional<ReboundTensor> run() {
+    const auto Around = Entry.loopsAround(Keep.Point);
+    if (Around.empty() || Keep.GradMode & mode::On || !findOperation() ||
+        isPreparation(Entry, Keep.Point))
+      return std::nullopt;
+    const bool IsOwn = isa<FieldDecl>(Target) ? isWrittenInPlace(*Around.back())
+                                              : isOnlyHolder();
+    if (!IsOwn || isHeldByOthers())
+      return std::nullopt;
+    return ReboundTensor{&Entry, &Keep, Operation, Around.back()};
+  }
+
+private:
+  bool findOperation() {
+    const auto *Assign = dyn_cast_or_null<CXXOperatorCallExpr>(Keep.Site);
+    if (!Assign || Assign->getOperator() != OO_Equal ||
+        Keep.How == StoreKind::Append || Keep.Places.size() != 1 ||
+        Entry.places().isSummary(Keep.Places.front()))
+      return false;
+    Target = named(Assign->getArg(0));
+    Operation = dyn_cast<CallExpr>(ast::strip(Assign->getArg(1)));
+    const Expr *Operand = Operation ? ast::firstOperand(Operation) : nullptr;
+    return Target && Operand && named(Operand) == Target &&
+           torch::classify(Operation).Op;
+  }
+
+  const torch::Operation &op() const { return *torch::classify(Operation).Op; }
+  bool isSame(const PlaceSet &Places) const { return Places == Keep.Places; }
+
+  /// What writes into it in every iteration of L, in place: then who holds it
+  /// sees it change as it is.
+  bool isWrittenInPlace(const Loop &L) const {
+    for (const WriteEvent &Write : Entry.events<WriteEvent>()) {
+      const auto *Call = dyn_cast_or_null<CallExpr>(Write.Site);
+      const torch::Operation *Writes =
+          Call ? torch::classify(Call).Op : nullptr;
+      if (Writes && isSame(Write.Places) && !Write.IsPointer &&
+          L.contains(Write.Point) &&
+          reaches(Entry, Write.Point, Keep.Point, {}) &&
+          isUnconditional(Entry, Write.Site, Write.In, L) &&
+          isLarge(Write.Before) &&
+          keepsAll(Operation, op(), isFloating(Write.Written)))
+        return true;
+    }
+    return false;
+  }
+
+  static bool isLarge(const Value &V) {
+    const std::optional<uint64_t> Elements = V.InShape.elements();
+    return !Elements || *Elements >= FewestForMemory;
+  }
+
+  /// A local variable: all that it may be there an operation has made for it.
+  bool isOnlyHolder() {
+    const auto *V = dyn_cast<VarDecl>(Target);
+    if (!V || V->hasGlobalStorage() || V->getType()->isReferenceType() ||
+        !isLarge(Keep.Kept))
+      return false;
+    Nodes Points;
+    for (const UpdateEvent &Update : Entry.events<UpdateEvent>())
+      if (isSame(Update.Places))
+        Points.insert(Update.Point);
+    for (const KeepEvent &Made : Entry.events<KeepEvent>())
+      if (isSame(Made.Places))
+        Points.insert(Made.Point);
+    // The value that it is declared with, or that a caller gives.
+    if (reaches(Entry, Entry.start(), Keep.Point, Points) && !isMadeFor(*V))
+      return false;
+    llvm::DenseSet<const Expr *> Seen;
+    for (const KeepEvent &Made : Entry.events<KeepEvent>())
+      if (isSame(Made.Places) &&
+          reaches(Entry, Made.Point, Keep.Point, Points)) {
+        Seen.insert(Made.Site);
+        if (Made.Kept.Share != share::Whole ||
+            !keepsAll(Operation, op(),
+                      isFloating(Made.Kept) ||
+                          (Made.Operand && torch::makesFloating(Made.Operand))))
+          return false;
+        Memory.insert(Made.Kept.StorageFrom.begin(),
+                      Made.Kept.StorageFrom.end());
+      }
+    for (const UpdateEvent &Update : Entry.events<UpdateEvent>())
+      if (isSame(Update.Places) && !Seen.count(Update.Site) &&
+          reaches(Entry, Update.Point, Keep.Point, Points))
+        return false;
+    return !Memory.empty() && isKnownToAll(*V);
+  }
+
+  /// Tensor x = torch::zeros(..): a factory whose tensor nobody else has.
+  bool isMadeFor(const VarDecl &V) {
+    const Expr *Init = V.getInit() ? ast::stripCopies(V.getInit()) : nullptr;
+    for (const AllocateEvent &Made : Entry.events<AllocateEvent>())
+      if (Init && Made.Site == Init &&
+          keepsAll(Operation, op(), isFloating(Made.Result))) {
+        Memory.insert(Made.Memory);
+        return true;
+      }
+    return false;
+  }
+
+  /// Nothing copies the handle, captures the variable or binds a reference to
+  /// it: it is an operand, an argument, or what is returned.
+  bool isKnownToAll(const VarDecl &V) const {
+    const auto *Owner = dyn_cast<FunctionDecl>(V.getDeclContext());
+    const flow::ControlFlow *Flow = Keep.In->Flow;
+    if (!Owner || !Flow ||
+        Owner->getCanonicalDecl() != Keep.In->Function->getCanonicalDecl())
+      return false;
+    return !ast::anyStmt(
+        Owner->getBody(),
+        [&](const Stmt *S) {
+          if (const auto *Lambda = dyn_cast<LambdaExpr>(S))
+            return llvm::any_of(Lambda->captures(), [&](const auto &Each) {
+              return Each.capturesVariable() && Each.getCapturedVar() == &V;
+            });
+          const auto *Ref = dyn_cast<DeclRefExpr>(S);
+          return Ref && Ref->getDecl() == &V && !isPlainUse(*Flow, Ref);
+        },
+        ast::Lambdas::Skip);
+  }
+
+  static bool isPlainUse(const flow::ControlFlow &Flow, const Expr *Use) {
+    const Stmt *Child = Use;
+    const Stmt *Parent = Flow.parent(Use);
+    while (isa_and_nonnull<CastExpr, ParenExpr, MaterializeTemporaryExpr,
+                           CXXBindTemporaryExpr, CXXConstructExpr, MemberExpr>(
+        Parent)) {
+      Child = Parent;
+      Parent = Flow.parent(Parent);
+    }
+    if (isa_and_nonnull<ReturnStmt>(Parent))
+      return true;
+    const auto *Call = dyn_cast_or_null<CallExpr>(Parent);
+    const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
+    if (!Callee)
+      return false;
+    if (torch::isLibTorch(Callee))
+      return true;
+    for (unsigned I = 0; I < Call->getNumArgs(); ++I)
+      if (Call->getArg(I) == Child && I < Callee->getNumParams()) {
+        const QualType Type = Callee->getParamDecl(I)->getType();
+        return !Type->isReferenceType() ||
+               Type.getNonReferenceType().isConstQualified();
+      }
+    return false;
+  }
+
+  bool hasMemory(const Value &V) const {
+    return llvm::any_of(Memory,
+                        [&](AllocationId Id) { return V.hasStorageFrom(Id); });
+  }
+
+  /// Another variable, an element or code that cannot be seen has it, or a view
+  /// of it. Of a member, whatever is told of it in the file.
+  bool isHeldByOthers() const {
+    const auto Knows = [&](const Value &V, const PlaceSet &Places) {
+      return hasMemory(V) || Entry.mayAlias(Keep.Places, Places);
+    };
+    return llvm::any_of(Entry.events<KeepEvent>(),
+                        [&](const KeepEvent &Other) {
+                          return !isSame(Other.Places) && hasMemory(Other.Kept);
+                        }) ||
+           llvm::any_of(Entry.events<EscapeEvent>(),
+                        [&](const EscapeEvent &Escape) {
+                          return Knows(Escape.Given, Escape.Places);
+                        });
+  }
+
+  const Execution &Entry;
+  const KeepEvent &Keep;
+  const ValueDecl *Target = nullptr;
+  const CallExpr *Operation = nullptr;
+  /// Who has made what is there before.
+  llvm::DenseSet<AllocationId> Memory;
+};
+
+} // namespace
+
+std::vector<ReboundTensor> reboundTensors(Program &Program) {
+  std::vector<ReboundTensor> Result;
+  llvm::DenseSet<const Expr *> Recorded;
+  for (const auto &Entry : Program.executions())
+    for (const KeepEvent &Keep : Entry->events<KeepEvent>())
+      if (Keep.Kept.History != history::None)
+        Recorded.insert(Keep.Site);
+  for (const Execution *Entry : Program.executionsThatCost())
+    for (const KeepEvent &Keep : Entry->events<KeepEvent>())
+      if (!Recorded.count(Keep.Site))
+        if (auto Found = RebindQuery(*Entry, Keep).run())
+          Result.push_back(*Found);
+  return Result;
+}
+
+} // namespace torchtidy::model
