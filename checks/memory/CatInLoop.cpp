@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Locations.h"
 #include "ast/Walk.h"
+#include "queries/loops/LoopCounters.h"
 #include "queries/loops/LoopInvariance.h"
 #include "queries/loops/TripCount.h"
 #include "queries/paths/Calls.h"
@@ -28,8 +29,9 @@ namespace {
 
 class GrowthQuery {
 public:
-  GrowthQuery(const Execution &Entry, Invariance &Same, const CallAt &At)
-      : Entry(Entry), Same(Same), At(At) {}
+  GrowthQuery(const Execution &Entry, Invariance &Same, LoopCounters &Counters,
+              llvm::ArrayRef<CallAt> Calls, const CallAt &At)
+      : Entry(Entry), Same(Same), Counters(Counters), Calls(Calls), At(At) {}
 
   std::optional<CatInLoop> run() {
     const auto Around = Entry.loopsAround(At.Point);
@@ -217,11 +219,24 @@ private:
         ast::Lambdas::Enter);
   }
 
-  bool goesThroughModules(const Loop &L) const {
+  /// Layers, or heads of attention: there are a few.
+  bool goesThroughModules(const Loop &L) {
     const auto *Range =
         dyn_cast_or_null<CXXForRangeStmt>(Entry.loopStatement(L));
-    return Range && Range->getLoopVariable() &&
-           torch::isModule(torch::pointee(Range->getLoopVariable()->getType()));
+    if (Range && Range->getLoopVariable())
+      return torch::isModule(
+          torch::pointee(Range->getLoopVariable()->getType()));
+    return llvm::any_of(Calls, [&](const CallAt &Each) {
+      return L.contains(Each.Point) && choosesModule(Each, L);
+    });
+  }
+
+  /// layers[i]
+  bool choosesModule(const CallAt &Each, const Loop &L) {
+    const auto *Subscript = dyn_cast<CXXOperatorCallExpr>(Each.Call);
+    return Subscript && Subscript->getOperator() == OO_Subscript &&
+           torch::isModule(torch::pointee(Subscript->getType())) &&
+           Counters.follows(Subscript->getArg(1), Each.In, L);
   }
 
   /// A few numbers for each run of a network: all that is copied in the end is
@@ -301,6 +316,8 @@ private:
 
   const Execution &Entry;
   Invariance &Same;
+  LoopCounters &Counters;
+  const llvm::ArrayRef<CallAt> Calls;
   const CallAt &At;
   const CXXOperatorCallExpr *Assignment = nullptr;
   const ValueDecl *Target = nullptr;
@@ -334,10 +351,12 @@ std::vector<CatInLoop> findCatInLoop(Program &Program) {
   std::vector<CatInLoop> Result;
   for (const Execution *Entry : Program.executionsThatCost()) {
     Invariance Same(*Entry);
-    for (const CallAt &At : callsOf(*Entry)) {
+    LoopCounters Counters(*Entry);
+    const std::vector<CallAt> Calls = callsOf(*Entry);
+    for (const CallAt &At : Calls) {
       const torch::Operation *Op = torch::classify(At.Call).Op;
       if (Op && torch::isConcatenation(*Op))
-        if (auto Found = GrowthQuery(*Entry, Same, At).run())
+        if (auto Found = GrowthQuery(*Entry, Same, Counters, Calls, At).run())
           add(std::move(*Found), Result);
     }
   }

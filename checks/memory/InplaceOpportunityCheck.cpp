@@ -69,6 +69,7 @@ static std::vector<clang::FixItHint> fixesOf(const Program &Program,
 static Finding describe(const Program &Program,
                         const InplaceOpportunity &Found) {
   Finding Result;
+  Result.Kind = FindingKind::InplaceOpportunity;
   Result.Location = Found.Last->Site->getExprLoc();
   Result.Range = Found.Last->Site->getSourceRange();
   const size_t Count = Found.Links.size();
@@ -132,6 +133,7 @@ static std::vector<clang::FixItHint> fixesOf(const Program &Program,
 
 static Finding describe(const Program &Program, const ReboundTensor &Found) {
   Finding Result;
+  Result.Kind = FindingKind::InplaceRebound;
   Result.Location = Found.Operation->getExprLoc();
   Result.Range = Found.Operation->getSourceRange();
   const torch::Operation &Op = *torch::classify(Found.Operation).Op;

@@ -1,7 +1,6 @@
 // Finds training under autocast whose cache nobody empties: the passes compute
 // with copies of the weights as they were before the first step.
 #include "training/AutocastCacheCheck.h"
-#include "queries/modes/Deciders.h"
 #include "report/Edit.h"
 #include "report/Report.h"
 #include "torch/Modules.h"
@@ -25,13 +24,14 @@ static std::string weightsOf(const AutocastCache &Found) {
          (Name.empty() ? "a " + Layer : "'" + Name + "' (" + Layer + ")");
 }
 
-/// Where the functions that the step is in have it switched on: a guard's
-/// variable, and not what its constructor does.
+/// The variable of a guard, and not what its constructor does.
 static clang::SourceLocation switchedOn(const AutocastCache &Found) {
-  for (const Frame *F = Found.Step->In; F; F = F->Caller)
-    if (const clang::Stmt *S = statementIn(F, *Found.On))
-      return S->getBeginLoc();
-  return Found.On->Site->getBeginLoc();
+  const clang::Stmt *Site = Found.On->Site;
+  for (const Frame *F = Found.On->In;
+       F && F->Site && llvm::isa<clang::CXXConstructorDecl>(F->Function);
+       F = F->Caller)
+    Site = F->Site;
+  return Site->getBeginLoc();
 }
 
 static Finding describe(const Program &Program, const AutocastCache &Found) {

@@ -6,6 +6,7 @@
 #include "queries/paths/Paths.h"
 #include "torch/Api.h"
 #include "torch/Arithmetic.h"
+#include "torch/Autocast.h"
 #include "torch/Shapes.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
@@ -47,7 +48,9 @@ static bool keepsAll(const CallExpr *Call, const torch::Operation &Op,
 }
 
 static bool isFloating(const Value &V) {
-  return V.OfType.get() == DType::Floating;
+  const std::optional<llvm::StringRef> Scalar = V.Scalar.get();
+  return V.OfType.get() == DType::Floating ||
+         (Scalar && (*Scalar == DefaultScalar || torch::isFloat(*Scalar)));
 }
 
 namespace {
@@ -59,8 +62,8 @@ public:
 
   std::optional<ReboundTensor> run() {
     const auto Around = Entry.loopsAround(Keep.Point);
-    if (Around.empty() || Keep.GradMode & mode::On || !findOperation() ||
-        isPreparation(Entry, Keep.Point))
+    if (Around.empty() || Keep.GradMode & (mode::On | mode::Inherited) ||
+        !findOperation() || isPreparation(Entry, Keep.Point))
       return std::nullopt;
     const bool IsOwn = isa<FieldDecl>(Target) ? isWrittenInPlace(*Around.back())
                                               : isOnlyHolder();
@@ -115,34 +118,34 @@ private:
     if (!V || V->hasGlobalStorage() || V->getType()->isReferenceType() ||
         !isLarge(Keep.Kept))
       return false;
-    Nodes Points;
+    Nodes Bound;
     for (const UpdateEvent &Update : Entry.events<UpdateEvent>())
       if (isSame(Update.Places))
-        Points.insert(Update.Point);
-    for (const KeepEvent &Made : Entry.events<KeepEvent>())
-      if (isSame(Made.Places))
-        Points.insert(Made.Point);
+        Bound.insert(Update.Point);
     // The value that it is declared with, or that a caller gives.
-    if (reaches(Entry, Entry.start(), Keep.Point, Points) && !isMadeFor(*V))
+    if (reaches(Entry, Entry.start(), Keep.Point, Bound) && !isMadeFor(*V))
       return false;
-    llvm::DenseSet<const Expr *> Seen;
-    for (const KeepEvent &Made : Entry.events<KeepEvent>())
-      if (isSame(Made.Places) &&
-          reaches(Entry, Made.Point, Keep.Point, Points)) {
-        Seen.insert(Made.Site);
-        if (Made.Kept.Share != share::Whole ||
-            !keepsAll(Operation, op(),
-                      isFloating(Made.Kept) ||
-                          (Made.Operand && torch::makesFloating(Made.Operand))))
-          return false;
-        Memory.insert(Made.Kept.StorageFrom.begin(),
-                      Made.Kept.StorageFrom.end());
-      }
     for (const UpdateEvent &Update : Entry.events<UpdateEvent>())
-      if (isSame(Update.Places) && !Seen.count(Update.Site) &&
-          reaches(Entry, Update.Point, Keep.Point, Points))
+      if (isSame(Update.Places) &&
+          reaches(Entry, Update.Point, Keep.Point, Bound) && !isMadeBy(Update))
         return false;
     return !Memory.empty() && isKnownToAll(*V);
+  }
+
+  /// The assignment gives it a tensor that its operation has made.
+  bool isMadeBy(const UpdateEvent &Update) {
+    for (const KeepEvent &Made : Entry.events<KeepEvent>()) {
+      if (Made.Site != Update.Site || Made.In != Update.In ||
+          !isSame(Made.Places))
+        continue;
+      const bool IsFloat = isFloating(Made.Kept) ||
+                           (Made.Operand && torch::makesFloating(Made.Operand));
+      Memory.insert(Made.Kept.StorageFrom.begin(), Made.Kept.StorageFrom.end());
+      return Made.Kept.Share == share::Whole &&
+             // What it makes itself is of the type that it was of before.
+             (Made.Site == Keep.Site || keepsAll(Operation, op(), IsFloat));
+    }
+    return false;
   }
 
   /// Tensor x = torch::zeros(..): a factory whose tensor nobody else has.
@@ -210,18 +213,22 @@ private:
   }
 
   /// Another variable, an element or code that cannot be seen has it, or a view
-  /// of it. Of a member, whatever is told of it in the file.
+  /// of it, when the assignment comes: not what is returned in the end. Of a
+  /// member, whatever is told of it.
   bool isHeldByOthers() const {
-    const auto Knows = [&](const Value &V, const PlaceSet &Places) {
-      return hasMemory(V) || Entry.mayAlias(Keep.Places, Places);
+    const auto ComesBefore = [&](const Event &Other) {
+      return reaches(Entry, Other.Point, Keep.Point, {});
     };
     return llvm::any_of(Entry.events<KeepEvent>(),
                         [&](const KeepEvent &Other) {
-                          return !isSame(Other.Places) && hasMemory(Other.Kept);
+                          return !isSame(Other.Places) &&
+                                 hasMemory(Other.Kept) && ComesBefore(Other);
                         }) ||
            llvm::any_of(Entry.events<EscapeEvent>(),
                         [&](const EscapeEvent &Escape) {
-                          return Knows(Escape.Given, Escape.Places);
+                          return (hasMemory(Escape.Given) ||
+                                  Entry.mayAlias(Keep.Places, Escape.Places)) &&
+                                 ComesBefore(Escape);
                         });
   }
 

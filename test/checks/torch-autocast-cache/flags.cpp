@@ -43,7 +43,7 @@ struct Trainer {
       forwardMixed(x).sum().backward();
       opt_.step();
       // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: autocast keeps a copy of the weights of
-      // CHECK-MESSAGES: :[[@LINE-3]]:7: note: autocast is switched on here, if the flag says so
+      // CHECK-MESSAGES: :[[@LINE-11]]:5: note: autocast is switched on here, if the flag says so
     }
   }
   Conv2d net_{Conv2d(3, 4, 3)};

@@ -171,3 +171,24 @@ void inner(const std::vector<Tensor> &xs) {
     use(whole);
   }
 }
+
+// Layers and heads by their numbers: a few, whatever the list says.
+struct HeadsImpl : torch::nn::Module {
+  std::vector<std::vector<torch::nn::Linear>> heads;
+  std::vector<torch::nn::Linear> layers;
+  torch::nn::ModuleList blocks;
+  torch::Tensor forward(torch::Tensor x) {
+    for (int i = 0; i < (int)heads.size(); ++i) {
+      torch::Tensor acc = torch::zeros({x.size(0), 0});
+      for (int j = 0; j < (int)heads[i].size(); ++j)
+        acc = torch::cat({acc, heads[i][j](x)}, 1);
+      x = torch::elu(acc);
+    }
+    torch::Tensor all = x.clone();
+    for (size_t i = 0; i < layers.size(); ++i) {
+      x = layers[i]->forward(x);
+      all = torch::cat({all, x}, 1);
+    }
+    return all;
+  }
+};

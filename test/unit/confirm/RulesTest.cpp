@@ -377,6 +377,28 @@ TEST(Allocations, TemporariesAreThoseBeyondTheResult) {
   EXPECT_EQ(judgeOne(Unfused, Run.Run).Result, Outcome::Refuted);
 }
 
+TEST(Allocations, OfWhatTakesThePlaceOfItsOperand) {
+  MadeRecording Run;
+  Site &Scaled = Run.site("aten::mul", {at(12)}, 80);
+  Scaled.Allocations = 80;
+  Scaled.AllocatedBytes = 80 * 1024;
+  Scaled.MostLiveBytes = 2 * 1024;
+  DiagnosedFinding Rebound = finding("allocations-per-iteration", 12);
+  Rebound.Kind = FindingKind::InplaceRebound;
+  const Verdict V = judgeOne(Rebound, Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Sentence, "1 allocation per iteration by the operations of this "
+                        "line, 80 iterations, at most 2 tensors alive at once");
+  // Another holds what was there.
+  Scaled.MostLiveBytes = 80 * 1024;
+  EXPECT_EQ(judgeOne(Rebound, Run.Run).Result, Outcome::Refuted);
+  Scaled.MostLiveBytes = 6 * 1024;
+  EXPECT_EQ(judgeOne(Rebound, Run.Run).Result, Outcome::NotMeasurable);
+  // In place.
+  Scaled.Allocations = 0;
+  EXPECT_EQ(judgeOne(Rebound, Run.Run).Result, Outcome::Refuted);
+}
+
 TEST(Allocations, StatementOfSeveralLines) {
   // The line table gives the line of the part that calls.
   MadeRecording Run;

@@ -72,6 +72,8 @@ public:
     }
     if (Where.Finding.Kind == FindingKind::UnfusedLogarithm)
       return ofLogarithm(std::move(V), Where);
+    if (Where.Finding.Kind == FindingKind::InplaceRebound)
+      return ofRebound(std::move(V), Where);
     if (isOfTemporaries(Where))
       return ofTemporaries(std::move(V), Where);
     double Number = 0, Bytes = 0;
@@ -150,6 +152,47 @@ private:
     V.Result = Alive >= KeptAtOnce || 2 * Alive >= double(V.Iterations)
                    ? Outcome::Refuted
                    : Outcome::NotMeasurable;
+    return V;
+  }
+
+  /// What an iteration makes of a tensor takes its place, and the tensor of
+  /// before goes: whoever else held it would let them pile up.
+  static Verdict ofRebound(Verdict V, const Places &Where) {
+    V.Rule = "new memory for what takes the place of its operand";
+    double Number = 0, Bytes = 0;
+    const Site *Maker = nullptr;
+    for (const Site *S : sitesOf(Where.Statement)) {
+      Number += double(S->Allocations + S->CudaAllocations);
+      Bytes += double(S->AllocatedBytes + S->CudaAllocatedBytes);
+      if (!Maker || aliveAtOnce(*S) > aliveAtOnce(*Maker))
+        Maker = S;
+    }
+    V.Number = Number / double(std::max<uint64_t>(V.Iterations, 1));
+    const std::string During = countText(double(V.Iterations), "iteration");
+    if (V.Iterations < FewestIterations) {
+      V.Result = Outcome::NotMeasurable;
+      V.Sentence = "too few iterations: " + numberText(double(V.Iterations));
+      return V;
+    }
+    V.Sentence = countText(*V.Number, "allocation") +
+                 " per iteration by the operations of this line, " + During;
+    if (!Maker || *V.Number < AllocationsThatCount) {
+      V.Result = Outcome::Refuted;
+      return V;
+    }
+    const double Alive = std::max(1.0, std::round(aliveAtOnce(*Maker)));
+    V.Sentence += ", at most " + countText(Alive, "tensor") + " alive at once";
+    if (Alive > AliveAtOnce) {
+      V.Rule = "tensors that are kept";
+      V.Result =
+          Alive >= KeptAtOnce ? Outcome::Refuted : Outcome::NotMeasurable;
+      return V;
+    }
+    V.Result = Outcome::Confirmed;
+    V.Cost = CostKind::Calls;
+    V.CostAmount = Number + Bytes / 4096;
+    V.CostText = countText(Number, "allocation") + ", " + bytesText(Bytes) +
+                 " in this run";
     return V;
   }
 
