@@ -1,5 +1,6 @@
 #include "Registry.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace torchtidy {
 
@@ -15,6 +16,13 @@ const CheckInfo *findCheck(llvm::StringRef Name) {
   const auto *It = llvm::find_if(
       Rows, [&](const CheckInfo &Row) { return Row.Name == Name; });
   return It == std::end(Rows) ? nullptr : It;
+}
+
+bool tellsMinor(llvm::StringRef Check) {
+  return llvm::StringSwitch<bool>(Check)
+      .Cases("torch-allocate-on-device", "torch-allocation-in-loop", true)
+      .Cases("torch-cat-in-loop", "torch-element-access-in-loop", true)
+      .Default(false);
 }
 
 std::string checksUpToLevel(unsigned Level) {

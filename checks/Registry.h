@@ -28,6 +28,9 @@ llvm::ArrayRef<CheckInfo> registry();
 const CheckInfo *findCheck(llvm::StringRef Name);
 
 constexpr unsigned HighestLevel = 2;
+/// A check of level 1 that has costs of level 2 among its findings: with the
+/// option Minor it tells these, too.
+bool tellsMinor(llvm::StringRef Check);
 /// What runs when no level is asked for.
 constexpr unsigned DefaultLevel = 1;
 

@@ -64,6 +64,10 @@ public:
     Result.IsStrictOnly =
         (isRowOfUnknownLength(Entry, Allocate) && !goesBackward(Entry, L)) ||
         mayBeNoMatter(L) || (IsScratch && isScratchOfCallee(L));
+    Result.IsMinor =
+        !Result.IsUpload &&
+        (runsNetwork(Entry, L) || Entry.isInForward(Allocate.In)) &&
+        knownElements(Entry, Allocate).value_or(0) < LargeElements;
     Result.Variable = Variable;
     Result.AssignedTo = AssignedTo;
     Result.CanMove =

@@ -26,6 +26,9 @@ struct RepeatedAllocation {
   /// calls, where nothing is trained; or it is a row whose length nothing says,
   /// in a loop that does not train.
   bool IsStrictOnly = false;
+  /// It stands beside the passes of a network, or is a part of them, and is not
+  /// known to be large.
+  bool IsMinor = false;
   /// It is written in one function with the loop, with names from before it.
   bool CanMove = false;
 };

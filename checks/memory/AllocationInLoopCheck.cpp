@@ -62,7 +62,9 @@ static Finding describe(const Program &Program,
 }
 
 std::vector<Finding> AllocationInLoopCheck::analyze(Program &Program) {
-  return findingsOf(Program, repeatedAllocations, describe, Strict);
+  return findingsOf(
+      Program, repeatedAllocations, describe,
+      [this](const RepeatedAllocation &Found) { return tells(Found); });
 }
 
 } // namespace torchtidy::checks

@@ -4,6 +4,7 @@
 #include "ast/Walk.h"
 #include "queries/loops/LoopCounters.h"
 #include "queries/loops/LoopInvariance.h"
+#include "queries/loops/Loops.h"
 #include "queries/loops/TripCount.h"
 #include "queries/paths/Calls.h"
 #include "torch/Api.h"
@@ -50,6 +51,7 @@ public:
       Result.Cat = At.Call;
       Result.Operand = Operand;
       Result.Around = L;
+      Result.IsMinor = runsNetwork(Entry, *L);
       return Result;
     }
     return std::nullopt;

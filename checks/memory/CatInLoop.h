@@ -15,6 +15,8 @@ struct CatInLoop {
   const clang::Expr *Operand = nullptr;
   /// The innermost loop that the grown tensor survives an iteration of.
   const flow::Loop *Around = nullptr;
+  /// Each iteration runs a network, beside which a copy is little.
+  bool IsMinor = false;
   /// Others that let tensors grow in that loop.
   std::vector<const clang::CallExpr *> AsWell;
 };

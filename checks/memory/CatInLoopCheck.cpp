@@ -29,7 +29,9 @@ static Finding describe(const Program &Program, const CatInLoop &Found) {
 }
 
 std::vector<Finding> CatInLoopCheck::analyze(Program &Program) {
-  return findingsOf(Program, findCatInLoop, describe);
+  return findingsOf(
+      Program, findCatInLoop, describe,
+      [this](const CatInLoop &Found) { return Minor || !Found.IsMinor; });
 }
 
 } // namespace torchtidy::checks

@@ -1,13 +1,15 @@
 #ifndef TORCHTIDY_MEMORY_CATINLOOPCHECK_H
 #define TORCHTIDY_MEMORY_CATINLOOPCHECK_H
 
-#include "TorchCheck.h"
+#include "StrictCheck.h"
 
 namespace torchtidy::checks {
 
-class CatInLoopCheck : public TorchCheck {
+/// Options:
+///   Minor (false): also speaks of what grows beside the passes of a network.
+class CatInLoopCheck : public MinorCheck {
 public:
-  using TorchCheck::TorchCheck;
+  using MinorCheck::MinorCheck;
 
 protected:
   std::vector<model::Finding> analyze(model::Program &Program) override;

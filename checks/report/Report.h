@@ -66,17 +66,28 @@ findingsOf(Program &Program, std::vector<Fact> (*Query)(model::Program &),
   return Result;
 }
 
+/// The same of the facts that Tells says yes to.
+template <class Fact, class Predicate>
+std::vector<Finding>
+findingsOf(Program &Program, std::vector<Fact> (*Query)(model::Program &),
+           Finding (*Describe)(const model::Program &, const Fact &),
+           Predicate Tells) {
+  std::vector<Finding> Result;
+  for (const Fact &Found : Query(Program))
+    if (Tells(Found))
+      Result.push_back(Describe(Program, Found));
+  return Result;
+}
+
 /// The same; facts that are IsStrictOnly where Strict.
 template <class Fact>
 std::vector<Finding>
 findingsOf(Program &Program, std::vector<Fact> (*Query)(model::Program &),
            Finding (*Describe)(const model::Program &, const Fact &),
            bool Strict) {
-  std::vector<Finding> Result;
-  for (const Fact &Found : Query(Program))
-    if (Strict || !Found.IsStrictOnly)
-      Result.push_back(Describe(Program, Found));
-  return Result;
+  return findingsOf(Program, Query, Describe, [Strict](const Fact &Found) {
+    return Strict || !Found.IsStrictOnly;
+  });
 }
 
 } // namespace torchtidy::model

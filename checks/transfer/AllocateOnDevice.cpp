@@ -82,6 +82,8 @@ hostAllocationAt(const Execution &Entry, const TransferEvent &Transfer) {
   Result.Around = Around.empty() ? nullptr : Around.back();
   if (isMadeOnce(Entry, Result) || isForCpu(Moves, Transfer.In))
     return std::nullopt;
+  Result.IsMinor =
+      elementsOf(Entry, Result).value_or(SmallElements) < SmallElements;
   Result.IsStrictOnly =
       (!Result.Around && !isCalledRepeatedly(*Transfer.In)) ||
       (!isPartOfTraining(Entry, Transfer) &&

@@ -23,6 +23,8 @@ struct HostAllocation {
   /// beside passes of a network that nobody trains, and is not known to be
   /// large.
   bool IsStrictOnly = false;
+  /// It is known to be small.
+  bool IsMinor = false;
 };
 
 /// Nothing is reported where something happens to the tensor before it is

@@ -167,7 +167,9 @@ static Finding describe(const Program &Program, const HostAllocation &Found) {
 }
 
 std::vector<Finding> AllocateOnDeviceCheck::analyze(Program &Program) {
-  return findingsOf(Program, hostAllocations, describe, Strict);
+  return findingsOf(
+      Program, hostAllocations, describe,
+      [this](const HostAllocation &Found) { return tells(Found); });
 }
 
 } // namespace torchtidy::checks

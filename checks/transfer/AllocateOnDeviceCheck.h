@@ -6,10 +6,11 @@
 namespace torchtidy::checks {
 
 /// Options:
+///   Minor (false): also speaks of what is known to be small.
 ///   Strict (false): also speaks of what nothing in the file repeats.
-class AllocateOnDeviceCheck : public StrictCheck {
+class AllocateOnDeviceCheck : public GradedCheck {
 public:
-  using StrictCheck::StrictCheck;
+  using GradedCheck::GradedCheck;
 
 protected:
   std::vector<model::Finding> analyze(model::Program &Program) override;

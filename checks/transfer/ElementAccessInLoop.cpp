@@ -227,6 +227,16 @@ private:
     return isOnce(A) || isForObjects(A) || isForText(A) || isBesidePass(A);
   }
 
+  /// One loop of unknown length, and no device: of those in public
+  /// repositories one in three was worth a change.
+  bool isCheap(const Access &A) const {
+    if (A.How == ElementAccessInLoop::ReadsResult || A.Loops.size() > 1 ||
+        mostTrips(Entry, *A.Loops.front()) || (MayUseDevice && !isOnHost(A)))
+      return false;
+    const AllocateEvent *Made = madeBy(A.Path.Tensor);
+    return !Made || !knownElements(Entry, *Made);
+  }
+
   /// A kernel is started for each number, or waited for: a few hundred count.
   bool isOnDevice(const Access &A) const {
     const WaitEvent *Wait = eventOf<WaitEvent>(A);
@@ -439,12 +449,14 @@ private:
       Found.Entry = &Entry;
       Found.How = A.How;
       Found.IsStrictOnly = mayBeFew(A);
+      Found.IsMinor = isCheap(A);
       place(Found, A);
       Result.push_back(std::move(Found));
       return;
     }
     ElementAccessInLoop &Known = Result[It->second];
     Known.IsStrictOnly &= mayBeFew(A);
+    Known.IsMinor &= isCheap(A);
     if (ast::beginLoc(Known.Site) < ast::beginLoc(A.At.Call)) {
       Known.AsWell.push_back(A.At.Call);
       return;

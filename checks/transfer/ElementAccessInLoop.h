@@ -28,6 +28,9 @@ struct ElementAccessInLoop {
   /// Nothing shows that the loop has many steps, or that it runs again and
   /// again: a message only for those who want to hear of all.
   bool IsStrictOnly = false;
+  /// One loop, of a length that nothing says, over a tensor for which no device
+  /// is waited: some microseconds for each element.
+  bool IsMinor = false;
   /// Further accesses of the same kind, of this tensor and others.
   std::vector<const clang::CallExpr *> AsWell;
 };

@@ -68,7 +68,9 @@ static Finding describe(const Program &Program,
 }
 
 std::vector<Finding> ElementAccessInLoopCheck::analyze(Program &Program) {
-  return findingsOf(Program, findElementAccessInLoop, describe, Strict);
+  return findingsOf(
+      Program, findElementAccessInLoop, describe,
+      [this](const ElementAccessInLoop &Found) { return tells(Found); });
 }
 
 } // namespace torchtidy::checks

@@ -6,12 +6,14 @@
 namespace torchtidy::checks {
 
 /// Options:
+///   Minor (false): also speaks of single loops whose length nothing says, on
+///   the CPU.
 ///   Strict (false): also speaks of a loop that nothing repeats, of a nest of
 ///   loops that main runs once, of a loop beside the passes of a network on the
 ///   CPU, and of one that makes text.
-class ElementAccessInLoopCheck : public StrictCheck {
+class ElementAccessInLoopCheck : public GradedCheck {
 public:
-  using StrictCheck::StrictCheck;
+  using GradedCheck::GradedCheck;
 
 protected:
   std::vector<model::Finding> analyze(model::Program &Program) override;

@@ -157,7 +157,8 @@ std::unique_ptr<ClangTidyOptionsProvider>
 makeOptionsProvider(const Options &Line,
                     IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   auto Provider = makeBaseProvider(Line, std::move(FS));
-  return Provider ? withLevel(std::move(Provider), Line.Level) : nullptr;
+  return Provider ? withLevel(std::move(Provider), Line.Level, Line.FailOn)
+                  : nullptr;
 }
 
 int explainConfig(const EffectiveConfig &Config) {

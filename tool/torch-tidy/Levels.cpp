@@ -78,8 +78,8 @@ StringSet<> disabledByName(ArrayRef<OptionsSource> Files) {
 class LevelProvider : public ClangTidyOptionsProvider {
 public:
   LevelProvider(std::unique_ptr<ClangTidyOptionsProvider> Base,
-                std::optional<unsigned> Level)
-      : Base(std::move(Base)), Level(Level) {}
+                std::optional<unsigned> Level, std::optional<unsigned> FailOn)
+      : Base(std::move(Base)), Level(Level), FailOn(FailOn) {}
 
   const ClangTidyGlobalOptions &getGlobalOptions() override {
     return Base->getGlobalOptions();
@@ -102,6 +102,8 @@ public:
       return Sources;
     ClangTidyOptions Result;
     Result.Checks = join(*Chosen, disabledByName(Files));
+    if (*Chosen == HighestLevel && FailOn.value_or(HighestLevel) == *Chosen)
+      tellMinor(Result.CheckOptions, Files);
     Sources.insert(std::prev(Sources.end()), {Result, By});
     return Sources;
   }
@@ -132,6 +134,19 @@ private:
     return Result;
   }
 
+  /// But for what a configuration file says itself.
+  static void tellMinor(ClangTidyOptions::OptionMap &Options,
+                        ArrayRef<OptionsSource> Files) {
+    for (const CheckInfo &Check : registry()) {
+      const std::string Key = (Check.Name + ".Minor").str();
+      if (tellsMinor(Check.Name) &&
+          none_of(Files, [&](const OptionsSource &Each) {
+            return Each.first.CheckOptions.contains(Key);
+          }))
+        Options[Key] = ClangTidyOptions::ClangTidyValue("true");
+    }
+  }
+
   static std::string join(unsigned Level, const StringSet<> &Disabled) {
     std::string Globs;
     for (const CheckInfo &Check : registry()) {
@@ -145,7 +160,7 @@ private:
   }
 
   std::unique_ptr<ClangTidyOptionsProvider> Base;
-  std::optional<unsigned> Level;
+  std::optional<unsigned> Level, FailOn;
   /// The files whose levels cannot be read, each told once.
   StringSet<> Told;
 };
@@ -154,8 +169,8 @@ private:
 
 std::unique_ptr<ClangTidyOptionsProvider>
 withLevel(std::unique_ptr<ClangTidyOptionsProvider> Base,
-          std::optional<unsigned> Level) {
-  return std::make_unique<LevelProvider>(std::move(Base), Level);
+          std::optional<unsigned> Level, std::optional<unsigned> FailOn) {
+  return std::make_unique<LevelProvider>(std::move(Base), Level, FailOn);
 }
 
 } // namespace torchtidy::tool

@@ -35,10 +35,12 @@ llvm::Expected<std::vector<LevelOfFiles>> parseLevels(llvm::StringRef Text);
 
 /// Puts an explicit --level, where there is one, or the level that a
 /// configuration file gives to the file, between the configuration files and
-/// --checks.
+/// --checks. Level 2 has the option Minor of checks of level 1 (tellsMinor),
+/// but where --fail-on asks for what is below: what such a check tells then
+/// counts as one of its level.
 std::unique_ptr<clang::tidy::ClangTidyOptionsProvider>
 withLevel(std::unique_ptr<clang::tidy::ClangTidyOptionsProvider> Base,
-          std::optional<unsigned> Level);
+          std::optional<unsigned> Level, std::optional<unsigned> FailOn);
 
 } // namespace torchtidy::tool
 

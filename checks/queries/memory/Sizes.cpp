@@ -113,13 +113,17 @@ std::optional<uint64_t> knownElements(const Execution &Entry,
     return std::nullopt;
   constexpr uint64_t Most = uint64_t(1) << 40;
   uint64_t Elements = 1;
+  bool IsKnown = true;
   for (const WrittenSize &Size : *Sizes) {
     const auto Number = knownNumber(Entry, Size.Number, Size.In);
-    if (!Number || *Number < 0)
-      return std::nullopt;
-    Elements = std::min(Elements * std::min<uint64_t>(*Number, Most), Most);
+    // {n, 0}: none, however many rows there are.
+    if (Number && *Number == 0)
+      return 0;
+    IsKnown = IsKnown && Number && *Number > 0;
+    if (IsKnown)
+      Elements = std::min(Elements * std::min<uint64_t>(*Number, Most), Most);
   }
-  return Elements;
+  return IsKnown ? std::optional(Elements) : std::nullopt;
 }
 
 /// A row has fewer numbers beside the one that is not known.

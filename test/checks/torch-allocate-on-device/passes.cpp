@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-allocate-on-device %t
+// RUN: %check_torch %s torch-allocate-on-device %t -- -config="{CheckOptions: {torch-allocate-on-device.Minor: true}}"
 //
 // Beside the passes of a network that nobody trains, a copy of what is not
 // known to be large is no matter. Strict tells it: strict.cpp.

@@ -12,7 +12,8 @@ int main(int argc, char **) {
     // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: 'torch::zeros' makes this tensor on the CPU
     // CHECK-FIXES: auto noise = torch::zeros({step, 64}, device);
     auto nothing = torch::empty({0}).to(device);
-    std::cout << torch::cat({nothing, nothing}).size(0);
+    auto none = torch::zeros({step, 0}).to(device);
+    std::cout << torch::cat({nothing, nothing}).size(0) << torch::cat({none, noise}, 1);
     std::cout << (data.sum() + noise.sum()).item<float>();
   }
 }

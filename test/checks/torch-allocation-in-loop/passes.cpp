@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-allocation-in-loop %t -still-warns
+// RUN: %check_torch %s torch-allocation-in-loop %t -still-warns -- -config="{CheckOptions: {torch-allocation-in-loop.Minor: true}}"
 //
 // Where nothing is trained, a tensor that is not known to be large is no
 // matter: there is a pass beside it, or nothing says that the loop is hot.

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-allocation-in-loop %t
+// RUN: %check_torch %s torch-allocation-in-loop %t -- -config="{CheckOptions: {torch-allocation-in-loop.Minor: true}}"
 //
 // Rows whose length nothing says: they may be small. The option Strict tells them too; see strict.cpp.
 

@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-element-access-in-loop %t
+// RUN: %check_torch %s torch-element-access-in-loop %t -- -config="{CheckOptions: {torch-element-access-in-loop.Minor: true}}"
 //
 // One loop over elements that nothing is seen to repeat takes milliseconds, once: the option Strict tells it
 // (shapes.cpp). What repeats it: a loop, here or where it is called from; who calls forward() or get(); a

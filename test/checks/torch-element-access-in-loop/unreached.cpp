@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-element-access-in-loop %t
+// RUN: %check_torch %s torch-element-access-in-loop %t -- -config="{CheckOptions: {torch-element-access-in-loop.Minor: true}}"
 //
 // What the program runs by a class that it makes, and what only others would run: the one
 // place that makes those is in a function that nobody calls.
