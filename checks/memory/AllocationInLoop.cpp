@@ -67,7 +67,7 @@ public:
     Result.IsMinor =
         !Result.IsUpload &&
         (runsNetwork(Entry, L) || Entry.isInForward(Allocate.In)) &&
-        knownElements(Entry, Allocate).value_or(0) < LargeElements;
+        knownElements(Entry, Allocate).value_or(0) < FewestForMemory;
     Result.Variable = Variable;
     Result.AssignedTo = AssignedTo;
     Result.CanMove =

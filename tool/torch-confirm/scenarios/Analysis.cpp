@@ -88,7 +88,8 @@ Analyzer::Analyzer(fs::path Program, const fs::path &FlagsFile,
       Registry(std::move(Registry)) {}
 
 std::vector<std::string> Analyzer::command(const std::string &Checks) const {
-  return {Program.string(), "--quiet", "--checks=-*," + Checks};
+  // Level 2: what costs little counts as well (the option Minor).
+  return {Program.string(), "--quiet", "--level=2", "--checks=-*," + Checks};
 }
 
 Analysis Analyzer::analyze(const fs::path &Scenario, const std::string &Check,
