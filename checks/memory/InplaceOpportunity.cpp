@@ -42,7 +42,11 @@ static bool isOfOne(const ChainEvent &Link) {
 /// than what was there before, which the peak comes from.
 static bool isReduced(const Expr *E) {
   for (unsigned Hop = 0; E && Hop < 16; ++Hop) {
-    const auto *Call = dyn_cast<CallExpr>(ast::strip(E));
+    // What a variable is declared with, whatever it has become: a hint.
+    const auto *Ref = dyn_cast<DeclRefExpr>(ast::strip(E));
+    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+    const auto *Call = dyn_cast<CallExpr>(
+        V && V->getInit() ? ast::stripCopies(V->getInit()) : ast::strip(E));
     const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
     if (!Op)
       return false;

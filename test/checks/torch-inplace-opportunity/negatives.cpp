@@ -88,6 +88,8 @@ void means(const Tensors &xs) {
   for (const Tensor &x : xs) {
     std::cout << x.softmax(2).mean(0).log();
     std::cout << torch::sqrt(x.exp().sum({1, 2}) * 0.5);
+    const Tensor square = x.pow(2).mean(-1, /*keepdim=*/true);
+    std::cout << x * torch::rsqrt(square + 1e-6);
   }
 }
 
