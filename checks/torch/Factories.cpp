@@ -54,9 +54,10 @@ bool isMadeUp(const Operation &Factory) {
   return !isMadeFromData(Factory) && !isUninitialized(Factory.Name);
 }
 
+/// Also where a Scalar is made of it.
 static bool isNumber(const Expr *Argument) {
   return !isa<CXXDefaultArgExpr>(Argument) &&
-         ast::strip(Argument)->getType()->isArithmeticType();
+         Argument->IgnoreUnlessSpelledInSource()->getType()->isArithmeticType();
 }
 
 std::optional<unsigned> shapeArgument(const Operation &Factory,
