@@ -58,3 +58,16 @@ Tensor changes(int64_t n, int64_t rounds) {
   sum.slice(1, 1).add_(same.slice(1, 0, n - 1));
   return sum + other;
 }
+
+// Memory of others lies in order, unless it is told to lie otherwise.
+Tensor blobs(float *data, int64_t n, int64_t rounds) {
+  const auto turned = torch::from_blob(data, {n, n}).t();
+  const auto told = torch::from_blob(data, {n, n}, {1, n}).t();
+  auto sum = torch::zeros({n, n}), rest = torch::zeros({n, n});
+  for (int64_t i = 0; i < rounds; ++i) {
+    sum.add_(turned);
+    // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: 'turned' is transposed and meets
+    rest.add_(told);
+  }
+  return sum + rest;
+}
