@@ -299,6 +299,15 @@ private:
                          dyn_cast<CXXMethodDecl>(Member->getMemberDecl()));
   }
 
+  /// if (first) { r = x; continue; } r = torch::cat({r, x});
+  bool isInsteadOf(const IfStmt *If, const flow::ControlFlow &Flow) const {
+    const auto *Then = dyn_cast<CompoundStmt>(If->getThen());
+    const auto *Block = dyn_cast_or_null<CompoundStmt>(Flow.parent(If));
+    return Then && !Then->body_empty() &&
+           isa<ContinueStmt>(Then->body_back()) && !If->getElse() && Block &&
+           Flow.isInside(Assignment, Block) && !Flow.isInside(Assignment, If);
+  }
+
   /// if (first) r = x; else r = torch::cat({r, x});
   bool isBeginning(const Frame *F, const Expr *E) const {
     if (F != TargetFrame || !F->Flow)
@@ -310,9 +319,10 @@ private:
       return false;
     for (const Stmt *S = F->Flow->parent(Assign); S; S = F->Flow->parent(S))
       if (const auto *If = dyn_cast<IfStmt>(S))
-        return If->getElse() && F->Flow->isInside(Assignment, If) &&
-               F->Flow->isInside(Assign, If->getThen()) !=
-                   F->Flow->isInside(Assignment, If->getThen());
+        return isInsteadOf(If, *F->Flow) ||
+               (If->getElse() && F->Flow->isInside(Assignment, If) &&
+                F->Flow->isInside(Assign, If->getThen()) !=
+                    F->Flow->isInside(Assignment, If->getThen()));
     return false;
   }
 

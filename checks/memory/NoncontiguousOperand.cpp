@@ -7,6 +7,7 @@
 #include "torch/Api.h"
 #include "torch/Shapes.h"
 #include "torch/Types.h"
+#include "torch/Views.h"
 
 using namespace clang;
 
@@ -98,8 +99,8 @@ public:
     Result.Entry = &Entry;
     Result.At = &Mix;
     Result.How = NoncontiguousOperand::Mixed;
-    Result.Operand = Mix.Operand;
-    if (isSmall(Mix.OfOperand) ||
+    Result.Operand = comesAgain(Mix);
+    if (!Result.Operand || isSmall(Mix.OfOperand) ||
         !isSameAgain(Result, Mix.Source, Mix.OfOperand))
       return std::nullopt;
     return Result;
@@ -109,6 +110,30 @@ private:
   static bool isTurned(const Value &V) {
     return V.InLayout.get() == Layout::Strided ||
            V.InLayout.get() == Layout::Reordered;
+  }
+
+  /// What the operand is, or is a range of that begins or ends at the same
+  /// place in every iteration: x of x.slice(1, 0, n). Null for a range that
+  /// goes on through x, which each iteration has another part of: one copy of
+  /// all would save nothing.
+  const Expr *comesAgain(const MixEvent &Mix) {
+    const auto Around = Entry.loopsAround(Mix.Point);
+    const Expr *E = Mix.Operand;
+    if (Around.empty())
+      return nullptr;
+    const auto Stays = [&](const Expr *Bound) {
+      return !Bound || Same.isInvariant(Bound, Mix.In, *Around.back());
+    };
+    for (unsigned Hop = 0; Hop < 8; ++Hop) {
+      const auto *Call = dyn_cast<CallExpr>(ast::stripCopies(E));
+      const auto Range = Call ? torch::rangeOf(Call) : std::nullopt;
+      if (!Range || !ast::objectOf(Call))
+        break;
+      if (!Stays(Range->First) && (Range->IsLength || !Stays(Range->Second)))
+        return nullptr;
+      E = ast::objectOf(Call);
+    }
+    return E;
   }
 
   bool isSmall(const Value &V) const {

@@ -161,7 +161,8 @@ public:
       if (!Result.User)
         Result.User = Each.Call;
     }
-    if (!Result.User || mayChange())
+    if (!Result.User ||
+        (isGoneAtOnce() ? changesBefore(Result.User) : mayChange()))
       return std::nullopt;
     return Result;
   }
@@ -177,6 +178,37 @@ private:
         U.IsObject ||
         (!ast::objectOf(U.Call) && ast::strip(U.Call->getArg(0)) == U.Operand);
     return Kind.Op->Writes == torch::operation::Self && !IsTarget;
+  }
+
+  /// No variable has what is repeated, and no graph may have saved it: it ends
+  /// with the statement.
+  bool isGoneAtOnce() const {
+    const auto *Call = cast<Expr>(Event.Site);
+    return !declaredWith(*Event.In->Flow, Call) &&
+           !(Event.GradMode & (mode::On | mode::Inherited));
+  }
+
+  /// The tensor is written, or may be, in the statement that repeats it: by
+  /// what uses the copy, or by other parts, but not by what is given the result
+  /// of that.
+  bool changesBefore(const Expr *User) const {
+    const flow::ControlFlow &Flow = *Event.In->Flow;
+    const Stmt *Statement = Flow.statement(Event.Site);
+    return !Statement ||
+           llvm::any_of(Entry.events(), [&](const model::Event &E) {
+             const Stmt *S = writes(E) ? partOf(E) : nullptr;
+             return S && Flow.isInside(S, Statement) &&
+                    (S == User || !Flow.isInside(User, S));
+           });
+  }
+
+  /// Where E happens, or the call in this activation that it happens in.
+  const Stmt *partOf(const model::Event &E) const {
+    const Stmt *S = E.Site;
+    const Frame *F = E.In;
+    for (; F && F != Event.In; F = F->Caller)
+      S = F->Site;
+    return F ? S : nullptr;
   }
 
   /// The tensor is written, or may be, before it is repeated again: an expanded

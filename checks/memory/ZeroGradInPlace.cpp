@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "ast/Walk.h"
 #include "model/icfg/Bodies.h"
+#include "model/syntax/FreshModules.h"
 #include "torch/Api.h"
 #include "torch/Gradients.h"
 #include "torch/Members.h"
@@ -14,6 +15,14 @@ namespace torchtidy::model {
 
 using flow::Loop;
 
+/// mutable_grad() = torch::Tensor(): there is none from then on.
+static bool isLetGo(const CallExpr *Gradient, const Stmt *Outer) {
+  const auto *Assign = dyn_cast<CXXOperatorCallExpr>(Outer);
+  return Assign && Assign->getOperator() == OO_Equal &&
+         ast::strip(Assign->getArg(0)) == Gradient &&
+         isEmptyHandle(Assign->getArg(1));
+}
+
 /// mutable_grad() that is only asked, let go or filled with zeros where it
 /// stands.
 static bool isOnlyCleared(const CallExpr *Gradient,
@@ -22,6 +31,8 @@ static bool isOnlyCleared(const CallExpr *Gradient,
     if (isa<ParenExpr, ImplicitCastExpr, MaterializeTemporaryExpr, MemberExpr>(
             Outer))
       continue;
+    if (isLetGo(Gradient, Outer))
+      return true;
     const auto *Call = dyn_cast<CXXMemberCallExpr>(Outer);
     return Call && ast::strip(Call->getImplicitObjectArgument()) == Gradient &&
            (torch::clearsTensor(Call->getMethodDecl()) ||

@@ -1,5 +1,6 @@
 #include "torch/Factories.h"
 #include "ast/Expressions.h"
+#include "torch/Api.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace clang;
@@ -54,9 +55,10 @@ bool isMadeUp(const Operation &Factory) {
   return !isMadeFromData(Factory) && !isUninitialized(Factory.Name);
 }
 
+/// Also where a Scalar is made of it.
 static bool isNumber(const Expr *Argument) {
   return !isa<CXXDefaultArgExpr>(Argument) &&
-         ast::strip(Argument)->getType()->isArithmeticType();
+         Argument->IgnoreUnlessSpelledInSource()->getType()->isArithmeticType();
 }
 
 std::optional<unsigned> shapeArgument(const Operation &Factory,
@@ -80,6 +82,24 @@ std::optional<unsigned> shapeArgument(const Operation &Factory,
   if (Result >= Arguments.size())
     return std::nullopt;
   return Result;
+}
+
+bool saysStrides(const CallExpr *Factory) {
+  const Operation *Op = classify(Factory).Op;
+  const FunctionDecl *Callee = Factory->getDirectCallee();
+  const auto Shape = Op && Callee
+                         ? shapeArgument(*Op, ast::argumentsOf(Factory))
+                         : std::nullopt;
+  if (!Shape || *Shape + 1 >= Callee->getNumParams())
+    return false;
+  const auto TypeOf = [&](unsigned I) {
+    return Callee->getParamDecl(I)
+        ->getType()
+        .getNonReferenceType()
+        .getCanonicalType()
+        .getUnqualifiedType();
+  };
+  return TypeOf(*Shape)->isRecordType() && TypeOf(*Shape) == TypeOf(*Shape + 1);
 }
 
 bool isSquare(const Operation &Factory) { return Factory.Name == "eye"; }

@@ -37,6 +37,9 @@ bool isMadeUp(const Operation &Factory);
 std::optional<unsigned>
 shapeArgument(const Operation &Factory,
               llvm::ArrayRef<const clang::Expr *> Arguments);
+/// It is told how far apart the elements are: from_blob(data, sizes, strides),
+/// empty_strided.
+bool saysStrides(const clang::CallExpr *Factory);
 /// eye: of one number n, n rows and n columns.
 bool isSquare(const Operation &Factory);
 

@@ -96,7 +96,7 @@ ShapeRule shapeRule(const Operation &Op) {
   if (Op.Writes != operation::NoArgument)
     return ShapeRule::Unknown;
   if (Op.has(operation::Factory))
-    return isFromBlob(Op) ? ShapeRule::Unknown : ShapeRule::Listed;
+    return ShapeRule::Listed;
   // new_zeros({2, 3}) is no image of its object.
   if (Op.Name.starts_with("new_"))
     return ShapeRule::Listed;

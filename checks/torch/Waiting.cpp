@@ -5,6 +5,7 @@
 #include "torch/Elements.h"
 #include "torch/Options.h"
 #include "torch/Types.h"
+#include "torch/Views.h"
 #include "clang/AST/ExprCXX.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -81,6 +82,9 @@ static Wait waitOfOperation(const CallExpr *Call, const Operation &Op) {
   // t[i] of a tensor i reads it with item().
   if (Call->getDirectCallee()->getOverloadedOperator() == OO_Subscript)
     return hasTensor(Arguments) ? Wait::Number : Wait::None;
+  // x.index({0, Slice()}) is a view: only a mask has to be counted first.
+  if (Op.Name == "index" && indicesOf(Call))
+    return Wait::None;
   if (Op.Name == "index" || Op.Name == "index_put_")
     return Wait::MaskedShape;
   if (Op.Name == "where")

@@ -104,10 +104,15 @@ public:
                        Call, &Transfer};
     if (isKnownSmall(Entry, Transfer.Input))
       return std::nullopt;
-    const CXXMemberCallExpr *After = asClone(calledOn(Flow, Call));
+    const CXXMemberCallExpr *After = cloneBehind();
     if (After && (copiesForCertain() || isFresh(Object)))
       return Redundant{&Entry, Redundant::CloneAfter, After, &Transfer};
+    if (After && HasDevice && mayComeFromElsewhere() && isOnlyReadHere(After))
+      return Redundant{&Entry, Redundant::UnwrittenAfter, After, &Transfer};
     const CXXMemberCallExpr *Before = asClone(Object);
+    if (Before &&
+        isFresh(ast::stripCopies(Before->getImplicitObjectArgument())))
+      return Redundant{&Entry, Redundant::FreshClone, Before, &Transfer};
     if (Before && copiesForCertain() && !Transfer.IsNonBlocking)
       return Redundant{&Entry, Redundant::CloneBefore, Before, &Transfer};
     if (Before && HasDevice && mayBeNeededElsewhere() && isOnlyRead(Before))
@@ -248,6 +253,49 @@ private:
   bool mayBeNeededElsewhere() const {
     return Transfer.MovesDevice && !Transfer.IsNonBlocking && !saysMore() &&
            Transfer.Input.isOnCpu() && Transfer.Result.mayBeElsewhere();
+  }
+
+  /// x.to(..).clone(), x.to(..).contiguous().clone()
+  const CXXMemberCallExpr *cloneBehind() const {
+    const CXXMemberCallExpr *Next = calledOn(Flow, Call);
+    for (const torch::Operation *Op = operationOf(Next);
+         Op && (torch::makesContiguous(*Op) || torch::isDetach(*Op));
+         Op = operationOf(Next))
+      Next = calledOn(Flow, Next);
+    return asClone(Next);
+  }
+
+  /// To the CPU, from where it may be elsewhere.
+  bool mayComeFromElsewhere() const {
+    return Transfer.MovesDevice && !Transfer.IsNonBlocking && !saysMore() &&
+           Transfer.Result.isOnCpu() && !Transfer.Input.isOnCpu();
+  }
+
+  /// The copy is a variable of a function, or of an iteration, that a loop runs
+  /// again, which only computes other tensors of it, and writes none.
+  bool isOnlyReadHere(const CXXMemberCallExpr *Clone) const {
+    const auto Uses = usesOf(Flow, Clone);
+    return Uses && !Entry.loopsAround(Transfer.Point).empty() &&
+           declaredWith(Flow, Clone) && !writesAny() &&
+           llvm::all_of(*Uses, [](const Use &Each) {
+             const torch::Operation *Op = operationOf(Each.Call);
+             return asksForShape(Each) || (Op && Op->View == torch::Tri::No &&
+                                           Op->Writes == op::NoArgument);
+           });
+  }
+
+  /// The function that the copy is made in, or what it calls, writes a tensor,
+  /// or gives one to code that is not seen: it may be what was copied.
+  bool writesAny() const {
+    const auto IsHere = [&](const Event &E) {
+      const Frame *F = E.In;
+      while (F && F != Transfer.In)
+        F = F->Caller;
+      return F != nullptr;
+    };
+    return llvm::any_of(Entry.events<WriteEvent>(), IsHere) ||
+           llvm::any_of(Entry.events<EscapeEvent>(), IsHere) ||
+           llvm::any_of(Entry.events<StepEvent>(), IsHere) || mayBeOthers();
   }
 
   /// The copy is a variable of one iteration, which only computes with it, and

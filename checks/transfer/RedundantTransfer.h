@@ -15,6 +15,11 @@ struct RedundantTransfer {
     /// The same for a device that the run chooses, of which neither what is
     /// copied nor the copy is written: on the CPU nobody needs one, either.
     UnwrittenClone,
+    /// torch::stack(..).clone().to(..): what it copies nobody else has.
+    FreshClone,
+    /// x.cpu().clone() of what may be on a device: where it is on the CPU, it
+    /// is not written as long as the copy is there, nor is the copy.
+    UnwrittenAfter,
     /// x.to(..).clone(), where to() copies for certain, or x is nobody else's.
     CloneAfter,
     /// x.cpu().to(device) of what is on that device, or on another than the

@@ -23,6 +23,14 @@ static std::string messageOf(const Program &Program,
     return "this tensor is copied twice: by 'clone', and by " + Beside +
            " to the device; where that is the CPU, nobody writes either of the "
            "two, and a copy is not needed; leave 'clone' out";
+  case RedundantTransfer::FreshClone:
+    return "'clone' copies what nobody else has, and " + Beside +
+           " is called on that copy; leave 'clone' out";
+  case RedundantTransfer::UnwrittenAfter:
+    return "this tensor is copied twice: by " + Beside +
+           " from the device, and by 'clone'; where it is on the CPU, nobody "
+           "writes either of the two, and a copy is not needed; leave 'clone' "
+           "out";
   case RedundantTransfer::CloneAfter:
     return "'clone' copies the tensor once more: what " + Beside +
            " returns here is nobody else's; leave 'clone' out";
@@ -44,6 +52,8 @@ static FindingKind kindOf(RedundantTransfer::Kind How) {
   switch (How) {
   case RedundantTransfer::CloneBefore:
   case RedundantTransfer::UnwrittenClone:
+  case RedundantTransfer::FreshClone:
+  case RedundantTransfer::UnwrittenAfter:
   case RedundantTransfer::CloneAfter:
     return FindingKind::RedundantClone;
   case RedundantTransfer::WayBack:

@@ -175,11 +175,24 @@ static Denotation constructAggregate(Machine &M, const Construction &Made) {
   return at(Made.Target);
 }
 
+/// vector(other.begin(), other.end())
+static bool isMadeOfRange(const Construction &Made) {
+  return Made.kind() == TypeKind::Container &&
+         torch::mayHoldTensor(Made.Type) && Made.Arguments.size() >= 2 &&
+         Made.Arguments[0]->getType().getCanonicalType().getUnqualifiedType() ==
+             Made.Arguments[1]
+                 ->getType()
+                 .getCanonicalType()
+                 .getUnqualifiedType();
+}
+
 /// What is given is in it.
 static Value heldBy(Machine &M, const Construction &Made) {
   Value Result;
+  const bool IsRange = isMadeOfRange(Made);
   for (const Expr *Argument : Made.Arguments)
-    Result.join(M.deepValue(Argument));
+    Result.join(IsRange ? containers::elementsGiven(M, Argument, Made.Target)
+                        : M.deepValue(Argument));
   if (!torch::mayBorrow(Made.Type))
     Result.forgetLoans();
   if (torch::isDevice(Made.Type))

@@ -61,19 +61,25 @@ void emitFill(Machine &M, const Expr *Site, const PlaceSet &Containers,
   });
 }
 
+Value elementsGiven(Machine &M, const Expr *Element,
+                    const PlaceSet &Containers) {
+  Value Result = M.deepValue(Element);
+  if (torch::mayHoldTensor(Element->getType()))
+    return Result;
+  for (PlaceId P : PlaceSet(Result.Refs))
+    if (!llvm::any_of(Containers,
+                      [&](PlaceId C) { return M.places().isWithin(P, C); }))
+      Result.join(M.deepLoad(P));
+  return Result;
+}
+
 static void add(Machine &M, const Expr *Site, const PlaceSet &Containers,
                 llvm::ArrayRef<const Expr *> Elements) {
   Value V;
   const Expr *Operand = nullptr;
   for (const Expr *Element : Elements) {
     loans::shareHandle(M, Element);
-    Value Each = M.deepValue(Element);
-    // insert(end(), other.begin(), other.end())
-    if (!torch::mayHoldTensor(Element->getType()))
-      for (PlaceId P : PlaceSet(Each.Refs))
-        if (!llvm::any_of(Containers,
-                          [&](PlaceId C) { return M.places().isWithin(P, C); }))
-          Each.join(M.deepLoad(P));
+    const Value Each = elementsGiven(M, Element, Containers);
     const bool MayNeedGrad =
         Each.needsGrad() || (Each.History & history::Unknown);
     if (MayNeedGrad || (!Operand && torch::mayHoldTensor(Element->getType())))

@@ -22,6 +22,11 @@ Denotation extract(Machine &M, const CallSite &Site);
 Denotation resize(Machine &M, const CallSite &Site);
 Denotation swap(Machine &M, const CallSite &Site);
 
+/// What a container has of Element, a tensor or an iterator to some: also of
+/// what that leads to, but for what is in Containers already.
+Value elementsGiven(Machine &M, const clang::Expr *Element,
+                    const PlaceSet &Containers);
+
 /// Tells that elements of containers become handles to what Element is.
 void emitFill(Machine &M, const clang::Expr *Site, const PlaceSet &Containers,
               const clang::Expr *Element, bool IsAppended);

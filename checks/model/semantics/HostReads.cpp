@@ -56,11 +56,26 @@ static Reads readsOf(const CallSite &Site) {
   }
 }
 
+/// x.add_(y), where x is computed from all that y is: what y is stays in what
+/// is followed as the same copies.
+static bool staysInCopy(Machine &M, const CallSite &Site, const Value &Read) {
+  if (Site.Kind.Kind != Api::Operation || !Site.Object ||
+      Site.Kind.Op->Writes != op::Self)
+    return false;
+  const Value Into = M.operandValue(Site.Object);
+  return llvm::all_of(Read.HostCopies, [&](AllocationId Copy) {
+    return llvm::is_contained(Into.HostCopies, Copy);
+  });
+}
+
 void emitHostReads(Machine &M, const CallSite &Site) {
   const Reads Read = readsOf(Site);
   auto Tell = [&](const Expr *E) {
-    if (!isa<CXXDefaultArgExpr>(E) && torch::mayHoldTensor(E->getType()))
-      M.emitHostRead(Site.Call, M.operandValue(E));
+    if (isa<CXXDefaultArgExpr>(E) || !torch::mayHoldTensor(E->getType()))
+      return;
+    const Value Given = M.operandValue(E);
+    if (!Given.HostCopies.empty() && !staysInCopy(M, Site, Given))
+      M.emitHostRead(Site.Call, Given);
   };
   if (Site.Object && Read.Object)
     Tell(Site.Object);

@@ -1,7 +1,9 @@
 #include "model/semantics/Layouts.h"
+#include "ast/Expressions.h"
 #include "model/machine/Machine.h"
 #include "torch/Shapes.h"
 #include "torch/Types.h"
+#include "torch/Views.h"
 
 using namespace clang;
 
@@ -27,24 +29,43 @@ static bool areAlike(const Shape &A, const Shape &B) {
   return true;
 }
 
+/// x of x.slice(1, 0, n): some positions of a dimension lie in the order of
+/// what they are a part of.
+static const Expr *wholeOf(const Expr *E) {
+  for (unsigned Hop = 0; Hop < 8; ++Hop) {
+    const auto *Call = dyn_cast<CallExpr>(ast::stripCopies(E));
+    const Expr *Object =
+        Call && torch::rangeOf(Call) ? ast::objectOf(Call) : nullptr;
+    if (!Object)
+      break;
+    E = Object;
+  }
+  return E;
+}
+
 static void mix(Machine &M, const OperationCall &Call) {
+  // Asked always, as in rearrange().
+  llvm::SmallVector<Value, 4> Wholes;
+  for (auto [Operand, V] : llvm::zip_equal(Call.Operands, Call.Values)) {
+    const Expr *Whole = wholeOf(Operand);
+    Wholes.push_back(Whole == Operand ? V : M.operandValue(Whole));
+  }
   for (unsigned I = 0; I < Call.Operands.size(); ++I) {
-    const Value &V = Call.Values[I];
     if (!torch::isTensor(Call.Operands[I]->getType()) ||
-        V.InLayout.get() != Layout::Strided)
+        Wholes[I].InLayout.get() != Layout::Strided)
       continue;
-    const bool MeetsOrdered =
-        llvm::any_of(Call.Values, [&](const Value &Other) {
-          return Other.InLayout.get() == Layout::Contiguous &&
-                 areAlike(V.InShape, Other.InShape);
-        });
+    bool MeetsOrdered = false;
+    for (unsigned Other = 0; Other < Call.Operands.size(); ++Other)
+      MeetsOrdered |=
+          Wholes[Other].InLayout.get() == Layout::Contiguous &&
+          areAlike(Call.Values[I].InShape, Call.Values[Other].InShape);
     if (!MeetsOrdered)
       continue;
-    const PlaceSet Source = M.identity(Call.Operands[I]);
+    const PlaceSet Source = M.identity(wholeOf(Call.Operands[I]));
     M.emit<MixEvent>(Call.Call, [&](MixEvent &E) {
       E.Operand = Call.Operands[I];
       E.Source = Source;
-      E.OfOperand = V;
+      E.OfOperand = Wholes[I];
     });
   }
 }

@@ -82,6 +82,33 @@ static const Stmt *countedBody(const Stmt *Loop) {
   return For ? For->getBody() : Loop;
 }
 
+/// i < n, n >= i: as long as it holds, V has further to go up.
+static bool goesUpTo(const Expr *Condition, const VarDecl *V) {
+  const auto *Both = dyn_cast_or_null<BinaryOperator>(
+      Condition ? ast::strip(Condition) : nullptr);
+  if (!Both)
+    return false;
+  if (Both->getOpcode() == BO_LAnd)
+    return goesUpTo(Both->getLHS(), V) || goesUpTo(Both->getRHS(), V);
+  const bool IsLess = Both->getOpcode() == BO_LT || Both->getOpcode() == BO_LE;
+  const bool IsMore = Both->getOpcode() == BO_GT || Both->getOpcode() == BO_GE;
+  return (IsLess || IsMore) &&
+         named(IsLess ? Both->getLHS() : Both->getRHS()) == V;
+}
+
+/// for (..; end <= size; end += hop): nobody knows by how much, but it is the
+/// same each time, and with nothing or less the loop would not end.
+bool LoopGrowth::goesUp(const Expr *Counts, const VarDecl *V, const Frame *F,
+                        const Loop &L) {
+  const auto *For = dyn_cast_or_null<ForStmt>(Entry.loopStatement(L));
+  const auto *Add =
+      dyn_cast_or_null<CompoundAssignOperator>(ast::strip(Counts));
+  return For && Add && Add->getOpcode() == BO_AddAssign &&
+         named(Add->getLHS()) == V && goesUpTo(For->getCond(), V) &&
+         Add->getRHS()->getType()->isIntegerType() &&
+         Same.isInvariant(Add->getRHS(), F, L);
+}
+
 std::optional<Growth> LoopGrowth::ofVariable(const VarDecl *V, const Frame *F,
                                              const Loop &L) {
   const Stmt *Statement = Entry.loopStatement(L);
@@ -94,6 +121,8 @@ std::optional<Growth> LoopGrowth::ofVariable(const VarDecl *V, const Frame *F,
     return std::nullopt;
   const Expr *Counts = countedBy(Statement, V);
   const Number Step = Counts ? stepOf(Entry, Owner, Counts, V) : std::nullopt;
+  if (Counts && !Step && goesUp(Counts, V, Owner, L))
+    return Growth{true, std::nullopt, std::nullopt};
   if (!Step || *Step <= 0)
     return std::nullopt;
   const auto Trips = mostTrips(Entry, L);

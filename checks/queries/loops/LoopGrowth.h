@@ -41,6 +41,8 @@ private:
                                      unsigned Depth);
   std::optional<Growth> ofVariable(const clang::VarDecl *V, const Frame *F,
                                    const flow::Loop &L);
+  bool goesUp(const clang::Expr *Counts, const clang::VarDecl *V,
+              const Frame *F, const flow::Loop &L);
   std::optional<Growth> ofShape(const clang::CallExpr *Call, const Frame *F,
                                 const flow::Loop &L);
   const clang::CallExpr *growingCat(const clang::ValueDecl *D,

@@ -34,7 +34,7 @@ TEST(Shapes, Rules) {
       {"add_", ShapeRule::Same},
       {"unsqueeze_", ShapeRule::Unknown},
       {"resize_", ShapeRule::Unknown},
-      {"from_blob", ShapeRule::Unknown},
+      {"from_blob", ShapeRule::Listed},
       {"narrow", ShapeRule::Resized},
       {"slice", ShapeRule::Resized},
       {"index_select", ShapeRule::Resized},

@@ -142,6 +142,8 @@ static Known<Layout> layoutOf(const OperationCall &Call,
     return Op.has(op::InplaceView) || torch::isSet(Op)
                ? Known<Layout>::unknown()
                : Call.self().InLayout;
+  if (Op.has(op::Factory) && torch::saysStrides(Call.Call))
+    return Known<Layout>::unknown();
   if (torch::reordersDimensions(Op))
     return layoutOfReordered(Call.self());
   // Of what is not in order only the same order is known for certain.
