@@ -98,9 +98,11 @@ private:
                                        const Event &Use) {
     if (const auto *Write = Use.getAs<WriteEvent>())
       // Of a leaf torch-leaf-inplace says that it throws.
-      if (!Write->IsPointer && isIt(Write->Before, Made) && isOutside(Use) &&
+      if (!Write->IsPointer && Write->Before.Memory.size() == 1 &&
+          Write->Before.uses(Made.Memory) &&
+          (isPartWritten(*Write) || isWhole(Write->Before)) && isOutside(Use) &&
           !(Write->Before.History & history::Leaf) &&
-          isItself(writtenAt(Use.Site), Use, Made))
+          isItself(wholeOf(writtenAt(Use.Site)), Use, Made))
         return checked(fact(InferenceTensor::Written, Use.Site, Made));
     if (const auto *Pass = Use.getAs<ForwardEvent>())
       if (isIt(Pass->Input, Made) && isSavedBy(*Pass) && isOutside(Use) &&
@@ -114,10 +116,34 @@ private:
     return Found.Guard ? std::optional(Found) : std::nullopt;
   }
 
+  static bool isWhole(const Value &V) {
+    return V.InStorage.get() == Storage::Owns && V.ViewOf.empty();
+  }
+
   /// The tensor itself, and no other on some path.
   static bool isIt(const Value &V, const AllocateEvent &Made) {
-    return V.Memory.size() == 1 && V.uses(Made.Memory) &&
-           V.InStorage.get() == Storage::Owns && V.ViewOf.empty();
+    return V.Memory.size() == 1 && V.uses(Made.Memory) && isWhole(V);
+  }
+
+  /// The tensor that E is a part, or another view, of, as far as E says so:
+  /// mean of mean[0] and mean.view({-1}), which share its missing version. Not
+  /// of mean.detach(), which gets one.
+  static const Expr *wholeOf(const Expr *E) {
+    while (const auto *Call =
+               dyn_cast_or_null<CallExpr>(E ? ast::strip(E) : nullptr)) {
+      const torch::Operation *Op = torch::classify(Call).Op;
+      if (!Op || Op->View != torch::Tri::Yes || !torch::changesShape(*Op) ||
+          Op->has(torch::operation::DiscardsHistory) ||
+          Op->Writes != torch::operation::NoArgument)
+        break;
+      E = ast::firstOperand(Call);
+    }
+    return E;
+  }
+
+  static bool isPartWritten(const WriteEvent &Write) {
+    const Expr *Target = writtenAt(Write.Site);
+    return Target && wholeOf(Target) != Target;
   }
 
   /// On every path. Of a view nobody knows whether detach() is in its past,
@@ -198,13 +224,15 @@ private:
     });
   }
 
-  /// It is changed in place, the tensor itself and no view of it.
+  /// It is changed in place, the tensor itself or what the same expression
+  /// makes a view of it.
   std::optional<InferenceTensor> written(const WriteEvent &Write) const {
-    if (Write.IsPointer || !isOutside(Write) || !Write.Before.ViewOf.empty() ||
+    if (Write.IsPointer || !isOutside(Write) ||
+        !(isPartWritten(Write) || Write.Before.ViewOf.empty()) ||
         (Write.Before.History & history::Leaf))
       return std::nullopt;
-    return computedInside(InferenceTensor::Written, writtenAt(Write.Site),
-                          Write.In, Write.Site);
+    return computedInside(InferenceTensor::Written,
+                          wholeOf(writtenAt(Write.Site)), Write.In, Write.Site);
   }
 
   /// The same of a layer and what it is given.

@@ -215,6 +215,11 @@ public:
     ast::forEachStmt(
         Forward->getBody(), [&](const Stmt *S) { look(S); },
         ast::Lambdas::Skip);
+    for (auto &[Return, Of] : Returned)
+      Of = originalOf(Of);
+    for (auto *Each : {&WithoutGradient, &HandedOut})
+      for (const ValueDecl *D : llvm::to_vector(*Each))
+        Each->insert(originalOf(D));
     for (const auto &[Save, Saved] : Saves)
       for (const DeclRefExpr *Operand : handlesIn(Saved))
         if (auto Found = describe(Save, Operand)) {
@@ -272,9 +277,25 @@ private:
     }
   }
 
+  /// The variable of which D is another handle: y of auto kept = y. D itself
+  /// where it is none, or may become another.
+  const ValueDecl *originalOf(const ValueDecl *D) const {
+    for (unsigned Hop = 0; Hop < 4; ++Hop) {
+      const auto *V = dyn_cast<VarDecl>(D);
+      const auto *Ref =
+          V && V->isLocalVarDecl() && V->getInit() && !Assigned.count(V)
+              ? dyn_cast<DeclRefExpr>(ast::stripCopies(V->getInit()))
+              : nullptr;
+      if (!Ref || !torch::isTensor(Ref->getType()))
+        break;
+      D = Ref->getDecl();
+    }
+    return D;
+  }
+
   std::optional<SavedData> describe(const CallExpr *Save,
                                     const DeclRefExpr *Operand) {
-    const auto *Output = dyn_cast<VarDecl>(Operand->getDecl());
+    const auto *Output = dyn_cast<VarDecl>(originalOf(Operand->getDecl()));
     const Expr *Maker = Output ? makerOf(Output) : nullptr;
     if (!Maker || WithoutGradient.count(Output) || HandedOut.count(Output))
       return std::nullopt;

@@ -30,6 +30,13 @@ static bool isOfNewObject(const RegisterEvent &Next,
   return false;
 }
 
+/// A module is not what a tensor was replaced by, nor the other way round.
+static bool isOfAnotherKind(const RegisterEvent &Next,
+                            const ReplaceEvent &Replace) {
+  return Next.Operand && torch::isTensor(Next.Operand->getType()) !=
+                             torch::isTensor(Replace.Operand->getType());
+}
+
 /// The module that has the member registers something afterwards, which may be
 /// the new one: nothing else has a handle to a module that is made there.
 static bool isMended(const Execution &Entry, const ReplaceEvent &Replace) {
@@ -41,7 +48,8 @@ static bool isMended(const Execution &Entry, const ReplaceEvent &Replace) {
             Next.Modules.empty() || llvm::any_of(Next.Modules, [&](PlaceId P) {
               return Places.overlap(P, Module);
             });
-        const bool IsAnother = Next.Operand && isFreshModule(Next.Operand);
+        const bool IsAnother = isOfAnotherKind(Next, Replace) ||
+                               (Next.Operand && isFreshModule(Next.Operand));
         return IsSame && !IsAnother && !isOfNewObject(Next, Replace) &&
                leads(Entry, Replace, Next);
       });

@@ -181,8 +181,33 @@ static bool countsModulo(const Stmt *Condition) {
   return ast::anyStmt(Condition, IsModulo, ast::Lambdas::Enter);
 }
 
+/// What an operation has made here and now is there to be detached, whatever
+/// the condition says: auto gain = returns - values.
+static bool isComputedBeside(Machine &M, const IfStmt *If, const Expr *E) {
+  const auto *Ref = dyn_cast<DeclRefExpr>(ast::strip(E));
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  const auto *Made = V && V->isLocalVarDecl() && V->getInit()
+                         ? dyn_cast<CallExpr>(ast::stripCopies(V->getInit()))
+                         : nullptr;
+  const flow::ControlFlow *Flow = M.frame()->Flow;
+  if (!Made || !Flow)
+    return false;
+  const torch::Operation *Op = torch::classify(Made).Op;
+  if (!Op || Op->View != torch::Tri::No ||
+      Op->Writes != torch::operation::NoArgument)
+    return false;
+  // In the block of the condition: no iteration before has left it.
+  const Stmt *Block = Flow->parent(If);
+  return isa_and_nonnull<CompoundStmt>(Block) &&
+         llvm::any_of(Block->children(), [&](const Stmt *S) {
+           const auto *Declared = dyn_cast_or_null<DeclStmt>(S);
+           return Declared && llvm::is_contained(Declared->decls(), V);
+         });
+}
+
 /// if (h.defined()) h = h.detach(); if (t > 0) h.detach_(): where the condition
-/// does not hold there is nothing to detach. Not so for every k-th step.
+/// does not hold there is nothing to detach. Not so for every k-th step, and of
+/// what was computed just before.
 void visitCondition(Machine &M, const IfStmt *If) {
   if (countsModulo(If->getCond()))
     return;
@@ -191,7 +216,7 @@ void visitCondition(Machine &M, const IfStmt *If) {
     Statements.assign(Block->body_begin(), Block->body_end());
   for (const Stmt *Statement : Statements) {
     const Expr *Element = detached(Statement);
-    if (!Element)
+    if (!Element || isComputedBeside(M, If, Element))
       continue;
     const PlaceSet Objects = M.named(Element);
     if (Objects.size() != 1 || M.places().isSummary(Objects.front()))

@@ -48,7 +48,8 @@ private:
   bool isMeant(const GradModeChangeEvent &Change) const {
     switch (Change.By) {
     case GradModeBy::Set:
-      return reaches(Entry, Change.Point, E.Point, Ons);
+      return !onlyRestores(Change) &&
+             reaches(Entry, Change.Point, E.Point, endsOfStretch(Change));
     case GradModeBy::GuardBegins:
       return reaches(Entry, Change.Point, E.Point, endsOf(Change));
     case GradModeBy::GuardEnds:
@@ -56,6 +57,32 @@ private:
       break;
     }
     return false;
+  }
+
+  /// The function that has switched grad mode off sets it to what it was
+  /// before: set_enabled(before).
+  bool restores(const GradModeChangeEvent &Change,
+                const GradModeChangeEvent &Off) const {
+    return Change.By == GradModeBy::Set && Change.In == Off.In &&
+           Off.By == GradModeBy::Set && Off.Mode == mode::Off &&
+           Change.Mode == Off.GradMode && Change.Mode != mode::Off &&
+           Entry.comesBefore(Off.Point, Change.Point);
+  }
+
+  bool onlyRestores(const GradModeChangeEvent &Change) const {
+    return llvm::any_of(
+        Entry.events<GradModeChangeEvent>(),
+        [&](const GradModeChangeEvent &Off) { return restores(Change, Off); });
+  }
+
+  /// Where it is on again, or what it was before.
+  Nodes endsOfStretch(const GradModeChangeEvent &Off) const {
+    Nodes Result = Ons;
+    for (const GradModeChangeEvent &Change :
+         Entry.events<GradModeChangeEvent>())
+      if (restores(Change, Off))
+        Result.insert(Change.Point);
+    return Result;
   }
 
   Nodes endsOf(const GradModeChangeEvent &Begin) const {

@@ -20,15 +20,9 @@ static bool isGivenUp(Machine &M, PlaceId Owner) {
   });
 }
 
-void endMemory(Machine &M, PlaceId Dead, EndKind How, const Expr *Site) {
-  // An object in a vector moves with it, and keeps what it owns.
-  auto Ends = [&](LoanId Id) {
-    const PlaceId Owner = M.names().at(Id).Owner;
-    const bool IsOver = How == EndKind::Reallocation
-                            ? Owner == Dead
-                            : M.places().isWithin(Owner, Dead);
-    return IsOver && !isGivenUp(M, Owner);
-  };
+/// Those of the loans that are taken for which Ends is true.
+static LoanSet endLoans(Machine &M, PlaceId Dead, EndKind How, const Expr *Site,
+                        llvm::function_ref<bool(LoanId)> Ends) {
   LoanSet Ended;
   M.names().Work += M.state().Places.size() / 8;
   for (auto &[P, V] : M.state().Places)
@@ -43,6 +37,18 @@ void endMemory(Machine &M, PlaceId Dead, EndKind How, const Expr *Site) {
       E.How = How;
       E.Loans = Ended;
     });
+  return Ended;
+}
+
+void endMemory(Machine &M, PlaceId Dead, EndKind How, const Expr *Site) {
+  // An object in a vector moves with it, and keeps what it owns.
+  endLoans(M, Dead, How, Site, [&](LoanId Id) {
+    const PlaceId Owner = M.names().at(Id).Owner;
+    const bool IsOver = How == EndKind::Reallocation
+                            ? Owner == Dead
+                            : M.places().isWithin(Owner, Dead);
+    return IsOver && !isGivenUp(M, Owner);
+  });
 }
 
 /// What a unique_ptr holds ends with it.
@@ -126,12 +132,27 @@ static bool isMadeIn(const PlaceTable &Places, PlaceId P, const Frame *Ended) {
          Ended->Id <= Maker && Maker <= Ended->LastId;
 }
 
+/// What the caller has given to a unique_ptr that is a parameter ends with that
+/// one, unless it is handed on; there it is given up. Only what the activation
+/// itself has lent of it: of the caller's object nobody knows which one it was.
+static LoanSet endGiven(Machine &M, const Frame *Ended, PlaceId Parameter) {
+  const Value *Held = M.state().find(Parameter);
+  if (!Held || Held->Refs.size() != 1 || isGivenUp(M, Parameter))
+    return {};
+  const PlaceId Object = Held->Refs.front();
+  return endLoans(M, Object, EndKind::Scope, nullptr, [&](LoanId Id) {
+    const Loan &Lent = M.names().at(Id);
+    return Lent.In->isWithin(Ended) && M.places().isWithin(Lent.Owner, Object);
+  });
+}
+
 /// Who lives on when an activation is over: what it returns, and what it was
 /// given or reaches.
 class Survivors {
 public:
-  Survivors(Machine &M, const Frame *Ended)
-      : M(M), Places(M.places()), Ended(Ended), Result(M.returned(Ended)) {}
+  Survivors(Machine &M, const Frame *Ended, const LoanSet &Given)
+      : M(M), Places(M.places()), Ended(Ended), Result(M.returned(Ended)),
+        Given(Given) {}
 
   bool contains(PlaceId P) const {
     const PlaceId RootPlace = Places.rootOf(P);
@@ -140,12 +161,13 @@ public:
     return isEntry() ? outlivesEntry(P, RootPlace) : outlivesCall(RootPlace);
   }
 
-  /// The memory that the activation is to blame for: in a callee its own, for
-  /// no caller can do anything about that.
+  /// The memory that the activation is to blame for: in a callee its own, and
+  /// what it was given to own, for no caller can do anything about that.
   LoanSet blamed(const LoanSet &Dangling) const {
     LoanSet Own;
     for (LoanId Id : Dangling)
-      if (isEntry() || isMadeIn(Places, M.names().at(Id).Owner, Ended))
+      if (isEntry() || isMadeIn(Places, M.names().at(Id).Owner, Ended) ||
+          llvm::is_contained(Given, Id))
         insert(Own, Id);
     return Own;
   }
@@ -176,6 +198,7 @@ private:
   const PlaceTable &Places;
   const Frame *Ended;
   const PlaceId Result;
+  const LoanSet &Given;
 };
 
 /// Of T[4] and std::array<T, 4>, whatever its length; null for others.
@@ -205,8 +228,8 @@ static QualType typeHeld(const PlaceTable &Places, PlaceId P) {
 }
 
 /// An activation is over: who uses memory that is gone, and lives on?
-static void emitHolds(Machine &M, const Frame *Ended) {
-  const Survivors LivingOn(M, Ended);
+static void emitHolds(Machine &M, const Frame *Ended, const LoanSet &Given) {
+  const Survivors LivingOn(M, Ended, Given);
   for (const auto &[P, V] : M.state().Places) {
     const LoanSet Gone = LivingOn.blamed(V.Dangling);
     if (Gone.empty() || !LivingOn.contains(P))
@@ -234,17 +257,20 @@ void endFrame(Machine &M, const Frame *Ended) {
       insert(Dead, RootPlace);
   }
   // A unique_ptr that was a parameter.
+  LoanSet Given;
   for (const ParmVarDecl *Parameter : Ended->Function->parameters())
     if (torch::isUnique(Parameter->getType()) &&
-        !Parameter->getType()->isReferenceType())
-      endHeld(M, M.places().root(Root::Local, Ended->Id, Parameter),
-              EndKind::Scope, nullptr);
+        !Parameter->getType()->isReferenceType()) {
+      const PlaceId P = M.places().root(Root::Local, Ended->Id, Parameter);
+      endHeld(M, P, EndKind::Scope, nullptr);
+      insert(Given, endGiven(M, Ended, P));
+    }
   for (PlaceId P : Dead)
     if (!Places.typeOf(P)->isReferenceType())
       endMemory(M, P, EndKind::Scope, nullptr);
   const bool IsConstructorBefore = !Ended->Caller && Ended != &M.graph().root();
   if (M.isRecording() && !IsConstructorBefore)
-    emitHolds(M, Ended);
+    emitHolds(M, Ended, Given);
 }
 
 void reallocate(Machine &M, const CallExpr *Call, const PlaceSet &Containers) {

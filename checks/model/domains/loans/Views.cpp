@@ -2,6 +2,7 @@
 // made: data_ptr() of a temporary tensor, an ArrayRef over a temporary list.
 #include "ast/Expressions.h"
 #include "model/domains/loans/Transfer.h"
+#include "model/domains/shape/Transfer.h"
 #include "model/machine/Machine.h"
 #include "torch/Members.h"
 #include "torch/Types.h"
@@ -68,6 +69,37 @@ static bool isFreshStorage(Machine &M, const Expr *E) {
   return torch::isTransfer(Op);
 }
 
+/// flatten() over a single dimension: it has nothing to do, and returns the
+/// tensor itself.
+static bool flattensOne(Machine &M, const CallExpr *Call) {
+  const auto Arguments = ast::argumentsOf(Call);
+  const bool IsMember = isa<CXXMemberCallExpr>(Call);
+  const auto DimensionAt = [&](unsigned I, int64_t Default) {
+    const unsigned At = IsMember ? I : I + 1;
+    return At < Arguments.size() && !isa<CXXDefaultArgExpr>(Arguments[At])
+               ? shape::numberAt(M, Arguments[At])
+               : std::optional<int64_t>(Default);
+  };
+  std::optional<int64_t> First = DimensionAt(0, 0), Last = DimensionAt(1, -1);
+  const std::optional<unsigned> Rank =
+      M.deepValue(ast::firstOperand(Call)).InShape.rank();
+  if (!First || !Last)
+    return false;
+  for (std::optional<int64_t> *Each : {&First, &Last})
+    if (Rank && **Each < 0)
+      **Each += *Rank;
+  return *First == *Last;
+}
+
+/// The same elements in another tensor, be it a view or a copy: reshape().
+static bool makesAnother(Machine &M, const CallExpr *Call,
+                         const Operation &Op) {
+  if (Op.View == Tri::Yes)
+    return true;
+  return Op.View == Tri::Maybe && torch::changesShape(Op) &&
+         !(torch::mayReturnItself(Op) && flattensOne(M, Call));
+}
+
 /// The tensor object (its sizes, not its data) is made by this expression.
 static bool isNewTensor(Machine &M, const Expr *E) {
   const auto *Call = dyn_cast_or_null<CallExpr>(ast::strip(E));
@@ -76,7 +108,8 @@ static bool isNewTensor(Machine &M, const Expr *E) {
   if (isFreshStorage(M, Call))
     return true;
   const torch::Call Kind = torch::classify(Call);
-  return Kind.Kind == Api::Operation && Kind.Op && Kind.Op->View == Tri::Yes &&
+  return Kind.Kind == Api::Operation && Kind.Op &&
+         makesAnother(M, Call, *Kind.Op) &&
          Kind.Op->Writes == torch::operation::NoArgument;
 }
 
