@@ -227,8 +227,8 @@ private:
     return isOnce(A) || isForObjects(A) || isForText(A) || isBesidePass(A);
   }
 
-  /// One loop of unknown length, and no device: of those in public
-  /// repositories one in three was worth a change.
+  /// One loop of unknown length, and no device: of those in public repositories
+  /// most were not worth a change.
   bool isCheap(const Access &A) const {
     if (A.How == ElementAccessInLoop::ReadsResult || A.Loops.size() > 1 ||
         mostTrips(Entry, *A.Loops.front()) || (MayUseDevice && !isOnHost(A)))
