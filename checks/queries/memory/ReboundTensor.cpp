@@ -3,6 +3,7 @@
 #include "ast/Walk.h"
 #include "queries/loops/Loops.h"
 #include "queries/memory/Sizes.h"
+#include "queries/paths/Calls.h"
 #include "queries/paths/Paths.h"
 #include "torch/Api.h"
 #include "torch/Arithmetic.h"
@@ -18,17 +19,6 @@ using namespace clang;
 namespace torchtidy::model {
 
 using flow::Loop;
-
-/// The variable, or the member of this, that E names; null for others.
-static const ValueDecl *named(const Expr *E) {
-  E = ast::strip(E);
-  if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
-    return Ref->getDecl();
-  const auto *Member = dyn_cast<MemberExpr>(E);
-  return Member && isa<CXXThisExpr>(ast::strip(Member->getBase()))
-             ? Member->getMemberDecl()
-             : nullptr;
-}
 
 /// x / s, x.clamp(0, 1): the operation in place keeps type and shape of x.
 static bool keepsAll(const CallExpr *Call, const torch::Operation &Op,
@@ -79,10 +69,10 @@ private:
         Keep.How == StoreKind::Append || Keep.Places.size() != 1 ||
         Entry.places().isSummary(Keep.Places.front()))
       return false;
-    Target = named(Assign->getArg(0));
+    Target = namedHere(Assign->getArg(0));
     Operation = dyn_cast<CallExpr>(ast::strip(Assign->getArg(1)));
     const Expr *Operand = Operation ? ast::firstOperand(Operation) : nullptr;
-    return Target && Operand && named(Operand) == Target &&
+    return Target && Operand && namedHere(Operand) == Target &&
            torch::classify(Operation).Op;
   }
 

@@ -1,5 +1,6 @@
 #include "queries/modules/RegisteredInTwo.h"
 #include "ast/Expressions.h"
+#include "queries/paths/Calls.h"
 #include "queries/paths/Paths.h"
 #include "torch/Modules.h"
 #include "torch/Types.h"
@@ -112,7 +113,7 @@ private:
     for (const Stmt *Up = Flow->parent(S); Up; S = Up, Up = Flow->parent(Up)) {
       if (const auto *Assign = dyn_cast<CXXOperatorCallExpr>(Up))
         return Assign->getOperator() == OO_Equal && Assign->getArg(1) == S
-                   ? named(Assign->getArg(0))
+                   ? namedHere(Assign->getArg(0))
                    : nullptr;
       if (const auto *Declaration = dyn_cast<DeclStmt>(Up))
         return Declaration->isSingleDecl()
@@ -127,16 +128,6 @@ private:
             (Init->getInit() == S || Flow->isInside(E.Site, Init->getInit())))
           return Init->getMember();
     return nullptr;
-  }
-
-  static const ValueDecl *named(const Expr *E) {
-    E = ast::strip(E);
-    if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
-      return Ref->getDecl();
-    const auto *Member = dyn_cast<MemberExpr>(E);
-    return Member && isa<CXXThisExpr>(ast::strip(Member->getBase()))
-               ? Member->getMemberDecl()
-               : nullptr;
   }
 
   static bool isHandle(const RegisterEvent &E) {

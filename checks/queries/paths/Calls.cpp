@@ -45,4 +45,10 @@ const ValueDecl *named(const Expr *E) {
   return Member ? Member->getMemberDecl() : nullptr;
 }
 
+const ValueDecl *namedHere(const Expr *E) {
+  const auto *Member = dyn_cast<MemberExpr>(ast::strip(E));
+  return Member && !isa<CXXThisExpr>(ast::strip(Member->getBase())) ? nullptr
+                                                                    : named(E);
+}
+
 } // namespace torchtidy::model

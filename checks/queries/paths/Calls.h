@@ -21,6 +21,8 @@ std::vector<CallAt> callsOf(const Execution &Entry);
 /// The variable or the member that E, or what E is a copy of, names; null for
 /// others.
 const clang::ValueDecl *named(const clang::Expr *E);
+/// The same, but of members only those of this.
+const clang::ValueDecl *namedHere(const clang::Expr *E);
 
 /// A module is being made: this activation, or one that leads to it, is that of
 /// its constructor.
