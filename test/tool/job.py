@@ -18,7 +18,8 @@ def lead(command: list[str]) -> None:
     if job == 0:
         os.setpgid(0, 0)
         os.tcsetpgrp(0, os.getpid())
-        for each in [signal.SIGINT, signal.SIGTTOU, signal.SIGPIPE]:
+        # A shell starts what runs in the background with SIGINT and SIGQUIT ignored.
+        for each in [signal.SIGINT, signal.SIGQUIT, signal.SIGTTOU, signal.SIGPIPE]:
             signal.signal(each, signal.SIG_DFL)
         os.execvp(command[0], command)
     while True:
