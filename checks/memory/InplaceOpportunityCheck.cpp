@@ -102,7 +102,9 @@ static std::vector<clang::FixItHint> fixesOf(const Program &Program,
   if (!llvm::isa_and_nonnull<clang::CompoundStmt, clang::ForStmt,
                              clang::CXXForRangeStmt, clang::WhileStmt>(
           Parent) ||
-      !Begin.isFileID() || !Operand->getEndLoc().isFileID())
+      !Begin.isFileID() || !Operand->getEndLoc().isFileID() ||
+      // x = (x * 2)
+      Assign->getArg(1)->getBeginLoc() != Operand->getBeginLoc())
     return {};
   const clang::ASTContext &Context = Program.context();
   const auto After = [&](clang::SourceLocation Loc) {

@@ -1,7 +1,7 @@
 // RUN: %check_torch %s torch-inplace-opportunity %t -still-warns
 //
 // x = op(x): what an iteration computes from a tensor alone goes where that was.
-// Of a function, torch::relu(x), there is no fix.
+// Of a function, torch::relu(x), and in parentheses there is no fix.
 
 #include <torch/torch.h>
 
@@ -49,6 +49,9 @@ void decays(int n, const std::function<void(double)> &report) {
     trace = torch::relu(trace);
     // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: {{.*}} computed from 'trace' alone {{.*}}: 'relu_'
     // CHECK-FIXES: {{^}}    trace = torch::relu(trace);
+    trace = (trace * 0.5);
+    // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: {{.*}} computed from 'trace' alone {{.*}}: 'mul_'
+    // CHECK-FIXES: {{^}}    trace = (trace * 0.5);
     report(trace.sum().item<double>());
   }
 }
