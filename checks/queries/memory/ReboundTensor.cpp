@@ -55,8 +55,9 @@ public:
     if (Around.empty() || Keep.GradMode & (mode::On | mode::Inherited) ||
         !findOperation() || isPreparation(Entry, Keep.Point))
       return std::nullopt;
-    const bool IsOwn = isa<FieldDecl>(Target) ? isWrittenInPlace(*Around.back())
-                                              : isOnlyHolder();
+    const bool IsOwn = isa<FieldDecl>(Target)
+                           ? isOnlyUsed() && isWrittenInPlace(*Around.back())
+                           : isOnlyHolder();
     if (!IsOwn || isHeldByOthers())
       return std::nullopt;
     return ReboundTensor{&Entry, &Keep, Operation, Around.back()};
@@ -154,43 +155,63 @@ private:
   /// it: it is an operand, an argument, or what is returned.
   bool isKnownToAll(const VarDecl &V) const {
     const auto *Owner = dyn_cast<FunctionDecl>(V.getDeclContext());
+    return Owner &&
+           Owner->getCanonicalDecl() == Keep.In->Function->getCanonicalDecl() &&
+           isOnlyUsed();
+  }
+
+  /// The function of the assignment does so.
+  bool isOnlyUsed() const {
     const flow::ControlFlow *Flow = Keep.In->Flow;
-    if (!Owner || !Flow ||
-        Owner->getCanonicalDecl() != Keep.In->Function->getCanonicalDecl())
-      return false;
-    return !ast::anyStmt(
-        Owner->getBody(),
-        [&](const Stmt *S) {
-          if (const auto *Lambda = dyn_cast<LambdaExpr>(S))
-            return llvm::any_of(Lambda->captures(), [&](const auto &Each) {
-              return Each.capturesVariable() && Each.getCapturedVar() == &V;
-            });
-          const auto *Ref = dyn_cast<DeclRefExpr>(S);
-          return Ref && Ref->getDecl() == &V && !isPlainUse(*Flow, Ref);
-        },
-        ast::Lambdas::Skip);
+    return Flow && !ast::anyStmt(
+                       Keep.In->Function->getBody(),
+                       [&](const Stmt *S) {
+                         if (const auto *Lambda = dyn_cast<LambdaExpr>(S))
+                           return llvm::any_of(
+                               Lambda->captures(), [&](const auto &Each) {
+                                 return Each.capturesVariable() &&
+                                        Each.getCapturedVar() == Target;
+                               });
+                         return isa<DeclRefExpr, MemberExpr>(S) &&
+                                namedHere(cast<Expr>(S)) == Target &&
+                                !isPlainUse(*Flow, cast<Expr>(S));
+                       },
+                       ast::Lambdas::Skip);
+  }
+
+  /// What it returns may be the tensor itself, or a view of it.
+  static bool mayReturnPart(const CallExpr *Call) {
+    const torch::Operation *Op = torch::classify(Call).Op;
+    return Op && (Op->View != torch::Tri::No || torch::mayReturnItself(*Op) ||
+                  torch::isTransfer(*Op) ||
+                  Op->Writes != torch::operation::NoArgument);
   }
 
   static bool isPlainUse(const flow::ControlFlow &Flow, const Expr *Use) {
     const Stmt *Child = Use;
     const Stmt *Parent = Flow.parent(Use);
-    while (isa_and_nonnull<CastExpr, ParenExpr, MaterializeTemporaryExpr,
-                           CXXBindTemporaryExpr, CXXConstructExpr, MemberExpr>(
-        Parent)) {
+    while (
+        isa_and_nonnull<CastExpr, FullExpr, ParenExpr, MaterializeTemporaryExpr,
+                        CXXBindTemporaryExpr, CXXConstructExpr, MemberExpr>(
+            Parent)) {
       Child = Parent;
       Parent = Flow.parent(Parent);
     }
-    if (isa_and_nonnull<ReturnStmt>(Parent))
+    // A view that nobody has any more, or what is returned in the end.
+    if (Parent && !isa<Expr, DeclStmt, CXXForRangeStmt>(Parent))
       return true;
     const auto *Call = dyn_cast_or_null<CallExpr>(Parent);
     const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
     if (!Callee)
       return false;
     if (torch::isLibTorch(Callee))
-      return true;
-    for (unsigned I = 0; I < Call->getNumArgs(); ++I)
-      if (Call->getArg(I) == Child && I < Callee->getNumParams()) {
-        const QualType Type = Callee->getParamDecl(I)->getType();
+      return !mayReturnPart(Call) || isPlainUse(Flow, Call);
+    // The object of an operator stands before what its parameters are given.
+    const unsigned First =
+        isa<CXXOperatorCallExpr>(Call) && isa<CXXMethodDecl>(Callee) ? 1 : 0;
+    for (unsigned I = First; I < Call->getNumArgs(); ++I)
+      if (Call->getArg(I) == Child && I - First < Callee->getNumParams()) {
+        const QualType Type = Callee->getParamDecl(I - First)->getType();
         return !Type->isReferenceType() ||
                Type.getNonReferenceType().isConstQualified();
       }

@@ -56,6 +56,19 @@ void decays(int n, const std::function<void(double)> &report) {
   }
 }
 
+// Views that are gone when the assignment comes.
+void viewed(int n) {
+  torch::NoGradGuard guard;
+  Tensor x = torch::ones({1000, 1000});
+  for (int i = 0; i < n; ++i) {
+    x[0].fill_(1);
+    std::cout << x.view({-1}).sum();
+    x = x * 0.5;
+    // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: {{.*}} computed from 'x' alone {{.*}}: 'mul_'
+    // CHECK-FIXES: x *= 0.5;
+  }
+}
+
 // Somebody else has it: a caller, a list, a view, another handle, a lambda.
 void ofCaller(Tensor x, int n) {
   torch::NoGradGuard guard;
@@ -82,6 +95,17 @@ void held(int n) {
   }
   std::cout << row << last;
 }
+void views(int n) {
+  torch::NoGradGuard guard;
+  Tensor x = torch::ones({1000, 1000}), y = torch::ones({1000, 1000});
+  for (int i = 0; i < n; ++i) {
+    const auto row = x[0].view({-1});
+    x = x * 0.5;
+    const auto same = y.to(torch::kFloat);
+    y = y * 0.5;
+    std::cout << row << same;
+  }
+}
 void captured(int n, std::vector<std::function<Tensor()>> &later) {
   torch::NoGradGuard guard;
   Tensor x = torch::ones({1000, 1000});
@@ -90,6 +114,21 @@ void captured(int n, std::vector<std::function<Tensor()>> &later) {
     x = x * 0.5;
   }
 }
+class Seen {
+public:
+  void advance(int n, const Tensor &source) {
+    torch::NoGradGuard guard;
+    for (int i = 0; i < n; ++i) {
+      field_.add_(source);
+      const auto before = field_.view({-1});
+      field_ = field_.clamp(0, 400);
+      std::cout << (before - field_.view({-1})).max();
+    }
+  }
+
+private:
+  Tensor field_ = torch::ones({1000, 1000});
+};
 class Shown {
 public:
   Tensor field() const { return field_; }
