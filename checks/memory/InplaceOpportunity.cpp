@@ -6,7 +6,6 @@
 #include "torch/Api.h"
 #include "torch/Arithmetic.h"
 #include "torch/Shapes.h"
-#include "torch/Types.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace clang;
@@ -25,17 +24,6 @@ static bool takesType(const ChainEvent &Link) {
   const auto *Made = cast<CallExpr>(ast::strip(Link.Operand));
   const torch::Operation *Before = torch::classify(Made).Op;
   return torch::keepsAnyType(Op) && Before && !torch::returnsBool(*Before);
-}
-
-/// Of one tensor, and not of two that are added.
-static bool isOfOne(const ChainEvent &Link) {
-  const auto *Call = cast<CallExpr>(Link.Site);
-  unsigned Tensors = 0;
-  if (const Expr *Object = ast::objectOf(Call))
-    Tensors += torch::isTensor(Object->getType());
-  for (const Expr *Argument : ast::argumentsOf(Call))
-    Tensors += torch::isTensor(Argument->getType());
-  return Tensors == 1;
 }
 
 /// A sum over a dimension, or what is made of one element by element: smaller
@@ -83,7 +71,8 @@ public:
 
   bool mayLink(const ChainEvent &Link) const {
     return !Recorded.count(Link.Site) && !isSmall(Link.Result) &&
-           isOfOne(Link) && takesType(Link) && !isReduced(Link.Operand);
+           torch::isOfOneTensor(cast<CallExpr>(Link.Site)) && takesType(Link) &&
+           !isReduced(Link.Operand);
   }
 
 private:

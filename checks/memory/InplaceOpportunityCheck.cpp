@@ -43,26 +43,34 @@ static bool isBoundToReference(const InplaceOpportunity &Found) {
   return !Parent || llvm::isa<clang::ReturnStmt>(Parent);
 }
 
+/// x.clamp(0, 1) becomes x.clamp_(0, 1); nothing for what is no member, or is
+/// written in a macro.
+static std::optional<clang::FixItHint> renamed(const Program &Program,
+                                               const clang::Expr *Operation) {
+  const auto *Call = llvm::dyn_cast<clang::CXXMemberCallExpr>(Operation);
+  const auto *Member = Call ? llvm::dyn_cast<clang::MemberExpr>(
+                                  Call->getCallee()->IgnoreParenImpCasts())
+                            : nullptr;
+  if (!Member || !Member->getMemberLoc().isFileID())
+    return std::nullopt;
+  const clang::ASTContext &Context = Program.context();
+  const clang::SourceLocation End = clang::Lexer::getLocForEndOfToken(
+      Member->getMemberLoc(), 0, Context.getSourceManager(),
+      Context.getLangOpts());
+  if (End.isInvalid())
+    return std::nullopt;
+  return clang::FixItHint::CreateInsertion(End, "_");
+}
+
 /// Those that are written as members get another name.
 static std::vector<clang::FixItHint> fixesOf(const Program &Program,
                                              const InplaceOpportunity &Found) {
   std::vector<clang::FixItHint> Result;
   if (isBoundToReference(Found))
     return Result;
-  const clang::ASTContext &Context = Program.context();
-  for (const ChainEvent *Link : Found.Links) {
-    const auto *Call = llvm::dyn_cast<clang::CXXMemberCallExpr>(Link->Site);
-    const auto *Member = Call ? llvm::dyn_cast<clang::MemberExpr>(
-                                    Call->getCallee()->IgnoreParenImpCasts())
-                              : nullptr;
-    if (!Member || Member->getMemberLoc().isMacroID())
-      continue;
-    const clang::SourceLocation End = clang::Lexer::getLocForEndOfToken(
-        Member->getMemberLoc(), 0, Context.getSourceManager(),
-        Context.getLangOpts());
-    if (End.isValid())
-      Result.push_back(clang::FixItHint::CreateInsertion(End, "_"));
-  }
+  for (const ChainEvent *Link : Found.Links)
+    if (const auto Name = renamed(Program, Link->Site))
+      Result.push_back(*Name);
   return Result;
 }
 
@@ -98,7 +106,6 @@ static std::vector<clang::FixItHint> fixesOf(const Program &Program,
     Parent = Flow->parent(Parent);
   const clang::Expr *Operand = ast::firstOperand(Found.Operation);
   const clang::SourceLocation Begin = Assign->getBeginLoc();
-  const clang::SourceLocation Equals = Assign->getOperatorLoc();
   if (!llvm::isa_and_nonnull<clang::CompoundStmt, clang::ForStmt,
                              clang::CXXForRangeStmt, clang::WhileStmt>(
           Parent) ||
@@ -106,30 +113,21 @@ static std::vector<clang::FixItHint> fixesOf(const Program &Program,
       // x = (x * 2)
       Assign->getArg(1)->getBeginLoc() != Operand->getBeginLoc())
     return {};
-  const clang::ASTContext &Context = Program.context();
-  const auto After = [&](clang::SourceLocation Loc) {
-    return clang::Lexer::getLocForEndOfToken(Loc, 0, Context.getSourceManager(),
-                                             Context.getLangOpts());
-  };
-  if (const auto *Member = llvm::dyn_cast<clang::MemberExpr>(
-          Found.Operation->getCallee()->IgnoreParenImpCasts());
-      Member && llvm::isa<clang::CXXMemberCallExpr>(Found.Operation) &&
-      Member->getMemberLoc().isFileID())
+  if (const auto Name = renamed(Program, Found.Operation))
     return {
         clang::FixItHint::CreateRemoval(clang::CharSourceRange::getCharRange(
             Begin, Operand->getBeginLoc())),
-        clang::FixItHint::CreateInsertion(After(Member->getMemberLoc()), "_")};
+        *Name};
   const auto *Computes =
       llvm::dyn_cast<clang::CXXOperatorCallExpr>(Found.Operation);
   if (!Computes || Computes->getNumArgs() != 2 ||
-      !Computes->getOperatorLoc().isFileID() ||
-      ast::strip(Computes->getArg(0)) != ast::strip(Operand))
+      !Computes->getOperatorLoc().isFileID())
     return {};
   const llvm::StringRef Operator =
       clang::getOperatorSpelling(Computes->getOperator());
-  // What follows in x = x - a - b is no operand of this one.
   return {clang::FixItHint::CreateReplacement(
-      clang::CharSourceRange::getTokenRange(Equals, Computes->getOperatorLoc()),
+      clang::CharSourceRange::getTokenRange(Assign->getOperatorLoc(),
+                                            Computes->getOperatorLoc()),
       (Operator + "=").str())};
 }
 

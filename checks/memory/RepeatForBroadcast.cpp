@@ -3,6 +3,7 @@
 #include "flow/PathQuery.h"
 #include "queries/memory/Numbers.h"
 #include "queries/memory/Sizes.h"
+#include "queries/modes/Deciders.h"
 #include "queries/paths/Uses.h"
 #include "torch/Api.h"
 #include "torch/Shapes.h"
@@ -196,19 +197,10 @@ private:
     const Stmt *Statement = Flow.statement(Event.Site);
     return !Statement ||
            llvm::any_of(Entry.events(), [&](const model::Event &E) {
-             const Stmt *S = writes(E) ? partOf(E) : nullptr;
+             const Stmt *S = writes(E) ? statementIn(Event.In, E) : nullptr;
              return S && Flow.isInside(S, Statement) &&
                     (S == User || !Flow.isInside(User, S));
            });
-  }
-
-  /// Where E happens, or the call in this activation that it happens in.
-  const Stmt *partOf(const model::Event &E) const {
-    const Stmt *S = E.Site;
-    const Frame *F = E.In;
-    for (; F && F != Event.In; F = F->Caller)
-      S = F->Site;
-    return F ? S : nullptr;
   }
 
   /// The tensor is written, or may be, before it is repeated again: an expanded

@@ -2,6 +2,7 @@
 #include "ast/Expressions.h"
 #include "torch/Api.h"
 #include "torch/Shapes.h"
+#include "torch/Types.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace clang;
@@ -44,6 +45,15 @@ bool takesTypeOfFirst(const Operation &Op) {
       .Cases("gather", "masked_select", "repeat_interleave", true)
       .Case("embedding", true)
       .Default(false);
+}
+
+bool isOfOneTensor(const CallExpr *Call) {
+  unsigned Tensors = 0;
+  if (const Expr *Object = ast::objectOf(Call))
+    Tensors += isTensor(Object->getType());
+  for (const Expr *Argument : ast::argumentsOf(Call))
+    Tensors += isTensor(Argument->getType());
+  return Tensors == 1;
 }
 
 bool isFloatingNumber(const Expr *E) {

@@ -20,6 +20,8 @@ bool returnsFloating(const Operation &Op);
 bool returnsNumber(const Operation &Op);
 /// The result has the type of the operand, but for Bool: relu, neg, clamp.
 bool keepsAnyType(const Operation &Op);
+/// Of one tensor, and not of two that are added.
+bool isOfOneTensor(const clang::CallExpr *Call);
 /// A double or float, and no tensor: 0.5 of x * 0.5.
 bool isFloatingNumber(const clang::Expr *E);
 /// E, which an operation makes, is in a floating type for certain: by an

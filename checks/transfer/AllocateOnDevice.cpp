@@ -86,8 +86,7 @@ hostAllocationAt(const Execution &Entry, const TransferEvent &Transfer) {
       elementsOf(Entry, Result).value_or(SmallElements) < SmallElements;
   Result.IsStrictOnly =
       (!Result.Around && !isCalledRepeatedly(*Transfer.In)) ||
-      (!isPartOfTraining(Entry, Transfer) &&
-       elementsOf(Entry, Result).value_or(SmallElements) < SmallElements) ||
+      (!isPartOfTraining(Entry, Transfer) && Result.IsMinor) ||
       (isBesidePasses(Entry, Transfer) && !isLarge(Entry, Result));
   return Result;
 }

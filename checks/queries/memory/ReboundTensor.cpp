@@ -26,12 +26,7 @@ static bool keepsAll(const CallExpr *Call, const torch::Operation &Op,
   if (!torch::inPlaceOf(Op) || torch::returnsBool(Op) ||
       (!torch::isPointwise(Op) && !torch::isElementwise(Op)))
     return false;
-  unsigned Tensors = 0;
-  for (const Expr *Each : Call->arguments())
-    Tensors += torch::isTensor(Each->getType());
-  if (const auto *Method = dyn_cast<CXXMemberCallExpr>(Call))
-    Tensors += torch::isTensor(Method->getImplicitObjectArgument()->getType());
-  return Tensors == 1 &&
+  return torch::isOfOneTensor(Call) &&
          (IsFloating ||
           (torch::keepsAnyType(Op) &&
            llvm::none_of(ast::argumentsOf(Call), torch::isFloatingNumber)));
