@@ -21,6 +21,16 @@ using namespace llvm;
 
 namespace torchtidy::tool {
 
+/// In the folders that are ours, under a name that no listing shows.
+static constexpr StringLiteral FolderMark = ".torch-tidy";
+static constexpr StringLiteral LockName = "lock";
+/// How a lock begins; the name of its entry and the process that holds it stand
+/// behind it.
+static constexpr StringLiteral LockMark = "torch-tidy";
+/// A wait that is shorter is not worth a word.
+static constexpr std::chrono::seconds Silence{3};
+static constexpr mode_t FileMode = 0644;
+
 std::string inFolder(StringRef Folder, StringRef Name) {
   SmallString<256> Result(Folder);
   sys::path::append(Result, Name);
@@ -34,10 +44,13 @@ std::error_code writeWhole(StringRef Path, StringRef Text) {
   // Ctrl-C leaves nothing behind.
   sys::RemoveFileOnSignal(Part);
   auto Forget = make_scope_exit([&] { sys::DontRemoveFileOnSignal(Part); });
+  const int Descriptor =
+      ::open(Part.c_str(),
+             O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, FileMode);
+  if (Descriptor < 0)
+    return std::error_code(errno, std::generic_category());
   {
-    raw_fd_ostream Out(Part, Failure);
-    if (Failure)
-      return Failure;
+    raw_fd_ostream Out(Descriptor, /*shouldClose=*/true);
     Out << Text;
     Out.close();
     Failure = Out.error();
@@ -72,18 +85,59 @@ bool isTrusted(const std::string &Path, const std::string &Shared) {
     return false;
   if (!S_ISREG(Status.st_mode) && !S_ISDIR(Status.st_mode))
     return false;
-  if (Status.st_mode & S_IWOTH)
+  constexpr mode_t ByOthers = S_IWGRP | S_IWOTH;
+  if (Status.st_mode & ByOthers)
     return false;
   if (Status.st_uid == ::geteuid() || Status.st_uid == 0)
     return true;
-  return Status.st_uid == Parent.st_uid &&
-         !(Parent.st_mode & (S_IWGRP | S_IWOTH));
+  return Status.st_uid == Parent.st_uid && !(Parent.st_mode & ByOthers);
+}
+
+static std::string elsewhere(StringRef Folder, const Twine &What) {
+  return ("'" + Folder + "' " + What + ", or name another with --cache-dir")
+      .str();
+}
+
+std::string makeFolder(const std::string &Folder, const std::string &Shared) {
+  const auto Mode =
+      sys::fs::owner_all | sys::fs::group_read | sys::fs::group_exe;
+  if (std::error_code Failure =
+          sys::fs::create_directories(Folder, /*IgnoreExisting=*/true, Mode))
+    return "cannot make the folder '" + Folder + "': " + Failure.message();
+  if (isTrusted(Folder, Shared))
+    return {};
+  return elsewhere(Folder, "is a link, belongs to another user, or can be "
+                           "written by others (chmod go-w): remove it");
+}
+
+std::string claimFolder(const std::string &Folder, const std::string &Shared,
+                        function_ref<bool(StringRef)> IsOurs) {
+  std::string Obstacle = makeFolder(Folder, Shared);
+  const std::string Mark = inFolder(Folder, FolderMark);
+  if (!Obstacle.empty() || isTrusted(Mark, Folder))
+    return Obstacle;
+  std::error_code Failure;
+  for (sys::fs::directory_iterator It(Folder, Failure,
+                                      /*follow_symlinks=*/false),
+       End;
+       It != End && !Failure; It.increment(Failure)) {
+    StringRef Name = sys::path::filename(It->path());
+    if (!IsOurs(It->path()) && !(isPart(Name) && Name == FolderMark))
+      return elsewhere(Folder, "holds '" + sys::path::filename(It->path()) +
+                                   "', which torch-tidy has not made: remove "
+                                   "it");
+  }
+  if (!Failure)
+    Failure = writeWhole(Mark, "This folder is torch-tidy's own. It may be "
+                               "removed at any time.\n");
+  return Failure ? "cannot write in '" + Folder + "': " + Failure.message()
+                 : std::string();
 }
 
 void markUsed(const std::string &Path) {
-  const int Descriptor =
-      ::open(Path.c_str(),
-             O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  const int Descriptor = ::open(
+      Path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+      FileMode);
   if (Descriptor < 0)
     return;
   sys::fs::setLastAccessAndModificationTime(Descriptor,
@@ -93,10 +147,12 @@ void markUsed(const std::string &Path) {
 
 /// The process that has written its number into a lock; 0 where none has.
 static pid_t holderOf(int Descriptor) {
-  char Text[16] = {};
+  char Text[80] = {};
+  if (::pread(Descriptor, Text, sizeof(Text) - 1, 0) <= 0)
+    return 0;
+  const StringRef Line = StringRef(Text).trim();
   pid_t Holder = 0;
-  if (::pread(Descriptor, Text, sizeof(Text) - 1, 0) > 0 &&
-      StringRef(Text).trim().getAsInteger(10, Holder))
+  if (Line.substr(Line.rfind(' ') + 1).getAsInteger(10, Holder))
     return 0;
   return Holder;
 }
@@ -115,10 +171,12 @@ static bool isStopped(pid_t Process) {
   return State == "T" || State == "t";
 }
 
-EntryLock::EntryLock(const std::string &Path, std::chrono::seconds Patience) {
+EntryLock::EntryLock(StringRef Entry, std::chrono::seconds Patience,
+                     const Waits &OnWait) {
+  const std::string Path = inFolder(Entry, LockName);
   Descriptor =
       ::open(Path.c_str(),
-             O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+             O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, FileMode);
   struct stat Status;
   if (Descriptor < 0 || ::fstat(Descriptor, &Status) ||
       !S_ISREG(Status.st_mode)) {
@@ -127,7 +185,8 @@ EntryLock::EntryLock(const std::string &Path, std::chrono::seconds Patience) {
       Failure += std::string(": ") + std::strerror(errno);
     return;
   }
-  const auto Until = std::chrono::steady_clock::now() + Patience;
+  const auto Start = std::chrono::steady_clock::now();
+  bool IsTold = !OnWait;
   while (::flock(Descriptor, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
       Failure = "cannot lock '" + Path + "': " + std::strerror(errno);
@@ -140,14 +199,21 @@ EntryLock::EntryLock(const std::string &Path, std::chrono::seconds Patience) {
       Failure = Who + ", which is making '" + Path + "', is stopped";
       return;
     }
-    if (std::chrono::steady_clock::now() > Until) {
+    const auto Waited = std::chrono::steady_clock::now() - Start;
+    if (!IsTold && Waited > Silence) {
+      OnWait(Holder);
+      IsTold = true;
+    }
+    if (Waited > Patience) {
       Failure = Who + " holds '" + Path + "' for longer than " +
                 itostr(Patience.count()) + " s";
       return;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  const std::string Mine = itostr(::getpid());
+  const std::string Mine = (LockMark + " " + sys::path::filename(Entry) + " " +
+                            Twine(::getpid()) + "\n")
+                               .str();
   if (::ftruncate(Descriptor, 0) ||
       ::pwrite(Descriptor, Mine.data(), Mine.size(), 0) < 0) {
     // A full disk: it is held all the same, and nobody is told by whom.
@@ -177,20 +243,49 @@ bool isNameOfEntry(StringRef Name) {
          });
 }
 
-static bool isFileOfEntry(StringRef Name) {
-  return is_contained({"lock", "used", "read", "graph", "header.h", "end.h",
-                       "entry.json"},
-                      Name) ||
-         (Name.starts_with("header-") && Name.ends_with(".pch")) ||
-         Name.ends_with(".part");
+static bool isNumber(StringRef Text) {
+  return !Text.empty() && llvm::all_of(Text, isDigit);
 }
 
-/// Nothing where something in it is none of an entry's files.
+bool isPart(StringRef &Name) {
+  StringRef Whole = Name;
+  if (!Whole.consume_back(".part"))
+    return false;
+  const auto [File, Process] = Whole.rsplit('.');
+  if (!isNumber(Process))
+    return false;
+  Name = File;
+  return true;
+}
+
+static bool isFileOfEntry(StringRef Name) {
+  isPart(Name);
+  if (Name == LockName ||
+      is_contained({"used", "read", "graph", "header.h", "end.h", "entry.json"},
+                   Name))
+    return true;
+  return Name.consume_front("header-") && Name.consume_back(".pch") &&
+         isNumber(Name);
+}
+
+/// Who has made an entry has begun with its lock. Before there were marks in
+/// it, the description of a whole entry said what it is one for.
+static bool isMarked(StringRef Folder) {
+  const StringRef Name = sys::path::filename(Folder);
+  const auto Lock = readFile(inFolder(Folder, LockName));
+  if (Lock && Lock->getBuffer().starts_with((LockMark + " " + Name).str()))
+    return true;
+  const auto Index = readFile(inFolder(Folder, "entry.json"));
+  return Index &&
+         Index->getBuffer().contains(("\"key\":\"" + Name + "\"").str());
+}
+
+/// Nothing where it is no entry.
 static std::optional<Candidate> candidate(StringRef Folder) {
   struct stat Status;
   if (!isNameOfEntry(sys::path::filename(Folder)) ||
       ::lstat(Folder.str().c_str(), &Status) || !S_ISDIR(Status.st_mode) ||
-      Status.st_uid != ::geteuid())
+      Status.st_uid != ::geteuid() || !isMarked(Folder))
     return std::nullopt;
   Candidate Result;
   Result.Folder = Folder.str();
@@ -209,6 +304,22 @@ static std::optional<Candidate> candidate(StringRef Folder) {
                                             uint32_t(Status.st_mtim.tv_nsec)));
   }
   return Failure ? std::nullopt : std::optional(std::move(Result));
+}
+
+bool isEntry(StringRef Folder) { return candidate(Folder).has_value(); }
+
+void clearEntry(StringRef Folder) {
+  std::error_code Ignored;
+  std::vector<std::string> Left;
+  for (sys::fs::directory_iterator It(Folder, Ignored,
+                                      /*follow_symlinks=*/false),
+       End;
+       It != End && !Ignored; It.increment(Ignored))
+    if (const StringRef Name = sys::path::filename(It->path());
+        isFileOfEntry(Name) && Name != LockName)
+      Left.push_back(It->path());
+  for (const std::string &Path : Left)
+    ::unlink(Path.c_str());
 }
 
 /// Used last first, as long as Total is more than MaxBytes.

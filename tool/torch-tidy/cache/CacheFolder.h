@@ -9,15 +9,18 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <sys/types.h>
 #include <system_error>
 
 namespace torchtidy::tool {
 
 std::string inFolder(llvm::StringRef Folder, llvm::StringRef Name);
 
-/// Writes the file as a whole, or not at all.
+/// Writes the file as a whole, or not at all. Nobody but its owner can write it
+/// then, whatever the umask.
 std::error_code writeWhole(llvm::StringRef Path, llvm::StringRef Text);
 
 /// The content of a file; null for what is none (a pipe would never end) and
@@ -25,10 +28,21 @@ std::error_code writeWhole(llvm::StringRef Path, llvm::StringRef Text);
 std::unique_ptr<llvm::MemoryBuffer> readFile(const std::string &Path);
 
 /// Whether what lies at Path is to be believed: a file or folder, no link, that
-/// this user, root, or the owner of Shared has made, and that not everybody can
-/// write. Shared is the folder of all entries: who names a folder that somebody
-/// else owns, and only that one can write, trusts its owner.
+/// this user, root, or the owner of Shared has made, and that nobody else can
+/// write, its group neither. Shared is the folder of all entries: who names a
+/// folder that somebody else owns, and only that one can write, trusts its
+/// owner.
 bool isTrusted(const std::string &Path, const std::string &Shared);
+
+/// Makes Folder, and those above it, where it is not there. Why it is not to be
+/// used, and what to do about it; empty where it can be.
+std::string makeFolder(const std::string &Folder, const std::string &Shared);
+
+/// The same, and marks it as this program's own. A folder that was there is
+/// taken where it has the mark, or nothing in it that IsOurs does not know by
+/// its path.
+std::string claimFolder(const std::string &Folder, const std::string &Shared,
+                        llvm::function_ref<bool(llvm::StringRef)> IsOurs);
 
 /// Says that what lies at Path, or beside it, was used now; makes the file
 /// where it is not there. A cache that cannot be written cannot forget either.
@@ -38,9 +52,14 @@ void markUsed(const std::string &Path);
 /// ends, however it ends.
 class EntryLock {
 public:
-  /// Waits for another holder, but not for longer than Patience, and not for
-  /// one that is stopped.
-  EntryLock(const std::string &Path, std::chrono::seconds Patience);
+  /// Called once, when the wait for another holder has taken some seconds: its
+  /// process, or 0 where that is not known.
+  using Waits = std::function<void(pid_t Holder)>;
+
+  /// Of the entry in this folder, which it marks as one. Waits for another
+  /// holder, but not for longer than Patience, and not for one that is stopped.
+  EntryLock(llvm::StringRef Entry, std::chrono::seconds Patience,
+            const Waits &OnWait);
   ~EntryLock();
   EntryLock(const EntryLock &) = delete;
   EntryLock &operator=(const EntryLock &) = delete;
@@ -56,10 +75,22 @@ private:
 /// Whether an entry, or what is kept, may have this name: it is a hash.
 bool isNameOfEntry(llvm::StringRef Name);
 
+/// Whether writeWhole() has left this, because its process was killed. Name
+/// becomes that of the file which was written.
+bool isPart(llvm::StringRef &Name);
+
+/// Whether this folder is an entry in each respect: its name, its mark, its
+/// files, its owner. What is none is somebody else's.
+bool isEntry(llvm::StringRef Folder);
+
+/// Removes the files of the entry in this folder, but for its lock: what a
+/// process that was killed has left, and what is not good any more. Others
+/// stay.
+void clearEntry(llvm::StringRef Folder);
+
 /// Removes the entries of Folder that were not used for longest, until all
-/// together take no more than MaxBytes. Kept stay. What does not look like an
-/// entry in each respect (its name, its files, its owner) is somebody else's
-/// and stays as well.
+/// together take no more than MaxBytes. Kept stay, and so does what is no
+/// entry.
 void evictEntries(llvm::StringRef Folder, llvm::ArrayRef<llvm::StringRef> Kept,
                   uint64_t MaxBytes);
 

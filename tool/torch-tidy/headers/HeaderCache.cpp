@@ -107,7 +107,8 @@ static bool isIntact(const std::string &Header, StringRef Stamp,
 std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
   const std::string Index = inFolder(Folder, "entry.json");
   const std::string Shared = sys::path::parent_path(Folder).str();
-  if (!isTrusted(Folder.str(), Shared) || !isTrusted(Index, Shared))
+  if (!isTrusted(Shared, Settings.Folder) || !isTrusted(Folder.str(), Shared) ||
+      !isTrusted(Index, Shared))
     return std::nullopt;
   const std::unique_ptr<MemoryBuffer> Text = readFile(Index);
   if (!Text)
@@ -188,20 +189,6 @@ std::string HeaderCache::folderOf(StringRef Key) const {
   return inFolder(inFolder(Settings.Folder, "headers"), Key);
 }
 
-/// What a process that was killed has left, and what is not good any more.
-static void removeFiles(StringRef Folder) {
-  std::error_code Ignored;
-  std::vector<std::string> Left;
-  for (sys::fs::directory_iterator It(Folder, Ignored,
-                                      /*follow_symlinks=*/false),
-       End;
-       It != End && !Ignored; It.increment(Ignored))
-    Left.push_back(It->path());
-  for (const std::string &Path : Left)
-    if (sys::path::filename(Path) != "lock")
-      ::unlink(Path.c_str());
-}
-
 /// The first parts of the names that were asked for: "ATen", "cuda.h".
 static std::string firstParts(const HeaderLookups &Lookups) {
   std::set<StringRef> Result;
@@ -249,7 +236,7 @@ std::optional<HeaderCache::Entry>
 HeaderCache::make(StringRef Folder, const CompilerInvocation &Command,
                   ArrayRef<std::string> Includes, Bodies Which,
                   IntrusiveRefCntPtr<vfs::FileSystem> FS, const Entry *Base) {
-  removeFiles(Folder);
+  clearEntry(Folder);
   std::string Text;
   for (const std::string &Include : Includes)
     Text += "#include " + Include + "\n";
@@ -316,17 +303,15 @@ HeaderCache::makeOnce(StringRef Folder, const CompilerInvocation &Command,
     return Found;
   // What an entry is made of is the entry's, not the source's.
   const ReadLog::Pause Unnoted;
-  if (std::error_code Failure = sys::fs::create_directories(Folder)) {
-    trouble("cannot make the folder '" + Folder + "': " + Failure.message());
+  const std::string Entries = sys::path::parent_path(Folder).str();
+  std::string Obstacle = claimFolder(Entries, Settings.Folder, isEntry);
+  if (Obstacle.empty())
+    Obstacle = makeFolder(Folder.str(), Entries);
+  if (!Obstacle.empty()) {
+    trouble(Obstacle);
     return std::nullopt;
   }
-  if (!isTrusted(Folder.str(), sys::path::parent_path(Folder).str())) {
-    trouble("'" + Folder +
-            "' is a link, belongs to another user, or can be written by "
-            "everybody; remove it, or name another folder with --cache-dir");
-    return std::nullopt;
-  }
-  const EntryLock Mine(inFolder(Folder, "lock"), Patience);
+  const EntryLock Mine(Folder, Patience, OnWait);
   if (!Mine.failure().empty()) {
     trouble(Mine.failure());
     return std::nullopt;

@@ -8,9 +8,11 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <sys/types.h>
 #include <utility>
 #include <vector>
 
@@ -102,6 +104,10 @@ public:
   std::string key(const clang::CompilerInvocation &Command,
                   llvm::ArrayRef<std::string> Includes, Bodies Which,
                   llvm::vfs::FileSystem &FS, const Entry *Base = nullptr) const;
+
+  /// Called when another process makes an entry that is asked for, and takes
+  /// its time: its number, or 0.
+  std::function<void(pid_t)> OnWait;
 
   /// Why the cache was of no use, when that is news; empty otherwise.
   std::string takeTrouble() { return std::move(Trouble); }

@@ -134,6 +134,25 @@ private:
   Preprocessor &PP;
 };
 
+/// Notes whether a source asks for the time, which no file that it reads tells.
+class AsksForTime : public PPCallbacks {
+public:
+  explicit AsksForTime(bool &Found) : Found(Found) {}
+
+  void MacroExpands(const Token &Name, const MacroDefinition &Macro,
+                    SourceRange, const MacroArgs *) override {
+    const MacroInfo *Info = Macro.getMacroInfo();
+    if (!Info || !Info->isBuiltinMacro())
+      return;
+    const StringRef Text = Name.getIdentifierInfo()->getName();
+    Found |=
+        Text == "__DATE__" || Text == "__TIME__" || Text == "__TIMESTAMP__";
+  }
+
+private:
+  bool &Found;
+};
+
 } // namespace
 
 std::unique_ptr<ASTConsumer>
@@ -186,6 +205,8 @@ void FileAnalysis::Action::parse() {
     Preprocessor &PP = getCompilerInstance().getPreprocessor();
     PP.addPPCallbacks(std::make_unique<OnlyOnce>(PP));
   }
+  getCompilerInstance().getPreprocessor().addPPCallbacks(
+      std::make_unique<AsksForTime>(Whole.HasAskedForTime));
   watchHiddenCode(getCompilerInstance().getPreprocessor(), Whole.Result.Hidden);
   const NolintCollector Nolints(getCompilerInstance().getPreprocessor(),
                                 Whole.Comments);
@@ -270,6 +291,7 @@ bool FileAnalysis::ActionFactory::usePrecompiledHeader(
   }
   // Another process may be making it.
   Control.pause();
+  Cache->OnWait = [this](pid_t Other) { Control.waitsFor(Other); };
   std::optional<HeaderCache::Entry> Header =
       Cache->get(Invocation, {Includes.LibTorch.front()}, FS);
   if (Header && Open) {
@@ -280,6 +302,7 @@ bool FileAnalysis::ActionFactory::usePrecompiledHeader(
   }
   if (Header)
     Header = Cache->extend(std::move(*Header), Invocation, Includes, FS);
+  Cache->OnWait = nullptr;
   Control.resume();
   if (!Header) {
     Whole.Reason = "there is no precompiled header";

@@ -40,6 +40,8 @@ struct FileAnalysis::Attempt {
   bool IsTree = false;
   /// No stock check has looked at it.
   bool HasTorchOnly = true;
+  /// By a macro: the same file gives something else at another time.
+  bool HasAskedForTime = false;
   /// Those that a precompiled header is used for.
   std::vector<Command> WithHeader;
   /// Why none is used.

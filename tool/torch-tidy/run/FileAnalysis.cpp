@@ -118,7 +118,7 @@ void FileAnalysis::conclude(Attempt &Now,
   Now.Result.Stats = Context.getStats();
   if (!Now.CameToParse)
     Now.Result.Failure = "Clang does not accept its compile command";
-  Now.Result.MayBeKept = Now.HasTorchOnly;
+  Now.Result.MayBeKept = Now.HasTorchOnly && !Now.HasAskedForTime;
   for (const Attempt::Command &Each : Now.WithHeader)
     for (const auto &Part : Each.Header.Parts)
       if (!is_contained(HeaderParts, Part))

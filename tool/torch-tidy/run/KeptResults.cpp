@@ -72,6 +72,7 @@ template <class Stream> void visit(Stream &S, Kept &Each) {
 /// By its name.
 bool isKept(StringRef Path) {
   StringRef Name = sys::path::filename(Path);
+  isPart(Name);
   return Name.consume_back(".kept") && isNameOfEntry(Name);
 }
 
@@ -176,8 +177,9 @@ void KeptResults::keep(StringRef Key, const JobOutcome &Outcome,
   if (Key.empty() || !Outcome.Failure.empty() || !Result.MayBeKept ||
       Result.Read.IsUnsteady)
     return;
-  if (sys::fs::create_directories(Folder) ||
-      !isTrusted(Folder, Settings.Cache.Folder))
+  // Who cannot keep them has them the slow way. The cache of headers tells what
+  // is wrong with the folder of both.
+  if (!claimFolder(Folder, Settings.Cache.Folder, isKept).empty())
     return;
   Writer Out;
   Kept New{Outcome.Result, Outcome.Output, Outcome.Errors};

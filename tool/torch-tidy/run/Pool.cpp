@@ -80,6 +80,8 @@ constexpr char ResultMark = '=';
 /// Mark what a batch says: of a job with this number, and of those that are to
 /// be another. A number and the length of what follows stand behind them.
 constexpr char OutcomeMark = 'o', ApartMark = 'a';
+/// Marks the number of a process that is waited for, and a space behind it.
+constexpr char WaitMark = 'w';
 
 template <class Stream> void visit(Stream &S, JobOutcome &Each) {
   S.text(Each.Result);
@@ -343,6 +345,21 @@ private:
           return;
         }
         break;
+      case WaitMark: {
+        const size_t End = Text.find(' ', Each.ResultAt);
+        if (End == std::string::npos) {
+          --Each.ResultAt;
+          return;
+        }
+        pid_t Other = 0;
+        StringRef(Text).slice(Each.ResultAt, End).getAsInteger(10, Other);
+        Each.ResultAt = End + 1;
+        if (Asked.OnWait && llvm::none_of(Running, [&](const Job &Ours) {
+              return Ours.Process == Other;
+            }))
+          Asked.OnWait(Other);
+        break;
+      }
       case 'h':
         Each.IsPaused = false;
         Each.Time.suspend();
@@ -517,6 +534,10 @@ private:
 } // namespace
 
 void JobControl::tell(char What) { writeAll(Channel, StringRef(&What, 1)); }
+
+void JobControl::waitsFor(pid_t Other) {
+  writeAll(Channel, WaitMark + std::to_string(Other) + " ");
+}
 
 int Pool::run(size_t Count, const Work &DoWork, const Finished &OnFinished) {
   return Run(*this, Count, DoWork, OnFinished).run();

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace torchtidy::tool {
@@ -19,6 +20,8 @@ public:
   /// What follows is not counted against the time limit, up to resume().
   void pause() { tell('p'); }
   void resume() { tell('r'); }
+  /// While paused: for which process, or 0.
+  void waitsFor(pid_t Other);
   /// A crash from here on may be due to how the job goes about it: then it is
   /// run once more, with a higher number of tries.
   void offerRetry() { tell('t'); }
@@ -87,8 +90,13 @@ public:
   using Batch =
       std::function<void(const Jobs &Whole, JobControl &, const Tell &)>;
 
+  /// Called here: a job waits for a process that is none of this run, or for
+  /// one that is not known (0).
+  using Waits = std::function<void(pid_t Other)>;
+
   Ended OnEnded;
   Tick OnTick;
+  Waits OnWait;
   Known IsKnown;
   Group MakeBatches;
   Batch DoBatch;

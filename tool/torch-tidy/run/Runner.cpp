@@ -6,6 +6,7 @@
 #include "run/Merge.h"
 #include "run/Progress.h"
 #include "llvm/Support/Path.h"
+#include <utility>
 
 using namespace clang;
 using namespace llvm;
@@ -160,6 +161,17 @@ RunResult runChecks(const ContextMaker &MakeContext,
       Shown.tick(Running, Paused);
     };
   }
+  bool IsWaitTold = false;
+  Processes.OnWait = [&](pid_t Other) {
+    if (std::exchange(IsWaitTold, true))
+      return;
+    Shown.clear();
+    note() << "waiting for "
+           << (Other ? "process " + std::to_string(Other)
+                     : std::string("another process"))
+           << ", which is precompiling LibTorch's headers; for two minutes at "
+              "most\n";
+  };
   auto Work = [&](size_t Job, unsigned Tries, JobControl &Control) {
     return encode(Analysis.run(Sources[Job], Tries > 0, Control));
   };
