@@ -280,12 +280,11 @@ static bool isMarked(StringRef Folder) {
          Index->getBuffer().contains(("\"key\":\"" + Name + "\"").str());
 }
 
-/// Nothing where it is no entry.
+/// Nothing where something in it is none of an entry's files.
 static std::optional<Candidate> candidate(StringRef Folder) {
   struct stat Status;
   if (!isNameOfEntry(sys::path::filename(Folder)) ||
-      ::lstat(Folder.str().c_str(), &Status) || !S_ISDIR(Status.st_mode) ||
-      Status.st_uid != ::geteuid() || !isMarked(Folder))
+      ::lstat(Folder.str().c_str(), &Status) || !S_ISDIR(Status.st_mode))
     return std::nullopt;
   Candidate Result;
   Result.Folder = Folder.str();
@@ -306,7 +305,14 @@ static std::optional<Candidate> candidate(StringRef Folder) {
   return Failure ? std::nullopt : std::optional(std::move(Result));
 }
 
-bool isEntry(StringRef Folder) { return candidate(Folder).has_value(); }
+bool mayBeEntry(StringRef Folder) { return candidate(Folder).has_value(); }
+
+/// By its owner and its mark, too.
+static bool isOurs(StringRef Entry) {
+  struct stat Status;
+  return !::lstat(Entry.str().c_str(), &Status) &&
+         Status.st_uid == ::geteuid() && isMarked(Entry);
+}
 
 void clearEntry(StringRef Folder) {
   std::error_code Ignored;
@@ -373,7 +379,7 @@ void evictEntries(StringRef Folder, ArrayRef<StringRef> Kept,
        End;
        It != End && !Failure; It.increment(Failure)) {
     std::optional<Candidate> Each = candidate(It->path());
-    if (!Each)
+    if (!Each || !isOurs(It->path()))
       continue;
     Total += Each->Bytes;
     if (!is_contained(Kept, StringRef(Each->Folder)))

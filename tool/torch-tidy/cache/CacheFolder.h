@@ -79,9 +79,9 @@ bool isNameOfEntry(llvm::StringRef Name);
 /// becomes that of the file which was written.
 bool isPart(llvm::StringRef &Name);
 
-/// Whether this folder is an entry in each respect: its name, its mark, its
-/// files, its owner. What is none is somebody else's.
-bool isEntry(llvm::StringRef Folder);
+/// Whether this folder may be an entry, by its name and its files: one that
+/// another process begins to make has none yet.
+bool mayBeEntry(llvm::StringRef Folder);
 
 /// Removes the files of the entry in this folder, but for its lock: what a
 /// process that was killed has left, and what is not good any more. Others
@@ -89,8 +89,8 @@ bool isEntry(llvm::StringRef Folder);
 void clearEntry(llvm::StringRef Folder);
 
 /// Removes the entries of Folder that were not used for longest, until all
-/// together take no more than MaxBytes. Kept stay, and so does what is no
-/// entry.
+/// together take no more than MaxBytes. Kept stay, and so does what is no entry
+/// in each respect: its name, its files, its mark, its owner.
 void evictEntries(llvm::StringRef Folder, llvm::ArrayRef<llvm::StringRef> Kept,
                   uint64_t MaxBytes);
 

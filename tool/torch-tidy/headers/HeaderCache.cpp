@@ -304,7 +304,7 @@ HeaderCache::makeOnce(StringRef Folder, const CompilerInvocation &Command,
   // What an entry is made of is the entry's, not the source's.
   const ReadLog::Pause Unnoted;
   const std::string Entries = sys::path::parent_path(Folder).str();
-  std::string Obstacle = claimFolder(Entries, Settings.Folder, isEntry);
+  std::string Obstacle = claimFolder(Entries, Settings.Folder, mayBeEntry);
   if (Obstacle.empty())
     Obstacle = makeFolder(Folder.str(), Entries);
   if (!Obstacle.empty()) {
