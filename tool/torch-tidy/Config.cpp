@@ -4,8 +4,10 @@
 #include "Messages.h"
 #include "clang-tidy/ClangTidy.h"
 #include "clang-tidy/GlobList.h"
+#include "inputs/Tree.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
+#include <utility>
 
 using namespace clang::tidy;
 using namespace llvm;
@@ -46,18 +48,71 @@ ClangTidyOptions overrides(const Options &Line) {
   return Result;
 }
 
+/// LLVM's parser of YAML calls itself for each level, and would end with the
+/// stack. More levels than there are: in a list on one line, "- - - x", and
+/// between brackets, which are not told from those in texts.
+bool isNestedTooDeep(StringRef Yaml) {
+  constexpr unsigned MaxDepth = 500;
+  unsigned Brackets = 0, Dashes = 0;
+  bool IsAtStart = true;
+  for (size_t I = 0; I < Yaml.size(); ++I) {
+    const char C = Yaml[I];
+    const bool IsBlank = C == ' ' || C == '\t';
+    if (C == '\n' || C == '\r') {
+      Dashes = 0;
+      IsAtStart = true;
+    } else if (IsAtStart && (C == '-' || C == '?' || C == ':')) {
+      ++Dashes;
+    } else if (!IsBlank) {
+      IsAtStart = false;
+    }
+    if (C == '[' || C == '{')
+      ++Brackets;
+    else if ((C == ']' || C == '}') && Brackets)
+      --Brackets;
+    if (Brackets + Dashes > MaxDepth)
+      return true;
+  }
+  return false;
+}
+
+/// Of any that this process has read.
+bool IsAnyInvalid = false;
+
+ErrorOr<ClangTidyOptions> parseBounded(MemoryBufferRef Text) {
+  if (!isNestedTooDeep(Text.getBuffer())) {
+    ErrorOr<ClangTidyOptions> Result = parseConfiguration(Text);
+    IsAnyInvalid |= !Result;
+    return Result;
+  }
+  IsAnyInvalid = true;
+  error() << "'" << Text.getBufferIdentifier()
+          << "' is nested deeper than 500 levels\n";
+  return std::make_error_code(std::errc::invalid_argument);
+}
+
+/// Of clang-tidy's, which reads .clang-tidy beside and above a file.
+template <class Base> class Bounded : public Base {
+public:
+  template <class... Arguments>
+  explicit Bounded(Arguments &&...Given)
+      : Base(std::forward<Arguments>(Given)...) {
+    for (auto &[Name, Parse] : this->ConfigHandlers)
+      Parse = parseBounded;
+  }
+};
+
 std::unique_ptr<ClangTidyOptionsProvider>
 providerForText(const Options &Line, StringRef Text, StringRef Name,
                 const ClangTidyGlobalOptions &Global,
                 IntrusiveRefCntPtr<vfs::FileSystem> FS) {
-  ErrorOr<ClangTidyOptions> Parsed =
-      parseConfiguration(MemoryBufferRef(Text, Name));
+  ErrorOr<ClangTidyOptions> Parsed = parseBounded(MemoryBufferRef(Text, Name));
   if (!Parsed) {
     error() << "invalid configuration in " << Name << ": "
             << Parsed.getError().message() << '\n';
     return nullptr;
   }
-  return std::make_unique<ConfigOptionsProvider>(
+  return std::make_unique<Bounded<ConfigOptionsProvider>>(
       Global, ClangTidyOptions::getDefaults().merge(defaults(), 0),
       std::move(*Parsed), overrides(Line), std::move(FS));
 }
@@ -65,6 +120,11 @@ providerForText(const Options &Line, StringRef Text, StringRef Name,
 std::unique_ptr<ClangTidyOptionsProvider>
 makeBaseProvider(const Options &Line, IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   ClangTidyGlobalOptions Global;
+  if (isNestedTooDeep(Line.LineFilter)) {
+    error() << "cannot read --line-filter: it is nested deeper than 500 "
+               "levels\n";
+    return nullptr;
+  }
   if (std::error_code Failure = parseLineFilter(Line.LineFilter, Global)) {
     error() << "cannot read --line-filter: " << Failure.message() << '\n';
     return nullptr;
@@ -87,8 +147,8 @@ makeBaseProvider(const Options &Line, IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   if (Line.Config)
     return providerForText(Line, *Line.Config, "<command-line-config>", Global,
                            std::move(FS));
-  return std::make_unique<FileOptionsProvider>(std::move(Global), defaults(),
-                                               overrides(Line), std::move(FS));
+  return std::make_unique<Bounded<FileOptionsProvider>>(
+      std::move(Global), defaults(), overrides(Line), std::move(FS));
 }
 
 /// Says which items of a 'Checks' value match nothing.
@@ -159,6 +219,16 @@ makeOptionsProvider(const Options &Line,
   auto Provider = makeBaseProvider(Line, std::move(FS));
   return Provider ? withLevel(std::move(Provider), Line.Level, Line.FailOn)
                   : nullptr;
+}
+
+bool areConfigurationsValid(ArrayRef<std::string> Sources,
+                            ClangTidyOptionsProvider &Provider) {
+  for (const std::string &Source : Sources)
+    Provider.getOptions(absolutePath(Source));
+  if (IsAnyInvalid)
+    error() << "nothing is done with a configuration that cannot be read; "
+               "see above\n";
+  return !IsAnyInvalid;
 }
 
 int explainConfig(const EffectiveConfig &Config) {

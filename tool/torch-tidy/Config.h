@@ -5,6 +5,7 @@
 
 #include "Options.h"
 #include "clang-tidy/ClangTidyOptions.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
 namespace torchtidy::tool {
@@ -13,6 +14,12 @@ namespace torchtidy::tool {
 std::unique_ptr<clang::tidy::ClangTidyOptionsProvider>
 makeOptionsProvider(const Options &Line,
                     llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FS);
+
+/// Whether those that the sources have can be read: the reason has been printed
+/// where one cannot. clang-tidy goes on without, and what it finds then is not
+/// what was asked for.
+bool areConfigurationsValid(llvm::ArrayRef<std::string> Sources,
+                            clang::tidy::ClangTidyOptionsProvider &Provider);
 
 /// The configuration of one source file.
 struct EffectiveConfig {

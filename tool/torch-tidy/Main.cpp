@@ -241,6 +241,8 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
   if (Line.PrintPchFlags)
     return printPchFlags(*Commands.Database, Sources.Usable,
                          Settings.Analysis.Cache, FS);
+  if (!areConfigurationsValid(Sources.Usable, *Provider))
+    return 1;
   std::shared_ptr<ClangTidyOptionsProvider> Shared = std::move(Provider);
   auto MakeContext = [&] {
     return std::make_unique<ClangTidyContext>(
@@ -338,6 +340,8 @@ int run(Options Line, StringRef Executable) {
 
   const std::string File = configuredFile(Line.Sources);
   ClangTidyOptions Effective = Provider->getOptions(File);
+  if (!areConfigurationsValid({}, *Provider))
+    return 1;
   EffectiveConfig Config{*Provider, File, Effective,
                          getCheckNames(Effective, Line.AnalyzerAlphaCheckers)};
   if (Line.VerifyConfig)
