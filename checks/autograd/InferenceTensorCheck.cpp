@@ -26,20 +26,23 @@ static FindingKind kindOf(const InferenceTensor &Found) {
 static std::string messageOf(const Program &Program,
                              const InferenceTensor &Found) {
   const std::string Name = objectName(Program.context(), Found.At);
+  // In LibTorch's words: what is looked up is what was read.
+  const std::string Saving = "Inference tensors cannot be saved for backward";
   switch (Found.Is) {
   case InferenceTensor::Written:
     return "in-place operation on a tensor that was made in inference mode "
            "throws outside of it, under a NoGradGuard as well; make the tensor "
            "outside of inference mode, or write to its 'clone()'";
   case InferenceTensor::Saved:
-    return (Name.empty() ? "the layer" : "'" + Name + "'") +
-           " is to save its input for backward(), and throws, because the "
-           "tensor was made in inference mode; make it outside, or pass its "
-           "'clone()'";
+    return (Name.empty() ? "the layer" : "'" + Name + "'") + " throws \"" +
+           Saving +
+           "\", because its input was made in inference mode; make it outside, "
+           "or pass its 'clone()'";
   case InferenceTensor::Operand:
-    return "this operation is to save an operand for backward(), and throws, "
-           "because the tensor was made in inference mode; make it outside, or "
-           "compute with its 'clone()'";
+    return "this operation throws \"" + Saving +
+           "\", because an operand was made in inference mode; make it "
+           "outside, "
+           "or compute with its 'clone()'";
   case InferenceTensor::Trained:
     break;
   }

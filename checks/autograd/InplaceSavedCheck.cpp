@@ -41,9 +41,11 @@ static Finding describe(const Program &Program, const SavedWrite &Found) {
   const std::string Name = nameOf(Context, Found.Target);
   Result.Message =
       (Name.empty() ? "a tensor" : "'" + Name + "'") +
-      " is changed in place after autograd has saved it, and the backward() "
-      "that needs it throws; use the operation that returns a new tensor, or "
-      "change a clone()";
+      " is changed in place, but the backward() that needs it as it was throws "
+      // In LibTorch's words: what is looked up is what was read.
+      "\"one of the variables needed for gradient computation has been "
+      "modified by an inplace operation\"; use the operation that returns a "
+      "new tensor, or change a clone()";
   Result.Notes.push_back(
       {Saved.Site->getExprLoc(),
        savingText(Program, Saved) + (IsResult ? " has saved its result here"

@@ -9,6 +9,15 @@ namespace torchtidy::checks {
 
 using namespace model;
 
+/// What LibTorch throws, in its words: what is looked up is what was read.
+static std::string exception(const LeafWrite &Found) {
+  if (Found.IsResize)
+    return "cannot resize variables that require grad";
+  return std::string(Found.IsThroughView ? "a view of " : "") +
+         "a leaf Variable that requires grad is being used in an in-place "
+         "operation";
+}
+
 /// What shares its storage with the leaf, as the places know it.
 static std::string baseName(const LeafWrite &Found) {
   const PlaceSet &Bases = Found.Write->Before.ViewOf;
@@ -31,8 +40,9 @@ static Finding describe(const Program &Program, const LeafWrite &Found) {
       (Found.IsThroughView ? "a view of " : "") +
       (Name.empty() ? "a trainable tensor"
                     : "'" + Name + "', a trainable tensor") +
-      " (a leaf that requires a gradient), throws" +
-      (Found.IsResize ? "; resize what 'data()' returns"
+      ", throws \"" + exception(Found) + "\"" +
+      (Found.IsResize ? ", under a NoGradGuard too; resize what 'data()' "
+                        "returns"
                       : " while autograd records it; put it into a block "
                         "that begins with 'torch::NoGradGuard no_grad;'");
   if (Found.Backward)

@@ -52,8 +52,9 @@ static Finding describe(const Program &Program, const SavedData &Found) {
   Result.Kind = FindingKind::OutputInSavedData;
   const std::string Name = Found.Output->getNameAsString();
   Result.Message = "the output '" + Name +
-                   "' keeps its own node alive from 'saved_data', so what each "
-                   "call has made is never freed; save it by "
+                   "' and the 'saved_data' that it is put into keep each "
+                   "other alive, so what each call has made is never freed, "
+                   "and memory grows; save it by "
                    "'save_for_backward({" +
                    Name + "})', and read it by 'get_saved_variables()'";
   Result.Notes.push_back(

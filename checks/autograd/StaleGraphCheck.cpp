@@ -39,11 +39,13 @@ static Finding describe(const Program & /*Program*/, const StaleUse &Found) {
   Result.Location = Site->getBeginLoc();
   Result.Range = Site->getSourceRange();
   Result.Kind = kindOf(Found.Outcome);
-  Result.Message = "this graph was recorded with weights that have changed "
-                   "since; backward() " +
-                   outcomeText(Found.Outcome) +
-                   "; call it before the weights change, or run the forward "
-                   "pass again";
+  Result.Message =
+      std::string("this ") +
+      (Found.Use->Is == Event::Grad ? "grad()" : "backward()") +
+      " needs the weights that the forward pass had, and they have changed "
+      "since: it " +
+      outcomeText(Found.Outcome) +
+      "; call it before the weights change, or run the forward pass again";
   Result.Notes.push_back({Found.Saved->Site->getExprLoc(),
                           "recorded here, with the weights of before",
                           NoteRole::GraphBuilt});

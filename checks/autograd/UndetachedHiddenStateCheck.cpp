@@ -17,19 +17,20 @@ static std::string stateName(const CarriedState &Carried,
 
 static std::string message(const CarriedState &Carried, const std::string &Name,
                            bool IsTensor) {
-  std::string Result = "recurrent state " +
-                       (Name.empty() ? "" : "'" + Name + "' ") +
-                       "carries its autograd graph into the next " +
-                       (Carried.Around ? "iteration" : "call");
+  std::string Result =
+      "recurrent state " + (Name.empty() ? "" : "'" + Name + "' ") +
+      "carries what its backward() needs (its autograd graph) into "
+      "the next " +
+      (Carried.Around ? "iteration" : "call");
   switch (Carried.Outcome) {
   case CarriedState::Throws:
-    Result += ": the next backward() reaches the graph that this one has freed "
-              "and throws; ";
+    Result += ": the next backward() goes on into what this one has freed, and "
+              "throws; ";
     break;
   case CarriedState::Retained:
     Result +=
         ": with retain_graph every backward() goes through all iterations "
-        "so far; ";
+        "so far, so each takes longer; ";
     break;
   case CarriedState::Grows:
     Result += ": no backward() frees it, so memory grows; ";

@@ -82,11 +82,10 @@ static Finding describe(const Program &Program,
   Result.Range = Found.Last->Site->getSourceRange();
   const size_t Count = Found.Links.size();
   Result.Message =
-      "in every iteration this goes on in new memory with what was just made, "
-      "and no graph needs that: " +
+      "in every iteration this computes from a tensor that nothing needs "
+      "afterwards, and takes new memory for the result: " +
       std::to_string(Count) + (Count == 1 ? " tensor" : " tensors") +
-      " too many, which large ones cost the time to get their memory, too; go "
-      "on in place: " +
+      " too many (memory, and time where they are large); compute in place: " +
       namesOf(Found);
   addLoop(Result, *Found.Entry, Found.Last->In, Found.Around);
   addCallers(Result, Found.Last->In);
@@ -138,11 +137,10 @@ static Finding describe(const Program &Program, const ReboundTensor &Found) {
   Result.Range = Found.Operation->getSourceRange();
   const torch::Operation &Op = *torch::classify(Found.Operation).Op;
   Result.Message =
-      "in every iteration this takes new memory for what is computed from '" +
+      "in every iteration this takes new memory for a result that replaces '" +
       plainName(Program.context(), ast::firstOperand(Found.Operation)) +
-      "' alone and stored in it again, and no graph needs that: 1 tensor too "
-      "many, which large ones cost the time to get their memory, too; go on in "
-      "place: '" +
+      "', which nothing else needs as it was: 1 tensor too many (memory, and "
+      "time where it is large); compute in place: '" +
       Op.Name.str() + "_'";
   addLoop(Result, *Found.Entry, Found.Keep->In, Found.Around);
   addCallers(Result, Found.Keep->In);

@@ -21,9 +21,10 @@ static std::string message(const Program &Program,
     return Text + " does not change in this loop, but 'contiguous' copies it "
                   "in every iteration; copy it once before the loop";
   case NoncontiguousOperand::Mixed:
-    return Text + " is transposed and meets a tensor that is not in every "
-                  "iteration, which is slow; it does not change in this loop: "
-                  "make it contiguous once before";
+    return Text +
+           " is transposed and meets, in every iteration, a tensor that is "
+           "not, which is slow; it does not change in this loop: "
+           "make it contiguous once before";
   }
   return "";
 }

@@ -50,29 +50,33 @@ static std::string message(const Retention &Kept, const std::string &Tensor,
   case Retention::Grows:
     if (Kept.Reader)
       return Subject + " kept" + In +
-             " keeps its autograd graph alive, though all code that reads it "
-             "leaves the graph behind; memory grows with each call; store " +
+             " keeps what its backward() would need (its autograd graph), "
+             "though "
+             "no code that reads it makes use of that; memory grows with each "
+             "call; store " +
              Alternatives;
     return Subject + " kept" + In +
-           " keeps its autograd graph alive for every iteration, so memory "
-           "grows "
-           "with each; store " +
+           " keeps what its backward() would need (its autograd graph) for "
+           "every iteration, so memory grows with each; store " +
            Alternatives;
   case Retention::Chains:
     if (Kept.IsComputed)
       return "'" + Place +
-             "' is computed from what it was before, which chains the autograd "
-             "graphs of all iterations; store " +
+             "' is computed from what it was before, which keeps what "
+             "backward() "
+             "would need of all iterations (their autograd graphs), so memory "
+             "grows with each; store " +
              (Tensor.empty() ? "'.detach()' of it"
                              : "'" + Tensor + ".detach()'");
     return "adding " + (Tensor.empty() ? "a tensor" : "'" + Tensor + "'") +
-           " to '" + Place + "' chains the autograd graphs of all " +
+           " to '" + Place + "' keeps what backward() would need of all " +
            (Kept.Reader ? "calls" : "iterations") +
-           ", so memory grows with each; add " + Alternatives;
+           " (their autograd graphs), so memory grows with each; add " +
+           Alternatives;
   case Retention::Overwrites:
     return Subject + " kept" + In +
-           " keeps one extra autograd graph alive until it is overwritten; "
-           "store " +
+           " keeps what one more backward() would need (its autograd graph) "
+           "until it is overwritten; store " +
            (Tensor.empty() ? "'.detach()' of it" : "'" + Tensor + ".detach()'");
   }
   return "";

@@ -13,24 +13,27 @@ using namespace model;
 static std::string message(const NonLeafParameter &Found,
                            const std::string &Name) {
   const std::string Tensor = Name.empty() ? "this tensor" : "'" + Name + "'";
+  // In LibTorch's words: what is looked up is what was read.
+  const std::string Exception = "\"can't optimize a non-leaf Tensor\"";
   const std::string Mend =
       "; compute first, then call '.requires_grad_()' on the result";
   switch (Found.How) {
   case NonLeafParameter::Throws:
     return Tensor +
-           " is the result of an operation, so it is no trainable tensor (no "
-           "leaf), and the optimizer throws" +
-           Mend;
+           " is the result of an operation, so it is no trainable tensor, and "
+           "the optimizer throws " +
+           Exception + Mend;
   case NonLeafParameter::Ignored:
     return Tensor +
-           " is the result of an operation, so it is no trainable tensor (no "
-           "leaf): it gets no gradient, and step() never changes it" +
+           " is the result of an operation, so it is no trainable tensor (a "
+           "non-leaf Tensor): it gets no gradient, and step() never changes "
+           "it" +
            Mend;
   case NonLeafParameter::Registered:
     return "parameter " + (Name.empty() ? "" : Tensor + " ") +
-           "is the result of an operation, so it is no trainable tensor (no "
-           "leaf): it gets no gradient, and an optimizer throws" +
-           Mend;
+           "is the result of an operation, so it is no trainable tensor: it "
+           "gets no gradient, and an optimizer throws " +
+           Exception + Mend;
   case NonLeafParameter::Rebound:
     return Tensor +
            " is bound to the result of an operation, but the optimizer "

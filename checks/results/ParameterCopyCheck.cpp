@@ -210,7 +210,8 @@ static Finding describe(const Program &Program, const KeptElement &Found) {
     Result.Location = Found.Variable->getLocation();
     Result.Range = Found.Variable->getSourceRange();
     Result.Message = "'" + Found.Variable->getNameAsString() + "' leads into " +
-                     Returned + ", which ends with this statement; " +
+                     Returned +
+                     ", which ends with this statement, so it dangles; " +
                      (Found.Variable->getType()->isReferenceType()
                           ? "copy the tensor, the copy shares its data"
                           : "keep the vector in a variable");
@@ -218,9 +219,10 @@ static Finding describe(const Program &Program, const KeptElement &Found) {
   } else {
     Result.Location = Found.Taken->getBeginLoc();
     Result.Range = Found.Taken->getSourceRange();
-    Result.Message = "this pointer leads into " + Returned +
-                     ", which ends with the loop; keep the tensor itself, or "
-                     "the vector in a variable";
+    Result.Message =
+        "this pointer leads into " + Returned +
+        ", which ends with the loop, so it dangles; keep the tensor "
+        "itself, or the vector in a variable";
   }
   return Result;
 }

@@ -10,8 +10,8 @@ using namespace model;
 
 static std::string messageOf(const GradModeNotRestored &Found) {
   const std::string Effect =
-      " when the next training pass runs, so it is not recorded, and its "
-      "backward() throws; ";
+      " when the next training pass runs, so autograd records nothing of "
+      "that, and its backward() throws; ";
   const std::string Instead = "use a 'torch::NoGradGuard' in the scope that "
                               "needs no gradient";
   if (Found.Guard)

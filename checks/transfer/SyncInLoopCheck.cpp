@@ -33,9 +33,9 @@ static std::string describeWait(const Program &Program,
   switch (Wait.How) {
   case SyncInLoop::Number:
     return Name + Waits +
-           "keep what is recorded in a tensor without a graph, and read it "
-           "once "
-           "in many iterations";
+           "add it up on the device, in a tensor that is detached, and read "
+           "that "
+           "once in many iterations";
   case SyncInLoop::Copy:
     return Name + Waits +
            "keep the tensor on the device, and copy it once in many iterations";

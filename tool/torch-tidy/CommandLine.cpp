@@ -1,5 +1,9 @@
 #include "CommandLine.h"
+#include "Diverted.h"
 #include "Messages.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -56,7 +60,9 @@ const llvm::StringLiteral Footer =
     "     --warnings-as-errors or --fail-on, or a command line in error\n"
     "  130  ended by Ctrl-C (128 and the number of the signal)\n";
 
-void tellUnknown(StringRef Reason, StringRef Program) {
+/// LLVM's words about options that there are not, without the program's name
+/// before each line; and what may be meant only where it is near.
+static void tellUnknown(StringRef Reason, StringRef Program) {
   constexpr llvm::StringLiteral Unknown = "Unknown command line argument '",
                                 Meant = "Did you mean '";
   StringRef Name;
@@ -79,6 +85,79 @@ void tellUnknown(StringRef Reason, StringRef Program) {
       error() << Line << '\n';
     }
   }
+}
+
+void tellOfPreview() {
+  note()
+      << "--show-fixes prints what --fix would change as a diff, and changes "
+         "nothing\n";
+}
+
+/// "--fail-on=<0|1|2>", "-j<N>"; empty where that is not known.
+static std::string usageOf(StringRef Option) {
+  const auto &Known = cl::getRegisteredOptions();
+  const auto It = Known.find(Option.ltrim('-'));
+  if (It == Known.end() || It->second->ValueStr.empty())
+    return "";
+  const bool IsPrefix = It->second->getFormattingFlag() == cl::Prefix;
+  return (Option + (IsPrefix ? "<" : "=<") + It->second->ValueStr + ">").str();
+}
+
+/// "torch-tidy: for the --fail-on option: requires a value!" is what LLVM says
+/// of the values of options, to standard error and to nobody else.
+static void tellValues(StringRef Said, StringRef Program) {
+  for (StringRef Line : llvm::split(Said.rtrim('\n'), '\n')) {
+    StringRef Words = Line;
+    if (!Words.consume_front(Program) || !Words.consume_front(": for the ") ||
+        !Words.contains(" option: ")) {
+      errs() << Line << '\n';
+      continue;
+    }
+    auto [Option, What] = Words.split(" option: ");
+    What.consume_back("!");
+    const std::string Usage = usageOf(Option);
+    if (What == "requires a value")
+      error() << Option << " needs a value"
+              << (Usage.empty() ? "" : ": " + Usage) << '\n';
+    else if (What.consume_back(" value invalid for uint argument"))
+      error() << Option << " needs a number, and " << What << " is none\n";
+    else
+      error() << Option << ": " << What << '\n';
+    if (Option == "--diff")
+      tellOfPreview();
+  }
+}
+
+static std::optional<Diverted> HeldWords;
+
+/// What has come so far goes on being held.
+static std::string SaidBefore;
+
+void releaseWords() {
+  if (HeldWords)
+    SaidBefore += HeldWords->end();
+  HeldWords.reset();
+}
+
+void holdWords() { HeldWords.emplace(STDERR_FILENO); }
+
+bool parseOptions(int Count, const char *const *Args) {
+  const StringRef Program = sys::path::filename(Args[0]);
+  std::string Reason;
+  raw_string_ostream ReasonStream(Reason);
+  holdWords();
+  const bool IsRight =
+      cl::ParseCommandLineOptions(Count, Args, Overview, &ReasonStream);
+  releaseWords();
+  if (!SaidBefore.empty())
+    tellValues(SaidBefore, Program);
+  if (IsRight)
+    return true;
+  if (Reason.empty())
+    note() << "--help explains the command line\n";
+  else
+    tellUnknown(Reason, Program);
+  return false;
 }
 
 std::string conflictIn(const Options &Given) {

@@ -11,9 +11,18 @@ namespace torchtidy::tool {
 /// Before and after the options.
 extern const llvm::StringLiteral Overview, Footer;
 
-/// Prints LLVM's words about options that there are not, without the program's
-/// name before each line; and what may be meant only where it is near.
-void tellUnknown(llvm::StringRef Reason, llvm::StringRef Program);
+/// Sets LLVM's options. False for a line in error, which has been said then, in
+/// our words: of options that there are not what may be meant only where it is
+/// near.
+bool parseOptions(int Count, const char *const *Args);
+
+/// While the options are set, LLVM's words about them are held back. Between
+/// these they are not, for what prints by itself and may end the program.
+void releaseWords();
+void holdWords();
+
+/// What a user of ruff looks for in --fix --diff.
+void tellOfPreview();
 
 /// Which options do not go together, and why; empty where all do.
 std::string conflictIn(const Options &Given);

@@ -258,6 +258,7 @@ int analyse(Options &Line, std::unique_ptr<ClangTidyOptionsProvider> Provider,
                                        new clang::IgnoringDiagConsumer);
   Context.setDiagnosticsEngine(&Diagnostics);
   RunResult Done;
+  Settings.IsQuiet = Line.Quiet;
   Settings.AreCompared = Settings.Analysis.IsTree = Line.Together;
   if (!Sources.Usable.empty())
     Done = runChecks(MakeContext, *Commands.Database, Sources.Usable, FS,

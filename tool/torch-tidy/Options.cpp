@@ -10,7 +10,6 @@
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/DynamicLibrary.h"
-#include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -266,8 +265,9 @@ cl::opt<bool>
                       "--color=never. Overrides 'UseColor'."));
 cl::opt<bool>
     Quiet("quiet", cl::cat(TidyCategory),
-          cl::desc("Do not print statistics: suppressed warnings,\n"
-                   "warnings treated as errors, findings of --fail-on."));
+          cl::desc("Do not print statistics: warnings generated and\n"
+                   "suppressed, warnings treated as errors, findings of\n"
+                   "--fail-on."));
 
 cl::opt<bool>
     Fix("fix", cl::cat(TidyCategory),
@@ -324,16 +324,20 @@ cl::opt<bool>
 /// later on the command line. clang-tidy goes on with exit code 0 without the
 /// plugin; a gate must not.
 bool PluginFailed = false;
-cl::list<std::string> Load(
-    "load", cl::value_desc("pluginfilename"), cl::cat(TidyCategory),
-    cl::desc("Load further checks from this clang-tidy 19 plugin."),
-    cl::callback([](const std::string &File) {
-      std::string Reason;
-      if (!sys::DynamicLibrary::LoadLibraryPermanently(File.c_str(), &Reason))
-        return;
-      PluginFailed = true;
-      error() << "cannot load '" << File << "': " << Reason << '\n';
-    }));
+cl::list<std::string>
+    Load("load", cl::value_desc("pluginfilename"), cl::cat(TidyCategory),
+         cl::desc("Load further checks from this clang-tidy 19 plugin."),
+         cl::callback([](const std::string &File) {
+           releaseWords();
+           std::string Reason;
+           const bool HasFailed = sys::DynamicLibrary::LoadLibraryPermanently(
+               File.c_str(), &Reason);
+           holdWords();
+           if (!HasFailed)
+             return;
+           PluginFailed = true;
+           error() << "cannot load '" << File << "': " << Reason << '\n';
+         }));
 
 void printVersion(raw_ostream &OS) {
   OS << "torch-tidy version " TORCH_TIDY_VERSION "\n"
@@ -455,17 +459,8 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
     error() << Reason << '\n';
     return std::nullopt;
   }
-  Reason.clear();
-  raw_string_ostream ReasonStream(Reason);
-  if (!cl::ParseCommandLineOptions(Count, Args.data(), Overview,
-                                   &ReasonStream)) {
-    // Of an option without its value LLVM has said so itself.
-    if (Reason.empty())
-      note() << "--help explains the command line\n";
-    else
-      tellUnknown(Reason, sys::path::filename(Args[0]));
+  if (!parseOptions(Count, Args.data()))
     return std::nullopt;
-  }
   cl::PrintOptionValues();
   if (Completions.getNumOccurrences()) {
     if (writeCompletions(outs(), Completions))
@@ -510,9 +505,13 @@ std::optional<Options> parseCommandLine(int Argc, const char **Argv) {
                "at its end: why these findings are as they should be\n";
     return std::nullopt;
   }
-  if (Diff.getNumOccurrences() && Result.Diff.empty()) {
+  // What stands behind it is its value, an option too.
+  if (Diff.getNumOccurrences() &&
+      (Result.Diff.empty() || (Diff != "-" && Diff[0] == '-'))) {
     error() << "--diff needs a revision, or '-' for a patch on standard "
-               "input\n";
+               "input"
+            << (Diff.empty() ? "" : ", and '" + Diff + "' is neither") << '\n';
+    tellOfPreview();
     return std::nullopt;
   }
   if (const std::string Conflict = conflictIn(Result); !Conflict.empty()) {

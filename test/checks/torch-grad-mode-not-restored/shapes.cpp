@@ -29,7 +29,7 @@ void inLoop(const std::vector<Tensor> &xs) {
   for (int epoch = 0; epoch < 9; ++epoch) {
     learn(net, opt, xs);
     at::GradMode::set_enabled(false);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: grad mode is switched off here, and is still off when the next training pass runs, so it is not recorded, and its backward() throws; use a 'torch::NoGradGuard' in the scope that needs no gradient [torch-grad-mode-not-restored]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: grad mode is switched off here, and is still off when the next training pass runs, so autograd records nothing of that, and its backward() throws; use a 'torch::NoGradGuard' in the scope that needs no gradient [torch-grad-mode-not-restored]
     show(net, xs);
   }
 }
@@ -203,7 +203,7 @@ void returned(const std::vector<Tensor> &xs) {
 // Guards that live on: a static variable, a member, on the heap.
 void evaluateOnce(Linear &net, const std::vector<Tensor> &xs) {
   static torch::NoGradGuard guard;
-  // CHECK-MESSAGES: :[[@LINE-1]]:29: warning: the guard 'guard' outlives the scope it is made in, and grad mode is still off when the next training pass runs, so it is not recorded, and its backward() throws; use a 'torch::NoGradGuard' in the scope that needs no gradient as a local variable
+  // CHECK-MESSAGES: :[[@LINE-1]]:29: warning: the guard 'guard' outlives the scope it is made in, and grad mode is still off when the next training pass runs, so autograd records nothing of that, and its backward() throws; use a 'torch::NoGradGuard' in the scope that needs no gradient as a local variable
   show(net, xs);
 }
 void byStatic(const std::vector<Tensor> &xs) {

@@ -20,7 +20,7 @@ public:
     for (int i = 0; i < 9; ++i) {
       optimizer.zero_grad();
       torch::mse_loss(head->forward(features), y).backward();
-      // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: 'head' is to save its input for backward(), and throws, because the tensor was made in inference mode; make it outside, or pass its 'clone()' [torch-inference-tensor]
+      // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: 'head' throws "Inference tensors cannot be saved for backward", because its input was made in inference mode; make it outside, or pass its 'clone()' [torch-inference-tensor]
       optimizer.step();
     }
   }

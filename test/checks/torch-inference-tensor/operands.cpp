@@ -50,7 +50,7 @@ void weighted(Linear net, SGD &optimizer, const Tensor &x) {
     const auto error = net->forward(x) - x;
     optimizer.zero_grad();
     auto loss = (error.square() * weights).mean();
-    // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: this operation is to save an operand for backward(), and throws, because the tensor was made in inference mode; make it outside, or compute with its 'clone()' [torch-inference-tensor]
+    // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: this operation throws "Inference tensors cannot be saved for backward", because an operand was made in inference mode; make it outside, or compute with its 'clone()' [torch-inference-tensor]
     loss.backward();
     optimizer.step();
   }
@@ -59,7 +59,7 @@ void weighted(Linear net, SGD &optimizer, const Tensor &x) {
 void factor(Linear net, const Tensor &x) {
   Tensor scale = ofOptions();
   torch::mul(net->forward(x), scale).sum().backward();
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this operation is to save an operand for backward(), and throws
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this operation throws "Inference tensors cannot be saved for backward", because an operand
 }
 
 void right(Linear net, SGD &optimizer, const Tensor &x) {

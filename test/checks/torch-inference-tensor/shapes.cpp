@@ -1,5 +1,8 @@
 // RUN: %check_torch %s torch-inference-tensor %t
 //
+// The words that the messages quote are those of the LibTorch that is tested with.
+// RUN: find -L %torch_root/lib -name 'libtorch_cpu.so*' -exec grep -cF 'Inference tensors cannot be saved for backward' {} + | grep '[1-9]'
+//
 // Tensors and modules that are made in inference mode and used outside of it.
 
 #include <thread>
@@ -57,7 +60,7 @@ struct NetImpl : torch::nn::Module {
   }
   Tensor forward(const Tensor &x) {
     return fc->forward(x);
-    // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'fc' is to save its input for backward(), and throws, because the tensor was made in inference mode; make it outside, or pass its 'clone()' [torch-inference-tensor]
+    // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'fc' throws "Inference tensors cannot be saved for backward", because its input was made in inference mode; make it outside, or pass its 'clone()' [torch-inference-tensor]
   }
   Conv2d conv;
   Linear fc;
@@ -79,7 +82,7 @@ int main() {
     image = torch::rand({1, 1, 8, 8});
   }
   net->conv->forward(image).sum().backward();
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'net->conv' is to save its input for backward(), and throws
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'net->conv' throws "Inference tensors cannot be saved for backward", because its input
 
   std::shared_ptr<torch::nn::LinearImpl> layer;
   {

@@ -14,7 +14,7 @@ Tensor sampled(torch::nn::Conv2d net, Tensor x, int steps, double beta) {
   for (int t = 0; t < steps; ++t) {
     x = x - net->forward(x) * beta;
     x = x / std::sqrt(1.0 - beta);
-    // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: in every iteration this takes new memory for what is computed from 'x' alone and stored in it again, and no graph needs that: 1 tensor too many, {{.*}}: 'div_'
+    // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: in every iteration this takes new memory for a result that replaces 'x', which nothing else needs as it was: 1 tensor too many (memory, {{.*}}: 'div_'
     // CHECK-FIXES: x /= std::sqrt(1.0 - beta);
     if (t > 0)
       x.add_(torch::randn_like(x), beta);
@@ -30,7 +30,7 @@ public:
     for (int i = 0; i < steps; ++i) {
       field_.add_(source, 0.1);
       field_ = field_.clamp(0, 400);
-      // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: {{.*}} computed from 'field_' alone {{.*}}: 'clamp_'
+      // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: {{.*}} a result that replaces 'field_', {{.*}}: 'clamp_'
       // CHECK-FIXES: {{^}}      field_.clamp_(0, 400);
     }
   }
@@ -44,13 +44,13 @@ void decays(int n, const std::function<void(double)> &report) {
   Tensor trace = torch::ones({1000, 1000});
   for (int i = 0; i < n; ++i) {
     trace = trace.mul(0.9);
-    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: {{.*}} computed from 'trace' alone {{.*}}: 'mul_'
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: {{.*}} a result that replaces 'trace', {{.*}}: 'mul_'
     // CHECK-FIXES: {{^}}    trace.mul_(0.9);
     trace = torch::relu(trace);
-    // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: {{.*}} computed from 'trace' alone {{.*}}: 'relu_'
+    // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: {{.*}} a result that replaces 'trace', {{.*}}: 'relu_'
     // CHECK-FIXES: {{^}}    trace = torch::relu(trace);
     trace = (trace * 0.5);
-    // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: {{.*}} computed from 'trace' alone {{.*}}: 'mul_'
+    // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: {{.*}} a result that replaces 'trace', {{.*}}: 'mul_'
     // CHECK-FIXES: {{^}}    trace = (trace * 0.5);
     report(trace.sum().item<double>());
   }
@@ -64,7 +64,7 @@ void viewed(int n) {
     x[0].fill_(1);
     std::cout << x.view({-1}).sum();
     x = x * 0.5;
-    // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: {{.*}} computed from 'x' alone {{.*}}: 'mul_'
+    // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: {{.*}} a result that replaces 'x', {{.*}}: 'mul_'
     // CHECK-FIXES: x *= 0.5;
   }
 }

@@ -11,7 +11,7 @@ void plain(const Tensors &images) {
   torch::NoGradGuard no_grad;
   for (const Tensor &image : images) {
     auto scaled = image.div(255.0).sub(0.5).mul(2).clamp(-1, 1);
-    // CHECK-MESSAGES: :[[@LINE-1]]:52: warning: in every iteration this goes on in new memory with what was just made, and no graph needs that: 3 tensors too many, which large ones cost the time to get their memory, too; go on in place: 'sub_', 'mul_', 'clamp_' [torch-inplace-opportunity]
+    // CHECK-MESSAGES: :[[@LINE-1]]:52: warning: in every iteration this computes from a tensor that nothing needs afterwards, and takes new memory for the result: 3 tensors too many (memory, and time where they are large); compute in place: 'sub_', 'mul_', 'clamp_' [torch-inplace-opportunity]
     // CHECK-FIXES: auto scaled = image.div(255.0).sub_(0.5).mul_(2).clamp_(-1, 1);
     std::cout << scaled.mean();
   }
@@ -20,7 +20,7 @@ void plain(const Tensors &images) {
 // In functions, lambdas and templates.
 Tensor activation(const Tensor &x) {
   auto y = (torch::rand_like(x) + x).sigmoid();
-  // CHECK-MESSAGES: :[[@LINE-1]]:38: warning: {{.*}} 1 tensor too many, {{.*}}: 'sigmoid_'
+  // CHECK-MESSAGES: :[[@LINE-1]]:38: warning: {{.*}} 1 tensor too many (memory, {{.*}}: 'sigmoid_'
   // CHECK-FIXES: auto y = (torch::rand_like(x) + x).sigmoid_();
   return y;
 }

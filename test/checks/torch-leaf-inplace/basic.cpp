@@ -1,5 +1,10 @@
 // RUN: %check_torch %s torch-leaf-inplace %t
 //
+// The words that the messages quote are those of the LibTorch that is tested with.
+// RUN: grep -F '"a leaf Variable that requires grad is being used in an in-place operation' %torch_root/include/torch/csrc/autograd/VariableTypeUtils.h
+// RUN: grep -F '"a view of a leaf Variable that requires grad is being used in an in-place operation' %torch_root/include/torch/csrc/autograd/VariableTypeUtils.h
+// RUN: find -L %torch_root/lib -name 'libtorch_cpu.so*' -exec grep -cF 'cannot resize variables that require grad' {} + | grep '[1-9]'
+//
 // Grad mode is known to be on: all of this runs from main().
 
 #include <torch/torch.h>
@@ -14,7 +19,7 @@ static Tensor weight() { return torch::randn({4, 4}, torch::requires_grad()); }
 static void operators() {
   Tensor w = weight();
   w -= 0.1;
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a trainable tensor (a leaf that requires a gradient), throws while autograd records it; put it into a block that begins with 'torch::NoGradGuard no_grad;' [torch-leaf-inplace]
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a trainable tensor, throws "a leaf Variable that requires grad is being used in an in-place operation" while autograd records it; put it into a block that begins with 'torch::NoGradGuard no_grad;' [torch-leaf-inplace]
 }
 // CHECK-FIXES-LABEL: static void operators() {
 // CHECK-FIXES: {{^  \{$}}
@@ -49,7 +54,7 @@ static void functions() {
 static void elements(Tensor x) {
   auto w = weight();
   w[0] = x;
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on a view of 'w', a trainable tensor (a leaf that requires a gradient), throws
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on a view of 'w', a trainable tensor, throws "a view of a leaf Variable that requires grad is being used in an in-place operation" while
   auto v = weight();
   v[1][2] += 1;
   // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on a view of 'v', a trainable tensor

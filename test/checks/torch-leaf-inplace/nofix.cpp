@@ -26,7 +26,7 @@ static void resized() {
   auto w = weight();
   // It throws under a guard, too.
   w.resize_({16});
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a trainable tensor (a leaf that requires a gradient), throws; resize what 'data()' returns
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: in-place operation on 'w', a trainable tensor, throws "cannot resize variables that require grad", under a NoGradGuard too; resize what 'data()' returns
 }
 int main() {
   declared();

@@ -13,7 +13,7 @@ void pushed(Linear net) {
   auto all = net->parameters();
   auto scale = torch::rand({2}, torch::requires_grad()) * 0.1;
   all.push_back(scale);
-  // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'scale' is the result of an operation, so it is no trainable tensor (no leaf), and the optimizer throws
+  // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'scale' is the result of an operation, so it is no trainable tensor, and the optimizer throws "can't optimize a non-leaf Tensor"
   SGD sgd(all, 0.1);
 }
 

@@ -15,7 +15,7 @@ public:
     auto out = torch::zeros({sensors, ticks}, series.options());
     for (int64_t lag = 0; lag < lags; ++lag)
       out.slice(1, lag).add_(series.t().slice(1, 0, ticks - lag), std::pow(0.5, lag));
-      // CHECK-MESSAGES: :[[@LINE-1]]:30: warning: 'series.t()' is transposed and meets a tensor that is not in every iteration, which is slow; it does not change in this loop: make it contiguous once before
+      // CHECK-MESSAGES: :[[@LINE-1]]:30: warning: 'series.t()' is transposed and meets, in every iteration, a tensor that is not, which is slow; it does not change in this loop: make it contiguous once before
     return out;
   }
 

@@ -59,7 +59,7 @@ void mixed(int64_t n, int steps) {
   const Tensor weights = torch::randn({n, n}).t();
   for (int i = 0; i < steps; ++i)
     x.mul_(weights);
-  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'weights' is transposed and meets a tensor that is not in every iteration, which is slow; it does not change in this loop: make it contiguous once before
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: 'weights' is transposed and meets, in every iteration, a tensor that is not, which is slow; it does not change in this loop: make it contiguous once before
 }
 
 // What has the sizes of the transposed tensor, and the operation that is told where to write.
@@ -69,9 +69,9 @@ void sizesOfAnother(const Tensor &volume, int64_t rounds) {
   auto rest = torch::empty(turned.sizes());
   for (int64_t i = 0; i < rounds; ++i) {
     sum.add_(turned);
-    // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: 'turned' is transposed and meets a tensor that is not in every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: 'turned' is transposed and meets, in every iteration, a tensor that is not
     torch::sub_out(rest, turned, sum);
-    // CHECK-MESSAGES: :[[@LINE-1]]:26: warning: 'turned' is transposed and meets a tensor that is not in every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:26: warning: 'turned' is transposed and meets, in every iteration, a tensor that is not
   }
   std::cout << sum << rest;
 }

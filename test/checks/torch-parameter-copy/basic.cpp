@@ -126,16 +126,16 @@ void lambda(std::vector<Tensor> &tensors, torch::Device device) {
 // References and pointers into the vector.
 double kept(Linear net, std::vector<Tensor *> &pointers) {
   auto &weight = net->parameters()[0];
-  // CHECK-MESSAGES: :[[@LINE-1]]:9: warning: 'weight' leads into the vector that 'net->parameters()' returns, which ends with this statement; copy the tensor, the copy shares its data
+  // CHECK-MESSAGES: :[[@LINE-1]]:9: warning: 'weight' leads into the vector that 'net->parameters()' returns, which ends with this statement, so it dangles; copy the tensor, the copy shares its data
   const Tensor &bias = net->parameters().back();
   // CHECK-MESSAGES: :[[@LINE-1]]:17: warning: 'bias' leads into the vector
   Tensor *pointer = &net->parameters().at(0);
-  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'pointer' leads into the vector that 'net->parameters()' returns, which ends with this statement; keep the vector in a variable
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'pointer' leads into the vector that 'net->parameters()' returns, which ends with this statement, so it dangles; keep the vector in a variable
   auto it = net->parameters().begin();
   // CHECK-MESSAGES: :[[@LINE-1]]:8: warning: 'it' leads into the vector
   for (auto &p : net->parameters())
     pointers.push_back(&p);
-  // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: this pointer leads into the vector that 'net->parameters()' returns, which ends with the loop; keep the tensor itself, or the vector in a variable
+  // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: this pointer leads into the vector that 'net->parameters()' returns, which ends with the loop, so it dangles; keep the tensor itself, or the vector in a variable
   return (weight.sum() + bias.sum() + pointer->sum() + it->sum()).item<double>();
 }
 

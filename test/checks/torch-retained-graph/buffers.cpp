@@ -18,7 +18,7 @@ class ReplayBuffer {
 public:
   void push(const Tensor &state, const Tensor &value) {
     data.push_back({state, value});
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor {{.*}}kept in 'data' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor {{.*}}kept in 'data' keeps what its backward() would need (its autograd graph) for every iteration
   }
   const Experience &last() const { return data.back(); }
 
@@ -46,7 +46,7 @@ struct AttentionImpl : torch::nn::Module {
     auto k = key->forward(token);
     auto v = value->forward(token);
     keys.push_back(k);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'k' kept in 'keys' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'k' kept in 'keys' keeps what its backward() would need (its autograd graph) for every iteration
     values.push_back(v);
     auto weights = torch::softmax(torch::stack(keys).matmul(token), 0);
     return (weights.unsqueeze(-1) * torch::stack(values)).sum(0);

@@ -21,7 +21,7 @@ static void structs(Linear policy, Tensor state) {
   for (int step = 0; step < 1000; ++step) {
     auto logProb = torch::log_softmax(policy->forward(state), -1).max();
     memory.push_back({state, logProb, 1.0f});
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor {{.*}}kept in 'memory' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor {{.*}}kept in 'memory' keeps what its backward() would need (its autograd graph) for every iteration
   }
   std::cout << memory.size() << '\n';
 }
@@ -34,7 +34,7 @@ static void namedStruct(Linear policy, Tensor state) {
     t.logProb = torch::log_softmax(policy->forward(state), -1).max();
     t.reward = 1.0f;
     memory.push_back(t);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 't' kept in 'memory' keeps its autograd graph alive for every iteration, so memory grows with each; store it with '.detach()' of its tensors [torch-retained-graph]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 't' kept in 'memory' keeps what its backward() would need (its autograd graph) for every iteration, so memory grows with each; store it with '.detach()' of its tensors [torch-retained-graph]
   }
   std::cout << memory.size() << '\n';
 }
@@ -45,7 +45,7 @@ void pairs(Linear net, Tensor x, Tensor y) {
     auto loss = torch::mse_loss(net->forward(x), y);
     loss.backward();
     curve.emplace_back(i, loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor {{.*}}kept in 'curve' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor {{.*}}kept in 'curve' keeps what its backward() would need (its autograd graph) for every iteration
   }
 }
 
@@ -56,7 +56,7 @@ void tuples(Linear net, Tensor x, Tensor y) {
     auto loss = torch::mse_loss(out, y);
     loss.backward();
     rows.push_back(std::make_tuple(x, loss));
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor {{.*}}kept in 'rows' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor {{.*}}kept in 'rows' keeps what its backward() would need (its autograd graph) for every iteration
   }
 }
 
@@ -66,7 +66,7 @@ static void valuesAndIndices(Linear net, const std::vector<Tensor> &xs) {
   for (const auto &x : xs) {
     auto [values, indices] = net->forward(x).max(1);
     best.push_back(values);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'values' kept in 'best' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'values' kept in 'best' keeps what its backward() would need (its autograd graph) for every iteration
     where.push_back(indices);
   }
 }
@@ -78,7 +78,7 @@ static void copiesAndViews(Linear net, const std::vector<Tensor> &xs) {
   for (const auto &x : xs) {
     auto out = net->forward(x);
     copies.push_back(out.clone());
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor {{.*}}kept in 'copies' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor {{.*}}kept in 'copies' keeps what its backward() would need (its autograd graph) for every iteration
     views.push_back(out[0]);
     hosts.push_back(out.to(torch::kCPU).contiguous());
   }
@@ -90,7 +90,7 @@ void callbacks(Linear net, Tensor x, Tensor y) {
     auto loss = torch::mse_loss(net->forward(x), y);
     loss.backward();
     atEnd.push_back([loss] { std::cout << loss << '\n'; });
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor {{.*}}kept in 'atEnd' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor {{.*}}kept in 'atEnd' keeps what its backward() would need (its autograd graph) for every iteration
   }
   for (auto &f : atEnd)
     f();
@@ -103,7 +103,7 @@ void nodes(Linear net, Tensor x, Tensor y) {
     auto loss = torch::mse_loss(net->forward(x), y);
     loss.backward();
     kept.push_back(loss.grad_fn());
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: {{.*}}'kept' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: {{.*}}'kept' keeps what its backward() would need (its autograd graph) for every iteration
   }
 }
 
@@ -114,7 +114,7 @@ static void scripted(torch::jit::Module &module,
   for (const auto &x : xs) {
     auto output = module.forward({x}).toTensor();
     outputs.push_back(output);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'output' kept in 'outputs' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'output' kept in 'outputs' keeps what its backward() would need (its autograd graph) for every iteration
   }
 }
 

@@ -13,7 +13,7 @@ using torch::nn::Linear;
 struct Tracker {
   void worst(const Tensor &loss) {
     worst_ = torch::max(worst_, loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'worst_' is computed from what it was before, which chains the autograd graphs of all iterations; store '.detach()' of it [torch-retained-graph]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'worst_' is computed from what it was before, which keeps what backward() would need of all iterations (their autograd graphs), so memory grows with each; store '.detach()' of it [torch-retained-graph]
   }
   Tensor worst_ = torch::zeros({});
 };
@@ -36,7 +36,7 @@ static void chains(Linear net, torch::optim::SGD &opt,
     // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'low' is computed from what it was before
     auto longer = torch::cat({history, loss.reshape({1})});
     history = longer;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'history' is computed from what it was before, which chains the autograd graphs of all iterations; store 'longer.detach()'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'history' is computed from what it was before, which keeps what backward() would need of all iterations (their autograd graphs), so memory grows with each; store 'longer.detach()'
     keep(loss);
   }
   std::cout << tracker.worst_ << low << history << masked;

@@ -21,7 +21,7 @@ void pushBack(Linear net, torch::optim::SGD &opt, Tensor x, Tensor y) {
     loss.backward();
     opt.step();
     losses.push_back(loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps its autograd graph alive for every iteration, so memory grows with each; store 'loss.item<float>()' or 'loss.detach()' [torch-retained-graph]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps what its backward() would need (its autograd graph) for every iteration, so memory grows with each; store 'loss.item<float>()' or 'loss.detach()' [torch-retained-graph]
   }
   for (const auto &l : losses)
     std::cout << l.item<float>() << '\n';
@@ -33,7 +33,7 @@ static void evaluation(Linear net, const std::vector<Tensor> &xs) {
   for (const auto &x : xs) {
     auto output = torch::relu(net->forward(x));
     outputs.push_front(output);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'output' kept in 'outputs' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'output' kept in 'outputs' keeps what its backward() would need (its autograd graph) for every iteration
   }
   std::cout << outputs.size() << '\n';
 }
@@ -45,7 +45,7 @@ static void emplaceBackMoved(Linear net, Tensor x, Tensor y) {
     std::cout << loss.item<float>() << '\n';
     // Moving the handle does not drop the graph.
     history.emplace_back(std::move(loss));
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'history' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'history' keeps what its backward() would need (its autograd graph) for every iteration
   }
 }
 
@@ -56,7 +56,7 @@ void insertAtEnd(Linear net, Tensor x, Tensor y) {
     auto loss = torch::mse_loss(net->forward(x), y);
     loss.backward();
     history.insert(history.end(), loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'history' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'history' keeps what its backward() would need (its autograd graph) for every iteration
   }
 }
 
@@ -65,7 +65,7 @@ static void unnamed(Linear net, const std::vector<Tensor> &xs) {
   std::vector<Tensor> features;
   for (const auto &x : xs)
     features.push_back(net->forward(x));
-  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'features' keeps its autograd graph alive for every iteration, so memory grows with each; store '.item<float>()' or '.detach()' of it
+  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'features' keeps what its backward() would need (its autograd graph) for every iteration, so memory grows with each; store '.item<float>()' or '.detach()' of it
   std::cout << features.size() << '\n';
 }
 
@@ -77,9 +77,9 @@ void freshKeys(Linear net, Tensor x, Tensor y) {
     auto loss = torch::mse_loss(net->forward(x), y);
     loss.backward();
     byStep[i] = loss;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'byStep' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'byStep' keeps what its backward() would need (its autograd graph) for every iteration
     byName.emplace("step" + std::to_string(i), loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'byName' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'byName' keeps what its backward() would need (its autograd graph) for every iteration
   }
 }
 
@@ -89,7 +89,7 @@ static void subscript(Linear net, const std::vector<Tensor> &xs) {
   for (size_t i = 0; i < xs.size(); ++i) {
     auto score = net->forward(xs[i]).sum();
     scores[i] = score;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'score' kept in 'scores' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'score' kept in 'scores' keeps what its backward() would need (its autograd graph) for every iteration
   }
   for (const auto &score : scores)
     std::cout << score.item<float>() << '\n';
@@ -100,7 +100,7 @@ static void nestedContainers(Linear net, const std::vector<Tensor> &xs) {
   for (size_t i = 0; i < xs.size(); ++i) {
     auto score = net->forward(xs[i]);
     perClass[i % 2].push_back(score);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'score' kept in '{{.*}}perClass{{.*}}' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'score' kept in '{{.*}}perClass{{.*}}' keeps what its backward() would need (its autograd graph) for every iteration
   }
 }
 
@@ -110,7 +110,7 @@ void listOfTorch(Linear net, Tensor x, Tensor y) {
     auto loss = torch::mse_loss(net->forward(x), y);
     loss.backward();
     losses.push_back(loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps what its backward() would need (its autograd graph) for every iteration
   }
 }
 
@@ -121,7 +121,7 @@ static void stackedAndRead(Linear net, const std::vector<Tensor> &xs,
   for (const auto &x : xs) {
     auto loss = torch::mse_loss(net->forward(x), y);
     losses.push_back(loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps what its backward() would need (its autograd graph) for every iteration
   }
   std::cout << torch::stack(losses).mean().item<float>() << '\n';
 }

@@ -36,7 +36,7 @@ void report(Linear net, Tensor state, int steps, Tensor &loss) {
   for (int t = 0; t < steps; ++t) {
     Tensor step = net->forward(state).sum();
     sum = sum + step;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'step' to 'sum' chains the autograd graphs of all iterations
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'step' to 'sum' keeps what backward() would need of all iterations (their autograd graphs)
   }
   loss.fill_(sum.item<double>());
 }

@@ -19,7 +19,7 @@ static Tensor embedAlone(Linear &net, const std::vector<Tensor> &xs) {
   std::vector<Tensor> all;
   for (const Tensor &x : xs)
     all.push_back(net->forward(x));
-  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'all' keeps its autograd graph alive for every iteration
+  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'all' keeps what its backward() would need (its autograd graph) for every iteration
   return torch::cat(all);
 }
 

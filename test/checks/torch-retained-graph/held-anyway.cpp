@@ -45,11 +45,11 @@ void last(Linear net, torch::optim::SGD &optimizer, const std::vector<Tensor> &x
     loss.backward();
     optimizer.step();
     kept = loss;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'kept' keeps one extra autograd graph alive until it is overwritten
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'kept' keeps what one more backward() would need (its autograd graph) until it is overwritten
     Frame frame;
     frame.pose = net->forward(x);
     pose = frame.pose;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'frame.pose' kept in 'pose' keeps one extra autograd graph alive until it is overwritten
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'frame.pose' kept in 'pose' keeps what one more backward() would need (its autograd graph) until it is overwritten
   }
   std::cout << kept.sizes() << pose.sizes();
 }
@@ -61,7 +61,7 @@ void objects(Linear net, const std::vector<Tensor> &xs) {
     Frame frame;
     frame.pose = net->forward(x);
     frames.push_back(frame);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'frame' kept in 'frames' keeps its autograd graph alive for every iteration, so memory grows with each; store it with '.detach()' of its tensors
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'frame' kept in 'frames' keeps what its backward() would need (its autograd graph) for every iteration, so memory grows with each; store it with '.detach()' of its tensors
   }
   std::cout << frames.size();
 }

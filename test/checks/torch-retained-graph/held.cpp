@@ -15,7 +15,7 @@ struct BlockImpl : torch::nn::Module {
   Tensor forward(Tensor x) {
     x = fc->forward(x);
     kept.push_back(x);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'x' kept in 'kept' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'x' kept in 'kept' keeps what its backward() would need (its autograd graph) for every iteration
     seen.push_back(x.detach());
     return x;
   }
@@ -42,7 +42,7 @@ struct TapImpl : torch::nn::Module {
   Tensor forward(Tensor x) {
     x = fc->forward(x);
     kept.push_back(x);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'x' kept in 'kept' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'x' kept in 'kept' keeps what its backward() would need (its autograd graph) for every iteration
     return x;
   }
   Linear fc;
@@ -75,6 +75,6 @@ void notCut(Tensor x) {
   std::vector<Tensor> all;
   for (int i = 0; i < 100; ++i) {
     all.push_back(net->forward(x));
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'all' keeps its autograd graph
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'all' keeps what its backward() would need
   }
 }

@@ -12,7 +12,7 @@ using torch::nn::Linear;
 // The helper stores its argument; the loop is in the caller.
 static void record(std::vector<Tensor> &into, const Tensor &value) {
   into.push_back(value);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: tensor 'value' kept in 'into' keeps its autograd graph alive for every iteration
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: tensor 'value' kept in 'into' keeps what its backward() would need (its autograd graph) for every iteration
 }
 
 void storesInHelper(Linear net, Tensor x, Tensor y) {
@@ -40,9 +40,9 @@ void storesResult(Linear net, torch::optim::SGD &opt, Tensor x, Tensor y) {
   for (int i = 0; i < 10; ++i) {
     auto loss = trainStep(net, opt, x, y);
     losses.push_back(loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps what its backward() would need (its autograd graph) for every iteration
     sum += loss;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'loss' to 'sum' chains the autograd graphs of all iterations
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'loss' to 'sum' keeps what backward() would need of all iterations (their autograd graphs)
   }
 }
 
@@ -59,7 +59,7 @@ static void storesPart(Linear net, Tensor x, Tensor y) {
     auto [output, error] = evaluate(net, x, y);
     errors.push_back(error);
     outputs.push_back(output);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'output' kept in 'outputs' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'output' kept in 'outputs' keeps what its backward() would need (its autograd graph) for every iteration
   }
 }
 
@@ -69,7 +69,7 @@ void lambdaStores(Linear net, Tensor x, Tensor y) {
     auto loss = torch::mse_loss(net->forward(input), y);
     loss.backward();
     losses.push_back(loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps what its backward() would need (its autograd graph) for every iteration
   };
   for (int i = 0; i < 10; ++i)
     step(x);
@@ -79,7 +79,7 @@ static void forEach(Linear net, const std::vector<Tensor> &xs) {
   std::vector<Tensor> outputs;
   std::for_each(xs.begin(), xs.end(), [&](const Tensor &x) {
     outputs.push_back(net->forward(x));
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'outputs' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'outputs' keeps what its backward() would need (its autograd graph) for every iteration
   });
 }
 
@@ -93,7 +93,7 @@ void train(Net &net, Loader &loader, torch::optim::Optimizer &opt) {
     loss.backward();
     opt.step();
     losses.push_back(loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps what its backward() would need (its autograd graph) for every iteration
   }
 }
 
@@ -116,7 +116,7 @@ static void noGuardInForce(Linear net, const std::vector<Tensor> &xs) {
   torch::AutoGradMode enable(true);
   for (const auto &x : xs) {
     outputs.push_back(net->forward(x));
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'outputs' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'outputs' keeps what its backward() would need (its autograd graph) for every iteration
   }
 }
 

@@ -26,7 +26,7 @@ void evaluate(torch::nn::Linear net, Tensor x) {
     curves.add(i, loss);
     curves.add(float(i), loss);
     curves.add(double(i), loss);
-    // CHECK-NOTES: :[[@LINE-5]]:5: warning: tensor 'loss' kept in 'curves.losses' keeps its autograd graph alive
+    // CHECK-NOTES: :[[@LINE-5]]:5: warning: tensor 'loss' kept in 'curves.losses' keeps what its backward() would need (its autograd graph)
     // CHECK-NOTES: :[[@LINE-7]]:19: note: the graph is built here
     // CHECK-NOTES: :[[@LINE-9]]:3: note: in every iteration of this loop
     // CHECK-NOTES: :[[@LINE-19]]:5: note: a graph is kept here as well

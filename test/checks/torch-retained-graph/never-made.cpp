@@ -20,7 +20,7 @@ struct LoggingTrainer : Trainer {
       Tensor loss = net->forward(x).sum();
       loss.backward();
       losses.push_back(loss);
-      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor 'loss' kept in 'losses' keeps its autograd graph alive
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor 'loss' kept in 'losses' keeps what its backward() would need (its autograd graph)
     }
   }
   std::vector<Tensor> losses;

@@ -14,7 +14,7 @@ void plain(Linear net, Tensor x, Tensor y) {
     auto loss = torch::mse_loss(net->forward(x), y);
     loss.backward();
     losses.push_back(loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps what its backward() would need (its autograd graph) for every iteration
     // CHECK-FIXES: losses.push_back(loss.detach());
   }
 }
@@ -28,7 +28,7 @@ void inMacro(Linear net, Tensor x, Tensor y) {
     auto loss = torch::mse_loss(net->forward(x), y);
     loss.backward();
     KEEP(losses, loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:{{[0-9]+}}: warning: tensor {{.*}}keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:{{[0-9]+}}: warning: tensor {{.*}}keeps what its backward() would need (its autograd graph) for every iteration
     // CHECK-FIXES-NOT: detach()
   }
 }
@@ -39,7 +39,7 @@ void overwritten(Linear net, const std::vector<Tensor> &xs, Tensor y) {
     auto loss = torch::mse_loss(net->forward(x), y);
     loss.backward();
     last = loss;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'last' keeps one extra autograd graph alive until it is overwritten
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'last' keeps what one more backward() would need (its autograd graph) until it is overwritten
   }
   std::cout << last.item<float>() << '\n';
 }
@@ -51,7 +51,7 @@ void nodes(Linear net, Tensor x, Tensor y) {
     auto loss = torch::mse_loss(net->forward(x), y);
     loss.backward();
     kept.push_back(loss.grad_fn());
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: {{.*}}'kept' keeps its autograd graph alive for every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: {{.*}}'kept' keeps what its backward() would need (its autograd graph) for every iteration
   }
 }
 // CHECK-FIXES: int last;

@@ -16,7 +16,7 @@ void stored(Linear net, Tensor x, Tensor y) {
     losses.push_back(loss);
   }
 }
-// CHECK-NOTES: :[[@LINE-3]]:5: warning: tensor 'loss' kept in 'losses' keeps its autograd graph alive for every iteration
+// CHECK-NOTES: :[[@LINE-3]]:5: warning: tensor 'loss' kept in 'losses' keeps what its backward() would need (its autograd graph) for every iteration
 // CHECK-NOTES: :[[@LINE-7]]:19: note: the graph is built here
 // CHECK-NOTES: :[[@LINE-9]]:3: note: in every iteration of this loop
 
@@ -28,7 +28,7 @@ void accumulated(Linear net, const std::vector<Tensor> &xs, Tensor y) {
     total += loss;
   }
 }
-// CHECK-NOTES: :[[@LINE-3]]:5: warning: adding 'loss' to 'total' chains the autograd graphs of all iterations
+// CHECK-NOTES: :[[@LINE-3]]:5: warning: adding 'loss' to 'total' keeps what backward() would need of all iterations (their autograd graphs)
 // CHECK-NOTES: :[[@LINE-6]]:{{17|33}}: note: the graph is built here
 // CHECK-NOTES: :[[@LINE-8]]:3: note: in every iteration of this loop
 
@@ -42,7 +42,7 @@ struct Trainer {
   Linear net{8, 2};
   std::vector<Tensor> history;
 };
-// CHECK-NOTES: :[[@LINE-5]]:5: warning: tensor 'loss' kept in 'history' keeps its autograd graph alive for every iteration
+// CHECK-NOTES: :[[@LINE-5]]:5: warning: tensor 'loss' kept in 'history' keeps what its backward() would need (its autograd graph) for every iteration
 // CHECK-NOTES: :[[@LINE-8]]:{{17|33}}: note: the graph is built here
 // CHECK-NOTES: :[[@LINE+4]]:3: note: called in every iteration of this loop
 
@@ -64,6 +64,6 @@ public:
 private:
   std::vector<Tensor> values;
 };
-// CHECK-NOTES: :[[@LINE-7]]:5: warning: tensor 'value' kept in 'values' keeps its autograd graph alive, though all code that reads it leaves the graph behind; memory grows with each call; store 'value.item<float>()' or 'value.detach()'
+// CHECK-NOTES: :[[@LINE-7]]:5: warning: tensor 'value' kept in 'values' keeps what its backward() would need (its autograd graph), though no code that reads it makes use of that; memory grows with each call; store 'value.item<float>()' or 'value.detach()'
 // CHECK-NOTES: :[[@LINE-9]]:18: note: the graph is built here
 // CHECK-NOTES: :[[@LINE-7]]:31: note: it is read here, without its graph

@@ -13,7 +13,7 @@ double evaluate(torch::nn::Linear net, const std::vector<Tensor> &xs) {
     auto loss = out.square().mean();
     // CHECK-FIXES: {{^}}    losses.push_back(loss.detach());
     losses.push_back(loss);
-    // CHECK-NOTES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps its autograd graph alive for every iteration, so memory grows with each; store 'loss.item<float>()' or 'loss.detach()' [torch-retained-graph]
+    // CHECK-NOTES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'losses' keeps what its backward() would need (its autograd graph) for every iteration, so memory grows with each; store 'loss.item<float>()' or 'loss.detach()' [torch-retained-graph]
     // CHECK-NOTES: :[[@LINE-5]]:16: note: the graph is built here
     // CHECK-NOTES: :[[@LINE-7]]:3: note: in every iteration of this loop
     // CHECK-NOTES: :[[@LINE+3]]:5: note: a graph is kept here as well

@@ -34,7 +34,7 @@ struct Scorer : torch::nn::Module {
     for (int i = 0; i < 1000; ++i) {
       Tensor seen = coarse->forward(x);
       history.push_back(seen);
-      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor 'seen' kept in 'history' keeps its autograd graph alive
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor 'seen' kept in 'history' keeps what its backward() would need (its autograd graph)
       // CHECK-FIXES: history.push_back(seen.detach());
       total += seen.sum().item<double>();
     }

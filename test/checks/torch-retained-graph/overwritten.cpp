@@ -22,7 +22,7 @@ void lastLoss(Linear net, torch::optim::SGD &opt, const std::vector<Tensor> &xs,
     loss.backward();
     opt.step();
     last = loss;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'last' keeps one extra autograd graph alive until it is overwritten; store 'loss.detach()' [torch-retained-graph]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'last' keeps what one more backward() would need (its autograd graph) until it is overwritten; store 'loss.detach()' [torch-retained-graph]
   }
   std::cout << last.item<float>() << '\n';
 }
@@ -37,8 +37,8 @@ static void bestOutput(Linear net, const std::vector<Tensor> &xs) {
     if (score > bestScore) {
       bestScore = score;
       best = output;
-      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor 'output' kept in 'best' keeps one extra autograd graph alive until it is overwritten; store 'output.detach()'
-      // DEFAULT-MESSAGES: :[[@LINE-2]]:7: warning: tensor 'output' kept in 'best' keeps one extra autograd graph alive until it is overwritten; store 'output.detach()'
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor 'output' kept in 'best' keeps what one more backward() would need (its autograd graph) until it is overwritten; store 'output.detach()'
+      // DEFAULT-MESSAGES: :[[@LINE-2]]:7: warning: tensor 'output' kept in 'best' keeps what one more backward() would need (its autograd graph) until it is overwritten; store 'output.detach()'
     }
   }
   std::cout << best.sizes() << '\n';
@@ -53,9 +53,9 @@ static void worstOfAll(Linear net, const std::vector<Tensor> &xs) {
     auto loss = net->forward(x).sum();
     loss.backward();
     worst = std::make_tuple(step++, loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in '{{.*}}' keeps one extra autograd graph alive until it is overwritten; store '.detach()' of it
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in '{{.*}}' keeps what one more backward() would need (its autograd graph) until it is overwritten; store '.detach()' of it
     final_step = {step, loss};
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in '{{.*}}' keeps one extra autograd graph alive until it is overwritten
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in '{{.*}}' keeps what one more backward() would need (its autograd graph) until it is overwritten
   }
   std::cout << std::get<1>(*worst) << final_step.second;
 }
@@ -67,7 +67,7 @@ void sameKey(Linear net, const std::vector<Tensor> &xs, Tensor y) {
     auto loss = torch::mse_loss(net->forward(x), y);
     loss.backward();
     metrics["loss"] = loss;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in '{{.*}}metrics{{.*}}' keeps one extra autograd graph alive until it is overwritten
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in '{{.*}}metrics{{.*}}' keeps what one more backward() would need (its autograd graph) until it is overwritten
   }
   std::cout << metrics["loss"].item<float>() << '\n';
 }
@@ -78,8 +78,8 @@ struct ActorImpl : torch::nn::Module {
   Tensor forward(Tensor x) {
     auto hidden = torch::relu(fc->forward(x));
     lastActivation = hidden;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'hidden' kept in 'lastActivation' keeps one extra autograd graph alive until it is overwritten; store 'hidden.detach()'
-      // DEFAULT-MESSAGES: :[[@LINE-2]]:5: warning: tensor 'hidden' kept in 'lastActivation' keeps one extra autograd graph alive until it is overwritten; store 'hidden.detach()'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'hidden' kept in 'lastActivation' keeps what one more backward() would need (its autograd graph) until it is overwritten; store 'hidden.detach()'
+      // DEFAULT-MESSAGES: :[[@LINE-2]]:5: warning: tensor 'hidden' kept in 'lastActivation' keeps what one more backward() would need (its autograd graph) until it is overwritten; store 'hidden.detach()'
     return hidden;
   }
   Linear fc{nullptr};

@@ -17,7 +17,7 @@ public:
     for (int64_t i = 0; i < images.size(0); ++i) {
       if (pool_.size() < size_) {
         pool_.push_back(images[i]);
-        // CHECK-MESSAGES: :[[@LINE-1]]:9: warning: tensor kept in 'pool_' keeps its autograd graph alive for every iteration, so memory grows with each; store '.item<float>()' or '.detach()' of it [torch-retained-graph]
+        // CHECK-MESSAGES: :[[@LINE-1]]:9: warning: tensor kept in 'pool_' keeps what its backward() would need (its autograd graph) for every iteration, so memory grows with each; store '.item<float>()' or '.detach()' of it [torch-retained-graph]
         batch.push_back(images[i].detach());
         continue;
       }

@@ -20,7 +20,7 @@ double summed(Linear net, torch::optim::SGD &opt,
     loss.backward();
     opt.step();
     total += loss;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'loss' to 'total' chains
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'loss' to 'total' keeps what backward() would need
     // the autograd graphs of all iterations, so memory grows with each; add
     // 'loss.item<float>()' or 'loss.detach()' [torch-retained-graph]
     // CHECK-FIXES: {{^}}    total += loss.detach();{{$}}
@@ -48,7 +48,7 @@ struct Trainer {
       opt.step();
       history.push_back(loss);
       // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor 'loss' kept in
-      // 'history' keeps its autograd graph alive for every iteration, so memory
+      // 'history' keeps what its backward() would need (its autograd graph) for every iteration, so memory
       // grows with each; store 'loss.item<float>()' or 'loss.detach()'
       // [torch-retained-graph] CHECK-FIXES: {{^}}
       // history.push_back(loss.detach());{{$}}
@@ -70,7 +70,7 @@ void generic(Net net, Optimizer &opt, const std::vector<Tensor> &xs) {
   };
   for (const Tensor &x : xs)
     kept.push_back(train(x));
-  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'kept' keeps its
+  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'kept' keeps what its
   // autograd graph alive for every iteration CHECK-FIXES: {{^}}
   // kept.push_back(train(x).detach());{{$}}
 }

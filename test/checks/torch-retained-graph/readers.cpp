@@ -19,7 +19,7 @@ public:
     auto logits = policy->forward(state);
     auto logProb = torch::log_softmax(logits, -1);
     logProbs.push_back(logProb);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'logProb' kept in 'logProbs' keeps its autograd graph alive, though all code that reads it leaves the graph behind; memory grows with each call; store 'logProb.item<float>()' or 'logProb.detach()'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'logProb' kept in 'logProbs' keeps what its backward() would need (its autograd graph), though no code that reads it makes use of that; memory grows with each call; store 'logProb.item<float>()' or 'logProb.detach()'
     return logits.argmax(-1).item<int64_t>();
   }
 
@@ -51,7 +51,7 @@ void Trainer::act(unsigned id, Tensor state) {
   Agent *agent = agents[id];
   auto value = agent->policy->forward(state);
   agent->values.push_back(value);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: tensor 'value' kept in 'agent->values' keeps its autograd graph alive, though all code that reads it
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: tensor 'value' kept in 'agent->values' keeps what its backward() would need (its autograd graph), though no code that reads it
 }
 
 void Trainer::update(unsigned id) {
@@ -69,7 +69,7 @@ public:
   void act(Tensor state) {
     auto action = policy->forward(state);
     scores.push_back(score(action));
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'scores' keeps its autograd graph alive, though all code that reads it
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'scores' keeps what its backward() would need (its autograd graph), though no code that reads it
   }
   float mean() const {
     torch::NoGradGuard no_grad;
@@ -91,7 +91,7 @@ public:
     loss.backward();
     opt.step();
     total = total + loss;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'loss' to 'total' chains the autograd graphs of all calls, so memory grows with each; add 'loss.item<float>()' or 'loss.detach()'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'loss' to 'total' keeps what backward() would need of all calls (their autograd graphs), so memory grows with each; add 'loss.item<float>()' or 'loss.detach()'
     ++steps;
   }
   float mean() const { return total.item<float>() / steps; }
@@ -108,7 +108,7 @@ class History {
 public:
   void record(Tensor x) {
     outputs.push_back(net->forward(x));
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'outputs' keeps its autograd graph alive, though all code that reads it
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'outputs' keeps what its backward() would need (its autograd graph), though no code that reads it
   }
   void print() const {
     for (const Tensor &output : outputs)

@@ -56,7 +56,7 @@ void all(Linear net, torch::optim::SGD &optimizer, Tensor x, int steps) {
       loss.backward();
       optimizer.step();
       losses[epoch * steps + i] = loss;
-      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor 'loss' kept in 'losses' keeps its autograd graph alive for every iteration, so memory grows with each; store 'loss.item<float>()' or 'loss.detach()'
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor 'loss' kept in 'losses' keeps what its backward() would need (its autograd graph) for every iteration, so memory grows with each; store 'loss.item<float>()' or 'loss.detach()'
     }
 }
 
@@ -68,7 +68,7 @@ void worst(Linear net, torch::optim::SGD &optimizer, std::vector<Tensor> xs) {
     for (size_t i = 0; i < xs.size(); ++i) {
       Tensor loss = net->forward(xs[i]).pow(2).sum();
       worst[i] = torch::max(worst[i], loss);
-      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor kept in 'worst' keeps its autograd graph alive
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor kept in 'worst' keeps what its backward() would need (its autograd graph)
       sum = sum + loss;
     }
     optimizer.zero_grad();
@@ -119,7 +119,7 @@ class Log {
 public:
   void add(Tensor loss) {
     seen.push_back(loss);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'seen' keeps its autograd graph alive
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor 'loss' kept in 'seen' keeps what its backward() would need (its autograd graph)
   }
   double last() const { return seen.back().item<double>(); }
 

@@ -12,7 +12,7 @@ struct Exp : torch::autograd::Function<Exp> {
   static Tensor forward(AutogradContext *ctx, const Tensor &x) {
     Tensor y = x.exp();
     ctx->saved_data["y"] = y;
-    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the output 'y' keeps its own node alive from 'saved_data', so what each call has made is never freed; save it by 'save_for_backward({y})', and read it by 'get_saved_variables()' [torch-saved-data]
+    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the output 'y' and the 'saved_data' that it is put into keep each other alive, so what each call has made is never freed, and memory grows; save it by 'save_for_backward({y})', and read it by 'get_saved_variables()' [torch-saved-data]
     // CHECK-NOTES: :[[@LINE-3]]:16: note: the output is made here
     // CHECK-NOTES: :[[@LINE+3]]:5: note: and returned here
     // CHECK-FIXES: {{^}}    ctx->save_for_backward({y});
@@ -32,7 +32,7 @@ struct Scale : torch::autograd::Function<Scale> {
     auto scaled = x * by, other = x + by;
     context->saved_data["by"] = by;
     context->saved_data["scaled"] = scaled;
-    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the output 'scaled' keeps its own node alive
+    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the output 'scaled' and the 'saved_data' that it is put into keep each other alive
     // CHECK-NOTES: :[[@LINE-4]]:19: note: the output is made here
     // CHECK-NOTES: :[[@LINE+2]]:5: note: and returned here
     // CHECK-FIXES: {{^}}    context->save_for_backward({scaled});
@@ -53,7 +53,7 @@ struct Kernel : torch::autograd::Function<Kernel> {
     y = torch::empty_like(x);
     kernel(x, y);
     ctx->saved_data.insert({"y", y});
-    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the output 'y' keeps its own node alive
+    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the output 'y' and the 'saved_data' that it is put into keep each other alive
     // CHECK-NOTES: :[[@LINE-4]]:9: note: the output is made here
     // CHECK-NOTES: :[[@LINE+1]]:5: note: and returned here
     return y;
@@ -69,7 +69,7 @@ template <class T> struct Both : torch::autograd::Function<Both<T>> {
     Tensor sine = x.sin();
     Tensor cosine = x.cos();
     ctx->saved_data["both"] = std::vector<Tensor>{sine, cosine};
-    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the output 'sine' keeps its own node alive
+    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the output 'sine' and the 'saved_data' that it is put into keep each other alive
     // CHECK-NOTES: :[[@LINE-4]]:19: note: the output is made here
     // CHECK-NOTES: :[[@LINE+2]]:5: note: and returned here
     variable_list outputs = {sine, cosine};
@@ -88,7 +88,7 @@ struct Sometimes : torch::autograd::Function<Sometimes> {
     Tensor y = torch::sigmoid(x);
     if (keep)
       ctx->saved_data["y"] = y;
-    // CHECK-NOTES: :[[@LINE-1]]:7: warning: the output 'y' keeps its own node alive
+    // CHECK-NOTES: :[[@LINE-1]]:7: warning: the output 'y' and the 'saved_data' that it is put into keep each other alive
     // CHECK-NOTES: :[[@LINE-4]]:16: note: the output is made here
     // CHECK-NOTES: :[[@LINE+2]]:5: note: and returned here
     // CHECK-FIXES: {{^}}      ctx->save_for_backward({y});
@@ -106,7 +106,7 @@ struct Bound : torch::autograd::Function<Bound> {
   static Tensor forward(AutogradContext *ctx, Tensor x) {
     Tensor y = x.tanh();
     ctx->saved_data["y"] = y;
-    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the output 'y' keeps its own node alive
+    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the output 'y' and the 'saved_data' that it is put into keep each other alive
     // CHECK-NOTES: :[[@LINE-3]]:16: note: the output is made here
     // CHECK-NOTES: :[[@LINE+2]]:5: note: and returned here
     // CHECK-FIXES: {{^}}    ctx->saved_data["y"] = y;
@@ -123,7 +123,7 @@ struct Steps : torch::autograd::Function<Steps> {
   static Tensor forward(AutogradContext *ctx, const Tensor &x) {
     Tensor y = x.mul(4).round_().div_(4);
     ctx->saved_data["y"] = y;
-    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the output 'y' keeps its own node alive
+    // CHECK-NOTES: :[[@LINE-1]]:5: warning: the output 'y' and the 'saved_data' that it is put into keep each other alive
     // CHECK-NOTES: :[[@LINE-3]]:16: note: the output is made here
     // CHECK-NOTES: :[[@LINE+2]]:5: note: and returned here
     // CHECK-FIXES: ctx->save_for_backward({y});

@@ -41,7 +41,7 @@ public:
     auto loss = -(actor(state).squeeze(1) * gain).mean();
     actorAdam.zero_grad();
     loss.backward();
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: this graph was recorded with weights that have changed since; backward() throws; call it before the weights change, or run the forward pass again
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: this backward() needs the weights that the forward pass had, and they have changed since: it throws; call it before the weights change, or run the forward pass again
     // CHECK-MESSAGES: :[[@LINE-5]]:16: note: they are changed here
     actorAdam.step();
   }

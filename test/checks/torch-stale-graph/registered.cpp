@@ -50,7 +50,7 @@ static void bothLosses(nn::Linear &gen, Scorer &scorer, const Tensor &x, bool fi
     if (first) {
       update();
       loss.backward();
-      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: this graph was recorded with weights that have changed since; backward() throws; call it before the weights change, or run the forward pass again [torch-stale-graph]
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: this backward() needs the weights that the forward pass had, and they have changed since: it throws; call it before the weights change, or run the forward pass again [torch-stale-graph]
       g_opt.step();
     } else {
       loss.backward();
@@ -68,7 +68,7 @@ static void inOrder(Critic &critic, const Tensor &x) {
     critic->forward(x * 2).mean().backward();
     opt.step();
     before.backward();
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: this graph was recorded with weights
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: this backward() needs the weights that the forward pass had
     auto after = critic->forward(x).mean();
     after.backward();
   }

@@ -27,7 +27,7 @@ static void actorCritic(const Tensor &states) {
   criticLoss.backward();
   criticAdam.step();
   actorLoss.backward();
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this graph was recorded with weights that have changed since; backward() throws; call it before the weights change, or run the forward pass again [torch-stale-graph]
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this backward() needs the weights that the forward pass had, and they have changed since: it throws; call it before the weights change, or run the forward pass again [torch-stale-graph]
   actorAdam.step();
 }
 
@@ -38,7 +38,7 @@ static void kept(const Tensor &x) {
   y.sum().backward({}, /*retain_graph=*/true);
   sgd.step();
   y.mean().backward();
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this graph was recorded with weights that have changed since; backward() computes wrong gradients with the new ones, and nothing throws;
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this backward() needs the weights that the forward pass had, and they have changed since: it computes wrong gradients with the new ones, and nothing throws;
 }
 
 // Losses of several batches, and a step for each of them.
@@ -53,7 +53,7 @@ static void gathered(const std::vector<Tensor> &batches) {
     rmsprop.step();
   }
   total.backward();
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this graph was recorded
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this backward() needs the weights that the forward pass had
 }
 
 // A descent written by hand.
@@ -68,7 +68,7 @@ static void byHand(const Tensor &x) {
     w -= 0.1 * w.grad();
   }
   second.backward();
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this graph was recorded
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this backward() needs the weights that the forward pass had
 }
 
 // In members, across helpers, through a lambda.
@@ -76,7 +76,7 @@ class Trainer {
 public:
   void step(const Tensor &loss, torch::optim::Optimizer &optimizer) {
     loss.backward();
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: this graph was recorded
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: this backward() needs the weights that the forward pass had
     optimizer.step();
   }
   void run(const Tensor &x) {

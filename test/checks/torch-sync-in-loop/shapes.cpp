@@ -29,7 +29,7 @@ void summedUp(Net &net, torch::optim::Optimizer &optimizer, const Batches &all,
       loss.backward();
       optimizer.step();
       sum += loss.item<double>() * batch.x.size(0);
-      // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'item' makes the host wait for the device in every iteration, and the device then has nothing queued; keep what is recorded in a tensor without a graph, and read it once in many iterations [torch-sync-in-loop]
+      // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'item' makes the host wait for the device in every iteration, and the device then has nothing queued; add it up on the device, in a tensor that is detached, and read that once in many iterations [torch-sync-in-loop]
     }
     std::cout << epoch << ": " << sum / all.size() << '\n';
   }

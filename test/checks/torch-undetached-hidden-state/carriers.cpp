@@ -39,7 +39,7 @@ void userModule(const std::vector<Tensor> &xs, Tensor y) {
   for (const auto &x : xs) {
     Tensor output;
     std::tie(output, state) = net->forward(x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach it: 'state = state.detach();'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach it: 'state = state.detach();'
     auto loss = torch::mse_loss(output, y);
     opt.zero_grad();
     loss.backward();
@@ -68,7 +68,7 @@ void structState(const std::vector<Tensor> &xs, Tensor y) {
   for (const auto &x : xs) {
     opt.zero_grad();
     state = net->forward(x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state{{.*}}' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach its tensors
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state{{.*}}' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach its tensors
     torch::mse_loss(state.h, y).backward();
     opt.step();
   }
@@ -81,7 +81,7 @@ void structFields(LSTMCell cell, SGD &opt, const std::vector<Tensor> &xs,
     opt.zero_grad();
     auto next = cell->forward(x, std::make_tuple(state.h, state.c));
     state.h = std::get<0>(next);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{.*h}}' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{.*h}}' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     state.c = std::get<1>(next);
     torch::mse_loss(state.h, y).backward();
     opt.step();
@@ -101,7 +101,7 @@ void pairState(GRUCell cell, Linear head, SGD &opt,
   for (const auto &x : xs) {
     opt.zero_grad();
     last = step(cell, head, x, last.second);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'last{{.*}}' carries its autograd graph into the next iteration: {{.*}} throws; detach {{its tensors|it: 'last.second = last.second.detach\(\);'}}
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'last{{.*}}' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws; detach {{its tensors|it: 'last.second = last.second.detach\(\);'}}
     torch::mse_loss(last.first, y).backward();
     opt.step();
   }
@@ -117,7 +117,7 @@ void vectorOfStates(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
     Tensor input = x;
     for (size_t layer = 0; layer < layers.size(); ++layer) {
       states[layer] = layers[layer]->forward(input, states[layer]);
-      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'states{{.*}}' carries its autograd graph into the next iteration: {{.*}} throws; detach {{its tensors|it: 'states\[layer\] = states\[layer\].detach\(\);'}}
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'states{{.*}}' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws; detach {{its tensors|it: 'states\[layer\] = states\[layer\].detach\(\);'}}
       input = states[layer];
     }
     torch::mse_loss(input, y).backward();
@@ -142,7 +142,7 @@ void replacedVector(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
   for (const auto &x : xs) {
     opt.zero_grad();
     states = advance(cell, x, states);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'states{{.*}}' carries its autograd graph into the next iteration: {{.*}} throws; detach its tensors
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'states{{.*}}' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws; detach its tensors
     torch::mse_loss(states.back(), y).backward();
     opt.step();
   }
@@ -154,7 +154,7 @@ void arrayOfStates(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
   for (const auto &x : xs) {
     opt.zero_grad();
     states[0] = cell->forward(x, states[0]);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'states{{.*}}' carries its autograd graph into the next iteration: {{.*}} throws; detach {{its tensors|it: 'states\[0\] = states\[0\].detach\(\);'}}
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'states{{.*}}' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws; detach {{its tensors|it: 'states\[0\] = states\[0\].detach\(\);'}}
     torch::mse_loss(states[0], y).backward();
     opt.step();
   }
@@ -166,7 +166,7 @@ void optionalState(LSTMCell cell, SGD &opt, const std::vector<Tensor> &xs,
   for (const auto &x : xs) {
     opt.zero_grad();
     state = cell->forward(x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{.*state.*}}' carries its autograd graph into the next iteration: {{.*}} throws; detach its tensors
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{.*state.*}}' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws; detach its tensors
     torch::mse_loss(std::get<0>(*state), y).backward();
     opt.step();
   }
@@ -178,7 +178,7 @@ void mapOfStates(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
   for (const auto &x : xs) {
     opt.zero_grad();
     state["h"] = cell->forward(x, state["h"]);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{.*state.*}}' carries its autograd graph into the next iteration: {{.*}} throws; detach {{its tensors|it: 'state\["h"\] = state\["h"\].detach\(\);'}}
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{.*state.*}}' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws; detach {{its tensors|it: 'state\["h"\] = state\["h"\].detach\(\);'}}
     torch::mse_loss(state["h"], y).backward();
     opt.step();
   }
@@ -193,7 +193,7 @@ void inPlace(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
     torch::mse_loss(next, y).backward();
     opt.step();
     hidden.copy_(next);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'hidden' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'hidden' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
   }
 }
 
@@ -221,7 +221,7 @@ void half(Forecast &net, SGD &opt, const std::vector<Tensor> &days) {
     predicted.sum().backward();
     opt.step();
     state = std::make_tuple(std::get<0>(next).detach(), std::get<1>(next));
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration
   }
 }
 void bothHalves(Forecast &net, SGD &opt, const std::vector<Tensor> &days) {

@@ -89,7 +89,7 @@ static void carried(Cell net, const std::vector<Tensor> &xs, bool reset) {
   for (const auto &x : xs) {
     auto [loss, next] = net->forward(x, reset ? h.detach() : h);
     h = next;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration
     opt.zero_grad();
     loss.backward();
     opt.step();
@@ -104,7 +104,7 @@ static void carriedByHelper(Cell net, const std::vector<Tensor> &xs) {
   for (const auto &x : xs) {
     auto [loss, next] = net->forward(x, wrongWay(h));
     h = next;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration
     opt.zero_grad();
     loss.backward();
     opt.step();
@@ -117,7 +117,7 @@ static void otherTensor(Cell net, const std::vector<Tensor> &xs, Tensor mask) {
   for (const auto &x : xs) {
     auto [loss, next] = net->forward(x, mask.defined() ? h.detach() : h);
     h = next;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration
     opt.zero_grad();
     loss.backward();
     opt.step();

@@ -17,7 +17,7 @@ void elman(const std::vector<Tensor> &xs, Tensor y) {
   auto h = torch::zeros({4, 8});
   for (const auto &x : xs) {
     h = torch::tanh(torch::matmul(x, wxh) + torch::matmul(h, whh) + bias);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach it: 'h = h.detach();' [torch-undetached-hidden-state]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach it: 'h = h.detach();' [torch-undetached-hidden-state]
     auto loss = torch::mse_loss(h, y);
     opt.zero_grad();
     loss.backward();
@@ -46,7 +46,7 @@ void leakyCell(const std::vector<Tensor> &xs, Tensor y) {
   for (const auto &x : xs) {
     opt.zero_grad();
     h = cell(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     torch::mse_loss(h, y).backward();
     opt.step();
   }
@@ -61,7 +61,7 @@ void gated(Linear update, Linear candidate, SGD &opt,
     auto z = torch::sigmoid(update->forward(x + h));
     auto n = torch::tanh(candidate->forward(x + h));
     h = (1 - z) * n + z * h;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     torch::mse_loss(h, y).backward();
     opt.step();
   }
@@ -76,7 +76,7 @@ void functionalCell(const std::vector<Tensor> &xs, Tensor y) {
   for (const auto &x : xs) {
     opt.zero_grad();
     h = torch::gru_cell(x, h, wih, whh);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     torch::mse_loss(h, y).backward();
     opt.step();
   }
@@ -91,7 +91,7 @@ void functionalPair(const std::vector<Tensor> &xs, Tensor y) {
     opt.zero_grad();
     state =
         torch::lstm_cell(x, {std::get<0>(state), std::get<1>(state)}, wih, whh);
-    // CHECK-MESSAGES: :[[@LINE-2]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: {{.*}} throws; detach its tensors
+    // CHECK-MESSAGES: :[[@LINE-2]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws; detach its tensors
     torch::mse_loss(std::get<0>(state), y).backward();
     opt.step();
   }
@@ -106,7 +106,7 @@ public:
   }
   Tensor forward(const Tensor &x) {
     state_ = torch::relu(torch::mm(state_ + x, weight_));
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state_' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state_' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     return state_;
   }
 

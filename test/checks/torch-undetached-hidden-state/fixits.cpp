@@ -18,7 +18,7 @@ void storedFirst(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
   for (const auto &x : xs) {
     opt.zero_grad();
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration
     auto loss = torch::mse_loss(h, y);
     loss.backward();
     opt.step();
@@ -38,7 +38,7 @@ void backwardFirst(GRU layer, SGD &opt, const std::vector<Tensor> &xs,
     torch::mse_loss(output, y).backward();
     state = next;
     opt.step();
-    // CHECK-MESSAGES: :[[@LINE-2]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-2]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration
   }
 }
 // CHECK-FIXES-LABEL: void backwardFirst(
@@ -51,7 +51,7 @@ void tied(GRU layer, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   for (const auto &x : xs) {
     opt.zero_grad();
     std::tie(output, state) = layer->forward(x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration
     torch::mse_loss(output, y).backward();
     opt.step();
   }
@@ -68,7 +68,7 @@ void tuple(LSTM layer, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
     opt.zero_grad();
     Tensor output;
     std::tie(output, state) = layer->forward(x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration
     torch::mse_loss(output, y).backward();
     opt.step();
   }
@@ -85,7 +85,7 @@ void twoTensors(LSTMCell cell, SGD &opt, const std::vector<Tensor> &xs,
   for (const auto &x : xs) {
     opt.zero_grad();
     std::tie(h, c) = cell->forward(x, std::make_tuple(h, c));
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{h.*}}' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{h.*}}' carries what its backward() needs (its autograd graph) into the next iteration
     torch::mse_loss(h, y).backward();
     opt.step();
   }
@@ -103,7 +103,7 @@ void twoStores(LSTMCell cell, SGD &opt, const std::vector<Tensor> &xs,
     opt.zero_grad();
     auto next = cell->forward(x, std::make_tuple(h, c));
     h = std::get<0>(next);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration
     c = std::get<1>(next);
     torch::mse_loss(h, y).backward();
     opt.step();
@@ -120,7 +120,7 @@ public:
   void step(const Tensor &x, const Tensor &y) {
     opt_.zero_grad();
     h_ = cell_->forward(x, h_);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h_' carries its autograd graph into the next call
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h_' carries what its backward() needs (its autograd graph) into the next call
     torch::mse_loss(h_, y).backward();
     opt_.step();
   }
@@ -140,7 +140,7 @@ void lambda(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   auto step = [&](const Tensor &x) {
     opt.zero_grad();
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration
     torch::mse_loss(h, y).backward();
     opt.step();
   };
@@ -157,7 +157,7 @@ void retained(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   for (const auto &x : xs) {
     opt.zero_grad();
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: with retain_graph
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: with retain_graph
     torch::mse_loss(h, y).backward({}, true);
     opt.step();
   }
@@ -174,7 +174,7 @@ void train(Cell &cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   for (const Tensor &x : xs) {
     opt.zero_grad();
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration
     torch::mse_loss(h, y).backward();
     opt.step();
   }
@@ -196,7 +196,7 @@ static void stream(GRUCell cell, const std::vector<Tensor> &xs) {
   for (const auto &x : xs) {
     h = cell->forward(x, h);
     std::cout << h.argmax(1) << '\n';
-    // CHECK-MESSAGES: :[[@LINE-2]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: no backward() frees it
+    // CHECK-MESSAGES: :[[@LINE-2]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: no backward() frees it
   }
 }
 // CHECK-FIXES-LABEL: void stream(

@@ -16,7 +16,7 @@ struct CellImpl : torch::nn::Module {
   CellImpl() : fc(register_module("fc", Linear(2, 2))), h(torch::zeros({2})) {}
   Tensor forward(Tensor x) {
     h = torch::tanh(fc->forward(x) + h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration
     return h;
   }
   Linear fc;
@@ -38,7 +38,7 @@ struct MiddleImpl : torch::nn::Module {
   MiddleImpl() : fc(register_module("fc", Linear(2, 2))), h(torch::zeros({2})) {}
   Tensor forward(const Tensor &x) {
     h = torch::tanh(fc->forward(x) + h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration
     return h;
   }
   Linear fc;
@@ -72,7 +72,7 @@ struct AnyImpl : torch::nn::Module {
   AnyImpl() : fc(register_module("fc", Linear(2, 2))), h(torch::zeros({2})) {}
   Tensor forward(Tensor x) {
     h = torch::tanh(fc->forward(x) + h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration
     return h;
   }
   Linear fc;

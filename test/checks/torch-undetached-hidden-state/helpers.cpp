@@ -15,7 +15,7 @@ using torch::optim::SGD;
 // The helper stores through its parameter; the loop is in the caller.
 static void advance(GRUCell cell, const Tensor &x, Tensor &h) {
   h = cell->forward(x, h);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: recurrent state 'h' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws
 }
 
 void byReference(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
@@ -31,7 +31,7 @@ void byReference(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
 
 static void advanceAt(GRUCell cell, const Tensor &x, Tensor *h) {
   *h = cell->forward(x, *h);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: recurrent state '{{.*h}}' carries its autograd graph into the next iteration: {{.*}} throws
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: recurrent state '{{.*h}}' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
 }
 
 void byPointer(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
@@ -55,7 +55,7 @@ void byResult(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   for (const auto &x : xs) {
     opt.zero_grad();
     state = advanced(cell, x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach it: 'state = state.detach();'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach it: 'state = state.detach();'
     torch::mse_loss(state, y).backward();
     opt.step();
   }
@@ -77,7 +77,7 @@ void wholeStep(LSTMCell cell, SGD &opt, const std::vector<Tensor> &xs,
   auto carried = std::make_tuple(torch::zeros({4, 8}), torch::zeros({4, 8}));
   for (const auto &x : xs) {
     carried = trainStep(cell, opt, x, y, carried);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'carried' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach its tensors
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'carried' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach its tensors
   }
 }
 
@@ -93,7 +93,7 @@ void backwardInHelper(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
   auto h = torch::zeros({4, 8});
   for (const auto &x : xs) {
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     descend(opt, torch::mse_loss(h, y));
   }
 }
@@ -104,7 +104,7 @@ void capturedByLambda(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
   auto step = [&](const Tensor &x) {
     opt.zero_grad();
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach it: 'h = h.detach();'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach it: 'h = h.detach();'
     torch::mse_loss(h, y).backward();
     opt.step();
   };
@@ -121,7 +121,7 @@ void storedFunction(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
   for (const auto &x : xs) {
     opt.zero_grad();
     h = next(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     torch::mse_loss(h, y).backward();
     opt.step();
   }
@@ -132,7 +132,7 @@ void forEach(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   std::for_each(xs.begin(), xs.end(), [&](const Tensor &x) {
     opt.zero_grad();
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     torch::mse_loss(h, y).backward();
     opt.step();
   });
@@ -151,7 +151,7 @@ void closure(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
       return loss;
     });
     h = next;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
   }
 }
 
@@ -161,7 +161,7 @@ void train(Cell &cell, Batches &batches, torch::optim::Optimizer &opt) {
   for (auto &batch : batches) {
     opt.zero_grad();
     h = cell->forward(batch.data, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach it: 'h = h.detach();'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach it: 'h = h.detach();'
     Tensor loss = torch::mse_loss(h, batch.target);
     loss.backward();
     opt.step();

@@ -14,7 +14,7 @@ struct MemoryImpl : torch::nn::Module {
   MemoryImpl() { cell = register_module("cell", torch::nn::RNNCell(8, 8)); }
   Tensor forward(Tensor x) {
     state = cell(x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration
     return state.mean();
   }
 };
@@ -38,7 +38,7 @@ struct CounterBase : torch::nn::Module {
   CounterBase() { fc = register_module("fc", torch::nn::Linear(8, 8)); }
   Tensor forward(Tensor x, bool sum = true) {
     last = torch::tanh(fc(x) + last);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'last' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'last' carries what its backward() needs (its autograd graph) into the next iteration
     return last.sum();
   }
 

@@ -16,7 +16,7 @@ void whileLoop(GRUCell cell, SGD &opt, Tensor x, Tensor y) {
   while (last > 0.01f) {
     opt.zero_grad();
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws
     auto loss = torch::mse_loss(h, y);
     loss.backward();
     opt.step();
@@ -30,7 +30,7 @@ void doLoop(GRUCell cell, SGD &opt, Tensor x, Tensor y) {
   do {
     opt.zero_grad();
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     torch::mse_loss(h, y).backward();
     opt.step();
   } while (++steps < 10);
@@ -42,7 +42,7 @@ void gotoLoop(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
 next:
   opt.zero_grad();
   h = cell->forward(xs[i], h);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
   torch::mse_loss(h, y).backward();
   opt.step();
   if (++i < xs.size())
@@ -57,7 +57,7 @@ void initialisedPerEpoch(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
     for (const auto &x : xs) {
       opt.zero_grad();
       h = cell->forward(x, h);
-      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
       torch::mse_loss(h, y).backward();
       opt.step();
     }
@@ -72,7 +72,7 @@ void notInitialisedPerEpoch(GRUCell cell, SGD &opt,
   for (int epoch = 0; epoch < 3; ++epoch) {
     for (const auto &x : xs) {
       h = cell->forward(x, h);
-      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'h' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws
     }
     opt.zero_grad();
     torch::mse_loss(h, y).backward();
@@ -88,7 +88,7 @@ void everyFewSteps(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
   auto loss = torch::zeros({});
   for (size_t t = 0; t < xs.size(); ++t) {
     h = cell->forward(xs[t], h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     loss = loss + torch::mse_loss(h, y);
     if ((t + 1) % 2 == 0) {
       opt.zero_grad();
@@ -109,7 +109,7 @@ void firstIterationOnly(GRU layer, SGD &opt, const std::vector<Tensor> &xs,
       state = torch::zeros({1, 4, 8});
     opt.zero_grad();
     std::tie(output, state) = layer->forward(xs[i], state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     torch::mse_loss(output, y).backward();
     opt.step();
   }
@@ -123,7 +123,7 @@ void whereUndefined(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
       h = torch::zeros({4, 8});
     opt.zero_grad();
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     torch::mse_loss(h, y).backward();
     opt.step();
   }
@@ -137,7 +137,7 @@ void discarded(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
     h.detach();
     opt.zero_grad();
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     torch::mse_loss(h, y).backward();
     opt.step();
   }
@@ -154,7 +154,7 @@ void copies(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
     opt.step();
     shown.push_back(next.detach());
     h = next.clone();
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
   }
 }
 
@@ -165,7 +165,7 @@ void halfDetached(LSTMCell cell, SGD &opt, const std::vector<Tensor> &xs,
   for (const auto &x : xs) {
     opt.zero_grad();
     state = cell->forward(x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{.*state.*}}' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{.*state.*}}' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     torch::mse_loss(std::get<0>(state), y).backward();
     opt.step();
     std::get<0>(state).detach_();
@@ -179,7 +179,7 @@ void guardElsewhere(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
   for (const auto &x : xs) {
     opt.zero_grad();
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     torch::mse_loss(h, y).backward();
     opt.step();
     {

@@ -19,7 +19,7 @@ public:
   float step(const Tensor &x, const Tensor &y) {
     opt_.zero_grad();
     h_ = cell_->forward(x, h_);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h_' carries its autograd graph into the next call: the next backward() reaches the graph that this one has freed and throws; detach it: 'h_ = h_.detach();' [torch-undetached-hidden-state]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h_' carries what its backward() needs (its autograd graph) into the next call: the next backward() goes on into what this one has freed, and throws; detach it: 'h_ = h_.detach();' [torch-undetached-hidden-state]
     auto loss = torch::mse_loss(h_, y);
     loss.backward();
     opt_.step();
@@ -40,7 +40,7 @@ public:
   void step(const Tensor &x, const Tensor &y) {
     opt_.zero_grad();
     this->state_ = cell_->forward(x, this->state_);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{.*}}state_' carries its autograd graph into the next call: the next backward() reaches the graph that this one has freed and throws; detach its tensors
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{.*}}state_' carries what its backward() needs (its autograd graph) into the next call: the next backward() goes on into what this one has freed, and throws; detach its tensors
     torch::mse_loss(std::get<0>(state_), y).backward();
     opt_.step();
   }
@@ -56,7 +56,7 @@ class Agent {
 public:
   Tensor act(const Tensor &observation) {
     hx_ = cell_->forward(observation, hx_);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'hx_' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach it: 'hx_ = hx_.detach();'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'hx_' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach it: 'hx_ = hx_.detach();'
     return head_->forward(hx_);
   }
   std::vector<Tensor> parameters() const { return cell_->parameters(); }
@@ -84,7 +84,7 @@ struct StatefulImpl : torch::nn::Module {
   Tensor forward(const Tensor &x) {
     auto result = gru->forward(x, state);
     state = std::get<1>(result);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws
     return std::get<0>(result);
   }
   GRU gru{nullptr};
@@ -111,7 +111,7 @@ public:
     for (const auto &x : xs) {
       opt_.zero_grad();
       hidden_ = cell_(x, hidden_);
-      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'hidden_' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'hidden_' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws
       torch::mse_loss(hidden_, y).backward();
       opt_.step();
     }
@@ -133,7 +133,7 @@ public:
   void step(const Tensor &x, const Tensor &y) {
     opt_.zero_grad();
     memory_->h = cell_->forward(x, memory_->h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{.*h}}' carries its autograd graph into the next iteration: the next backward() {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{.*h}}' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() {{.*}} throws
     torch::mse_loss(memory_->h, y).backward();
     opt_.step();
   }
@@ -154,7 +154,7 @@ float staticLocal(GRUCell cell, SGD &opt, Tensor x, Tensor y) {
   static Tensor h = torch::zeros({4, 8});
   opt.zero_grad();
   h = cell->forward(x, h);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: recurrent state 'h' carries its autograd graph into the next call: the next backward() reaches the graph that this one has freed and throws; detach it: 'h = h.detach();'
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next call: the next backward() goes on into what this one has freed, and throws; detach it: 'h = h.detach();'
   auto loss = torch::mse_loss(h, y);
   loss.backward();
   opt.step();
@@ -166,7 +166,7 @@ static Tensor carried;
 void fileGlobal(GRUCell cell, SGD &opt, Tensor x, Tensor y) {
   opt.zero_grad();
   carried = cell->forward(x, carried);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: recurrent state 'carried' carries its autograd graph into the next call: the next backward() reaches the graph that this one has freed and throws
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: recurrent state 'carried' carries what its backward() needs (its autograd graph) into the next call: the next backward() goes on into what this one has freed, and throws
   torch::mse_loss(carried, y).backward();
   opt.step();
 }

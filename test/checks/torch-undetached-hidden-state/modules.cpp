@@ -19,7 +19,7 @@ void gruCell(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   for (const auto &x : xs) {
     opt.zero_grad();
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach it: 'h = h.detach();' [torch-undetached-hidden-state]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach it: 'h = h.detach();' [torch-undetached-hidden-state]
     auto loss = torch::mse_loss(h, y);
     loss.backward();
     opt.step();
@@ -30,7 +30,7 @@ void rnnCell(RNNCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   Tensor hidden = torch::zeros({4, 8});
   for (size_t i = 0; i < xs.size(); ++i) {
     hidden = cell(xs[i], hidden);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'hidden' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach it: 'hidden = hidden.detach();'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'hidden' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach it: 'hidden = hidden.detach();'
     Tensor loss = torch::mse_loss(hidden, y);
     opt.zero_grad();
     loss.backward();
@@ -44,7 +44,7 @@ void lstmCell(LSTMCell cell, SGD &opt, const std::vector<Tensor> &xs,
   for (const auto &x : xs) {
     opt.zero_grad();
     state = cell->forward(x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach its tensors [torch-undetached-hidden-state]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach its tensors [torch-undetached-hidden-state]
     auto loss = torch::mse_loss(std::get<0>(state), y);
     loss.backward();
     opt.step();
@@ -57,7 +57,7 @@ void lstmCellTied(LSTMCell cell, SGD &opt, const std::vector<Tensor> &xs,
   for (const auto &x : xs) {
     opt.zero_grad();
     std::tie(h, c) = cell->forward(x, std::make_tuple(h, c));
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{h.*}}' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach it
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{h.*}}' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach it
     torch::mse_loss(h, y).backward();
     opt.step();
   }
@@ -70,7 +70,7 @@ void cellPointer(std::shared_ptr<torch::nn::GRUCellImpl> cell, SGD &opt,
   for (const auto &x : xs) {
     opt.zero_grad();
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: the next backward() {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() {{.*}} throws
     torch::mse_loss(h, y).backward();
     opt.step();
   }
@@ -83,7 +83,7 @@ void gru(GRU layer, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   for (const auto &x : xs) {
     opt.zero_grad();
     std::tie(output, state) = layer->forward(x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach it: 'state = state.detach();'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach it: 'state = state.detach();'
     auto loss = torch::mse_loss(output, y);
     loss.backward();
     opt.step();
@@ -97,7 +97,7 @@ void lstm(LSTM layer, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
     opt.zero_grad();
     Tensor output;
     std::tie(output, state) = layer->forward(x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach its tensors
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach its tensors
     auto loss = torch::mse_loss(output, y);
     loss.backward();
     opt.step();
@@ -112,7 +112,7 @@ void lstmNested(LSTM layer, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
     Tensor output;
     std::forward_as_tuple(output, std::tie(h, c)) =
         layer->forward(x, std::make_tuple(h, c));
-    // CHECK-MESSAGES: :[[@LINE-2]]:5: warning: recurrent state '{{h.*}}' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws
+    // CHECK-MESSAGES: :[[@LINE-2]]:5: warning: recurrent state '{{h.*}}' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws
     auto loss = torch::mse_loss(output, y);
     opt.zero_grad();
     loss.backward();
@@ -129,7 +129,7 @@ void lstmSeparate(LSTM layer, SGD &opt, const std::vector<Tensor> &xs,
     opt.zero_grad();
     auto result = layer->forward(x, std::make_tuple(h, c));
     h = std::get<0>(std::get<1>(result));
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws
     c = std::get<1>(std::get<1>(result));
     torch::mse_loss(std::get<0>(result), y).backward();
     opt.step();
@@ -146,7 +146,7 @@ void structuredBinding(RNN layer, SGD &opt, const std::vector<Tensor> &xs,
     loss.backward();
     opt.step();
     state = next;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws; detach it: 'state = state.detach();'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws; detach it: 'state = state.detach();'
   }
 }
 
@@ -158,7 +158,7 @@ void undefinedAtFirst(GRU layer, SGD &opt, const std::vector<Tensor> &xs,
     opt.zero_grad();
     auto result = layer->forward(x, state);
     state = std::get<1>(result);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     torch::mse_loss(std::get<0>(result), y).backward();
     opt.step();
   }
@@ -171,9 +171,9 @@ void stackedCells(GRUCell lower, RNNCell upper, SGD &opt,
   for (const auto &x : xs) {
     opt.zero_grad();
     first = lower->forward(x, first);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'first' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'first' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     second = upper->forward(first, second);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'second' carries its autograd graph into the next iteration: {{.*}} throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'second' carries what its backward() needs (its autograd graph) into the next iteration: {{.*}} throws
     torch::mse_loss(second, y).backward();
     opt.step();
   }

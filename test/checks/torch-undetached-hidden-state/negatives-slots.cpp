@@ -38,7 +38,7 @@ struct Graph {
       values[0] = values[layers.size()];
       for (size_t i = 0; i < layers.size(); ++i)
         values[i + 1] = torch::relu(layers[i]->forward(values[i]));
-      // CHECK-MESSAGES: :[[@LINE-1]]:9: warning: recurrent state 'values' carries its autograd graph
+      // CHECK-MESSAGES: :[[@LINE-1]]:9: warning: recurrent state 'values' carries what its backward() needs
       optimizer.zero_grad();
       Tensor loss = torch::mse_loss(values.back(), target);
       loss.backward({}, /*keep_graph=*/true);
@@ -53,7 +53,7 @@ void later(std::vector<Linear> layers, torch::optim::SGD &optimizer, Tensor x) {
   for (int step = 0; step < 100; ++step) {
     for (size_t i = 0; i < layers.size(); ++i)
       values[i] = torch::relu(layers[i]->forward(values[i + 1] + values[i]));
-    // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'values' carries its autograd graph
+    // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'values' carries what its backward() needs
     optimizer.zero_grad();
     Tensor loss = values[0].sum();
     loss.backward({}, /*keep_graph=*/true);
@@ -69,7 +69,7 @@ void cells(std::vector<torch::nn::GRUCell> cells, torch::optim::SGD &optimizer,
     Tensor in = x;
     for (size_t i = 0; i < cells.size(); ++i) {
       h[i] = cells[i]->forward(in, h[i]);
-      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'h' carries its autograd graph
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'h' carries what its backward() needs
       in = h[i];
     }
     optimizer.zero_grad();
@@ -86,7 +86,7 @@ void cellsByName(std::vector<torch::nn::GRUCell> cells, torch::optim::SGD &optim
     for (size_t i = 0; i < cells.size(); ++i) {
       Tensor &state = states[i];
       state = cells[i]->forward(in, state);
-      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'state' carries its autograd graph
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'state' carries what its backward() needs
       in = state;
     }
     optimizer.zero_grad();

@@ -15,7 +15,7 @@ void plain(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   for (const auto &x : xs) {
     opt.zero_grad();
     first = cell->forward(x, first);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'first' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'first' carries what its backward() needs (its autograd graph) into the next iteration
     torch::mse_loss(first, y).backward();
     // CHECK-FIXES: first = first.detach();
     opt.step();
@@ -30,7 +30,7 @@ void conditional(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
   auto loss = torch::zeros({});
   for (size_t t = 0; t < xs.size(); ++t) {
     h = cell->forward(xs[t], h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration
     loss = loss + torch::mse_loss(h, y);
     if (t % 2 == 1) {
       opt.zero_grad();
@@ -48,7 +48,7 @@ void innerLoop(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
   for (int epoch = 0; epoch < 3; ++epoch) {
     for (const auto &x : xs) {
       h = cell->forward(x, h);
-      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'h' carries its autograd graph into the next iteration
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration
     }
     opt.zero_grad();
     torch::mse_loss(h, y).backward();
@@ -62,7 +62,7 @@ struct StatefulImpl : torch::nn::Module {
   Tensor forward(const Tensor &x) {
     Tensor output;
     std::tie(output, state) = gru->forward(x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration
     return output;
   }
   GRU gru{nullptr};
@@ -91,7 +91,7 @@ void helper(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   auto h = torch::zeros({4, 8});
   for (const auto &x : xs) {
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration
     descend(opt, torch::mse_loss(h, y));
   }
 }

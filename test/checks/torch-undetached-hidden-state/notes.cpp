@@ -19,7 +19,7 @@ void freed(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
     opt.step();
   }
 }
-// CHECK-NOTES: :[[@LINE-6]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: the next backward()
+// CHECK-NOTES: :[[@LINE-6]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: the next backward()
 // CHECK-NOTES: :[[@LINE-7]]:9: note: the graph is built here
 // CHECK-NOTES: :[[@LINE-6]]:5: note: this backward() frees the graph
 // CHECK-NOTES: :[[@LINE-11]]:3: note: in every iteration of this loop
@@ -34,7 +34,7 @@ void kept(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
     h = next;
   }
 }
-// CHECK-NOTES: :[[@LINE-3]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: with retain_graph
+// CHECK-NOTES: :[[@LINE-3]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: with retain_graph
 // CHECK-NOTES: :[[@LINE-7]]:17: note: the graph is built here
 // CHECK-NOTES: :[[@LINE-7]]:5: note: this backward() keeps the graph
 // CHECK-NOTES: :[[@LINE-11]]:3: note: in every iteration of this loop
@@ -52,7 +52,7 @@ void twoStores(LSTMCell cell, SGD &opt, const std::vector<Tensor> &xs,
     opt.step();
   }
 }
-// CHECK-NOTES: :[[@LINE-6]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: the next backward()
+// CHECK-NOTES: :[[@LINE-6]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: the next backward()
 // CHECK-NOTES-DAG: :[[@LINE-6]]:5: note: and here
 // CHECK-NOTES-DAG: :[[@LINE-9]]:17: note: the graph is built here
 // CHECK-NOTES-DAG: :[[@LINE-7]]:5: note: this backward() frees the graph
@@ -73,7 +73,7 @@ private:
   SGD opt_{cell_->parameters(), 0.1};
   Tensor h_ = torch::zeros({4, 8});
 };
-// CHECK-NOTES: :[[@LINE-10]]:5: warning: recurrent state 'h_' carries its autograd graph into the next call: the next backward()
+// CHECK-NOTES: :[[@LINE-10]]:5: warning: recurrent state 'h_' carries what its backward() needs (its autograd graph) into the next call: the next backward()
 // CHECK-NOTES: :[[@LINE-11]]:10: note: the graph is built here
 // CHECK-NOTES: :[[@LINE-11]]:5: note: this backward() frees the graph
 
@@ -85,7 +85,7 @@ static void stream(GRUCell cell, const std::vector<Tensor> &xs) {
     std::cout << h.argmax(1) << '\n';
   }
 }
-// CHECK-NOTES: :[[@LINE-4]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: no backward() frees it
+// CHECK-NOTES: :[[@LINE-4]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: no backward() frees it
 // CHECK-NOTES: :[[@LINE-5]]:9: note: the graph is built here
 // CHECK-NOTES: :[[@LINE-7]]:3: note: in every iteration of this loop
 

@@ -22,7 +22,7 @@ void retained(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs, Tensor y) {
   for (const auto &x : xs) {
     opt.zero_grad();
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: with retain_graph every backward() goes through all iterations so far; detach it: 'h = h.detach();' [torch-undetached-hidden-state]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: with retain_graph every backward() goes through all iterations so far, so each takes longer; detach it: 'h = h.detach();' [torch-undetached-hidden-state]
     auto loss = torch::mse_loss(h, y);
     loss.backward({}, /*retain_graph=*/true);
     opt.step();
@@ -37,7 +37,7 @@ void retainedTuple(LSTM layer, SGD &opt, const std::vector<Tensor> &xs,
     opt.zero_grad();
     Tensor output;
     std::tie(output, state) = layer->forward(x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: with retain_graph every backward() goes through all iterations so far; detach its tensors
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: with retain_graph every backward() goes through all iterations so far, so each takes longer; detach its tensors
     torch::autograd::backward({torch::mse_loss(output, y)}, {}, true);
     opt.step();
   }
@@ -48,7 +48,7 @@ public:
   void learn(const Tensor &x, const Tensor &y) {
     opt_.zero_grad();
     h_ = cell_->forward(x, h_);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h_' carries its autograd graph into the next call: with retain_graph every backward() goes through all iterations so far; detach it: 'h_ = h_.detach();'
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h_' carries what its backward() needs (its autograd graph) into the next call: with retain_graph every backward() goes through all iterations so far, so each takes longer; detach it: 'h_ = h_.detach();'
     torch::mse_loss(h_, y).backward({}, true);
     opt_.step();
   }
@@ -65,7 +65,7 @@ static void stream(GRUCell cell, const std::vector<Tensor> &xs) {
   auto h = torch::zeros({4, 8});
   for (const auto &x : xs) {
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: no backward() frees it, so memory grows; detach it or put 'torch::NoGradGuard no_grad;' before the loop [torch-undetached-hidden-state]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: no backward() frees it, so memory grows; detach it or put 'torch::NoGradGuard no_grad;' before the loop [torch-undetached-hidden-state]
     std::cout << h.argmax(1) << '\n';
   }
 }
@@ -74,7 +74,7 @@ static void streamTuple(LSTMCell cell, const std::vector<Tensor> &xs) {
   auto state = std::make_tuple(torch::zeros({4, 8}), torch::zeros({4, 8}));
   for (const auto &x : xs) {
     state = cell->forward(x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: no backward() frees it, so memory grows; detach {{it|its tensors}} or put 'torch::NoGradGuard no_grad;' before the loop
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: no backward() frees it, so memory grows; detach {{it|its tensors}} or put 'torch::NoGradGuard no_grad;' before the loop
     std::cout << std::get<0>(state).argmax(1) << '\n';
   }
 }
@@ -88,7 +88,7 @@ static std::string generate(GRU layer, Linear head, int length) {
   auto token = torch::zeros({1, 1, 8});
   for (int i = 0; i < length; ++i) {
     std::tie(output, state) = layer->forward(token, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: no backward() frees it, so memory grows; detach it or put 'torch::NoGradGuard no_grad;' before the loop
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: no backward() frees it, so memory grows; detach it or put 'torch::NoGradGuard no_grad;' before the loop
     const auto best = head->forward(output).argmax(-1).item<int64_t>();
     text += static_cast<char>('a' + best);
     token.fill_(static_cast<double>(best));
@@ -101,7 +101,7 @@ class Agent {
 public:
   int64_t act(const Tensor &observation) {
     std::tie(h_, c_) = cell_->forward(observation, std::make_tuple(h_, c_));
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{h_.*}}' carries its autograd graph into the next iteration: no backward() frees it, so memory grows; detach {{it|its tensors}} or put 'torch::NoGradGuard no_grad;' before the {{loop|call}}
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state '{{h_.*}}' carries what its backward() needs (its autograd graph) into the next iteration: no backward() frees it, so memory grows; detach {{it|its tensors}} or put 'torch::NoGradGuard no_grad;' before the {{loop|call}}
     return head_->forward(h_).sum(0).argmax().item<int64_t>();
   }
 
@@ -121,7 +121,7 @@ static void forEach(GRUCell cell, const std::vector<Tensor> &xs) {
   auto h = torch::zeros({4, 8});
   std::for_each(xs.begin(), xs.end(), [&](const Tensor &x) {
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: no backward() frees it, so memory grows
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: no backward() frees it, so memory grows
   });
   std::cout << h.sizes() << '\n';
 }
@@ -137,7 +137,7 @@ static void trainAndServe(GRUCell cell, SGD &opt, const std::vector<Tensor> &xs,
   auto h = torch::zeros({4, 8});
   for (const auto &x : xs) {
     h = cell->forward(x, h);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries its autograd graph into the next iteration: no backward() frees it, so memory grows
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'h' carries what its backward() needs (its autograd graph) into the next iteration: no backward() frees it, so memory grows
     std::cout << h.mean().item<float>() << '\n';
   }
 }

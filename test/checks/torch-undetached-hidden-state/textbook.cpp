@@ -61,7 +61,7 @@ static void train(Network &net, SGD &opt, const std::vector<Tensor> &xs,
   Tensor output, state = net.beginState();
   for (const auto &x : xs) {
     std::tie(output, state) = net.forward(x, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: the next backward() reaches the graph that this one has freed and throws
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: the next backward() goes on into what this one has freed, and throws
     auto loss = torch::mse_loss(output, y);
     opt.zero_grad();
     loss.backward();
@@ -76,7 +76,7 @@ static float predict(Network &net, int steps) {
   float sum = 0;
   for (int i = 0; i < steps; ++i) {
     std::tie(output, state) = net.forward(input, state);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: no backward() frees it, so memory grows
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: no backward() frees it, so memory grows
     const float mean = output.mean().item<float>();
     input = torch::full({1, 4, 8}, mean);
     sum += mean;
@@ -111,7 +111,7 @@ static float watch(const std::vector<Tensor> &windows) {
   float sum = 0;
   for (const auto &window : windows) {
     state = lastState(window, state, weight);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries its autograd graph into the next iteration: no backward() frees it, so memory grows
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: no backward() frees it, so memory grows
     sum += state.mean().item<float>();
   }
   return sum;

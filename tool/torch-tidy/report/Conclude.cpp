@@ -1,6 +1,6 @@
 #include "report/Conclude.h"
+#include "Diverted.h"
 #include "Messages.h"
-#include "Registry.h"
 #include "clang-tidy/ClangTidy.h"
 #include "inputs/Tree.h"
 #include "report/Baseline.h"
@@ -18,9 +18,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Process.h"
 #include <cstring>
-#include <sys/mman.h>
 #include <unistd.h>
-#include <utility>
 
 using namespace clang::tidy;
 using namespace llvm;
@@ -68,44 +66,6 @@ static Findings printable(Findings All,
   }
   return All;
 }
-
-namespace {
-
-/// While it lives, what goes to a descriptor goes to a file without a name.
-class Diverted {
-public:
-  explicit Diverted(int Descriptor)
-      : Descriptor(Descriptor), Before(::dup(Descriptor)),
-        File(::memfd_create("torch-tidy", MFD_CLOEXEC)) {
-    if (File >= 0)
-      ::dup2(File, Descriptor);
-  }
-  ~Diverted() { end(); }
-  Diverted(const Diverted &) = delete;
-  Diverted &operator=(const Diverted &) = delete;
-
-  /// What came.
-  std::string end() {
-    std::string Result;
-    if (Before < 0)
-      return Result;
-    ::dup2(Before, Descriptor);
-    ::close(std::exchange(Before, -1));
-    if (File < 0)
-      return Result;
-    ::lseek(File, 0, SEEK_SET);
-    char Part[4096];
-    for (ssize_t Size; (Size = ::read(File, Part, sizeof(Part))) > 0;)
-      Result.append(Part, size_t(Size));
-    ::close(std::exchange(File, -1));
-    return Result;
-  }
-
-private:
-  int Descriptor, Before, File;
-};
-
-} // namespace
 
 /// Prints the findings as clang-tidy does, and applies fixes. Takes those that
 /// are fixed out of Remaining. Executable: of the program, beside which the
@@ -187,16 +147,6 @@ static int writeBaseline(const Options &Line, const Findings &All, bool InWhole,
   return 0;
 }
 
-/// How to read on, for somebody who looks at it.
-static void explainOne(const Findings &All) {
-  for (const ClangTidyError &Each : All)
-    if (findCheck(Each.DiagnosticName)) {
-      note() << "'torch-tidy --explain " << Each.DiagnosticName
-             << "' says why it matters, and shows an example\n";
-      return;
-    }
-}
-
 int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
              IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
   RunResult &Done = Given.Result;
@@ -244,7 +194,7 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
         return Each.IsWarningAsError;
       });
   if (Line.ShowFixes && !Done.Signal &&
-      !showFixes(All, Line.FixNotes, Context, FS))
+      !showFixes(All, Line, CompileErrors, Context, FS))
     return 1;
   explainMissingHeaders(Missing, Given.AreInferred, Hidden);
   if (Done.Unanalysed)
@@ -265,6 +215,12 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
   if (!writeFiles(Line, All, Sarif, Sources.empty() ? "" : Sources.front()))
     return 1;
 
+  // Of a single file clang-tidy says nothing where nothing is found. What was
+  // not parsed is told all the same.
+  const bool Summarizes =
+      !Line.Quiet && (Sources.size() > 1 || Done.NumWithoutLibTorch ||
+                      Line.Output != Format::Text || !Line.Diff.empty() ||
+                      !Line.Baseline.empty());
   if (!Line.Quiet) {
     printSuppressed(Done.Stats);
     if (WantsFixes && !MayFix)
@@ -272,34 +228,27 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
                 "Fixes have NOT been applied.\n\n";
     Given.Selected.explain(
         Given.InWhole && !CompileErrors ? Sources : ArrayRef<std::string>());
-    // Of a single file clang-tidy says nothing where nothing is found. What was
-    // not parsed is told all the same.
-    if (Sources.size() > 1 || Done.NumWithoutLibTorch ||
-        Line.Output != Format::Text || !Line.Diff.empty() ||
-        !Line.Baseline.empty())
-      summarize(All, Sources.size(), Done.NumWithoutLibTorch,
-                Done.Shortfalls.size(), Done.Hidden);
+    if (Summarizes)
+      summarize(All, Sources.size(), Done.Failures.size(),
+                Done.NumWithoutLibTorch, Done.Shortfalls.size(), Done.Hidden);
   }
 
   int ExitCode = Given.InWhole ? 0 : 1;
-  const auto [Gated, Example] = Line.FailOn
-                                    ? countUpToLevel(Remaining, *Line.FailOn)
-                                    : std::pair<unsigned, StringRef>();
-  if (Gated) {
+  const Findings Gated =
+      Line.FailOn ? upToLevel(Remaining, *Line.FailOn) : Findings();
+  if (!Gated.empty()) {
     ExitCode = 1;
-    if (!Line.Quiet) {
-      tellGate(Gated, *Line.FailOn);
-      if (!Example.empty())
-        note() << "'// NOLINT(" << Example
-               << ")' at the end of a line silences it there, 'torch-tidy "
-                  "--explain="
-               << Example << "' says what it means\n";
-    }
+    if (!Line.Quiet)
+      tellGate(Gated.size(), *Line.FailOn);
   }
-  // Not anew at each change of a file.
-  if (!Line.Quiet && PrintsFindings && Example.empty() && !isWatched() &&
-      sys::Process::StandardErrIsDisplayed())
-    explainOne(Remaining);
+  // Programs that take this for clang-tidy start it for one file each, and show
+  // what it says: there the note would be as often. Nor is it made anew at each
+  // change of a file.
+  const bool IsGate = !checksOf(Gated).empty();
+  if (!Line.Quiet &&
+      (IsGate || (PrintsFindings && !isWatched() &&
+                  (Summarizes || sys::Process::StandardErrIsDisplayed()))))
+    explainChecks(checksOf(Remaining), IsGate, Summarizes);
   if (WarningsAsErrors) {
     ExitCode = 1;
     if (!Line.Quiet)

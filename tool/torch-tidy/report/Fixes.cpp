@@ -161,7 +161,7 @@ Edits::Edits(const Findings &All, bool FromNotes) {
                                              Each.getLength(),
                                              Each.getReplacementText()))
                   : Added::LeftOut;
-          NumMade += How != Added::LeftOut;
+          ++(How == Added::LeftOut ? NumLeftOut : NumMade);
           // Of two of which one is over the other only one is there.
           IsWhole &= How == Added::Alone;
         }
@@ -185,9 +185,36 @@ const StringMap<tooling::Replacements> *fixOf(const ClangTidyError &Finding,
   return Result;
 }
 
-bool showFixes(const Findings &All, bool FromNotes, ClangTidyContext &Context,
+static const char *remain(size_t Number) {
+  return Number == 1 ? " remains\n" : " remain\n";
+}
+
+/// Printed before anything is fixed.
+static void tellPreview(const Edits &Wanted, bool IsRefused) {
+  const size_t Number = Wanted.Fixed.size();
+  const size_t NumFixed = llvm::count(Wanted.Fixed, true);
+  if (!Number)
+    return;
+  if (!Wanted.NumMade) {
+    note() << "no finding has a fix: " << Number << remain(Number);
+    return;
+  }
+  note() << counted(NumFixed, "finding") << " would be fixed by "
+         << counted(Wanted.NumMade, "edit") << ", " << Number - NumFixed
+         << remain(Number - NumFixed);
+  if (Wanted.NumLeftOut)
+    note() << Wanted.NumLeftOut << " of "
+           << counted(Wanted.NumMade + Wanted.NumLeftOut, "edit")
+           << " would not be made: they touch the same text as others\n";
+  if (IsRefused)
+    note() << "where there are compile errors --fix changes nothing; "
+              "--fix-errors does\n";
+}
+
+bool showFixes(const Findings &All, const Options &Line, bool CompileErrors,
+               ClangTidyContext &Context,
                IntrusiveRefCntPtr<vfs::OverlayFileSystem> FS) {
-  const Edits Wanted(All, FromNotes);
+  const Edits Wanted(All, Line.FixNotes);
   for (const auto &[File, Here] : Wanted.ByFile) {
     const ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
         FS->getBufferForFile(File);
@@ -204,6 +231,9 @@ bool showFixes(const Findings &All, bool FromNotes, ClangTidyContext &Context,
                               Context.getOptions().UseColor.value_or(false))))
       return false;
   }
+  outs().flush();
+  if (!Line.Quiet)
+    tellPreview(Wanted, CompileErrors && !Line.FixErrors);
   return true;
 }
 
@@ -241,7 +271,7 @@ void concludeFixes(StringRef Said, Findings &All, const Edits &Wanted,
   if (!Quiet)
     note() << counted(Before - All.size(), "finding") << " fixed by "
            << counted(std::stoul(Made), "edit") << ", " << All.size()
-           << (All.size() == 1 ? " remains\n" : " remain\n");
+           << remain(All.size());
 }
 
 } // namespace torchtidy::tool

@@ -2,6 +2,7 @@
 #ifndef TORCHTIDY_TOOL_REPORT_FIXES_H
 #define TORCHTIDY_TOOL_REPORT_FIXES_H
 
+#include "Options.h"
 #include "clang-tidy/ClangTidy.h"
 #include "report/Report.h"
 #include "llvm/Support/VirtualFileSystem.h"
@@ -20,16 +21,16 @@ struct Edits {
 
   /// By the file's whole path.
   std::map<std::string, clang::tooling::Replacements> ByFile;
-  size_t NumMade = 0;
+  size_t NumMade = 0, NumLeftOut = 0;
   /// Of each finding, in their order, whether all its edits are made.
   std::vector<bool> Fixed;
 };
 
 /// --show-fixes: prints what --fix would do as one unified diff for each file,
 /// with paths from the current folder, for patch -p1 and git apply; on a
-/// terminal that has colours as git colours it. False where that fails, which
-/// has been said then.
-bool showFixes(const Findings &All, bool FromNotes,
+/// terminal that has colours as git colours it. Then says what --fix would make
+/// of the findings. False where that fails, which has been said then.
+bool showFixes(const Findings &All, const Options &Line, bool CompileErrors,
                clang::tidy::ClangTidyContext &Context,
                llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> FS);
 

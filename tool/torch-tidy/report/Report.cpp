@@ -203,7 +203,7 @@ void explainHidden(ArrayRef<HiddenCode> Hidden,
   }
 }
 
-void summarize(const Findings &All, size_t NumSources,
+void summarize(const Findings &All, size_t NumSources, size_t NumFailed,
                size_t NumWithoutLibTorch, size_t NumLeftOut,
                ArrayRef<HiddenCode> Hidden) {
   std::map<StringRef, unsigned> Checks;
@@ -219,8 +219,11 @@ void summarize(const Findings &All, size_t NumSources,
   errs() << "torch-tidy: " << counted(Count, "finding");
   if (Count)
     errs() << " in " << counted(Files.size(), "file");
-  errs() << "; " << counted(NumSources - NumWithoutLibTorch, "source")
+  errs() << "; "
+         << counted(NumSources - NumWithoutLibTorch - NumFailed, "source")
          << " analysed";
+  if (NumFailed)
+    errs() << ", " << NumFailed << " not";
   if (NumWithoutLibTorch)
     errs() << ", " << NumWithoutLibTorch << " without LibTorch";
   if (NumLeftOut)
@@ -249,19 +252,39 @@ std::optional<unsigned> levelOf(StringRef Check) {
   return std::nullopt;
 }
 
-std::pair<unsigned, StringRef> countUpToLevel(const Findings &All,
-                                              unsigned Level) {
-  std::pair<unsigned, StringRef> Result;
+Findings upToLevel(const Findings &All, unsigned Level) {
+  Findings Result;
   for (const ClangTidyError &Finding : All) {
     const std::optional<unsigned> Its = levelOf(Finding.DiagnosticName);
-    if (!Its || *Its > Level)
-      continue;
-    ++Result.first;
-    const CheckInfo *Check = findCheck(Finding.DiagnosticName);
-    if (Check && Result.second.empty())
-      Result.second = Check->Name;
+    if (Its && *Its <= Level)
+      Result.push_back(Finding);
   }
   return Result;
+}
+
+std::vector<StringRef> checksOf(const Findings &All) {
+  std::vector<StringRef> Result;
+  for (const ClangTidyError &Finding : All)
+    if (const CheckInfo *Check = findCheck(Finding.DiagnosticName);
+        Check && !is_contained(Result, Check->Name))
+      Result.push_back(Check->Name);
+  return Result;
+}
+
+void explainChecks(ArrayRef<StringRef> Checks, bool IsGate, bool AreListed) {
+  if (Checks.empty())
+    return;
+  const StringRef Name = Checks.size() == 1 ? Checks.front() : "<check>";
+  raw_ostream &OS = note();
+  if (IsGate)
+    OS << "'// NOLINT(" << Name
+       << ")' at the end of a line silences it there, ";
+  OS << "'torch-tidy --explain " << Name << "' says why "
+     << (Checks.size() == 1 ? "it matters" : "each of these matters")
+     << ", and shows an example";
+  if (Checks.size() > 1 && !AreListed)
+    OS << ": " << llvm::join(Checks, ", ");
+  OS << '\n';
 }
 
 void printSuppressed(const ClangTidyStats &Stats) {

@@ -44,10 +44,18 @@ void explainHidden(llvm::ArrayRef<HiddenCode> Hidden,
                    const std::map<std::string, unsigned> &Defined);
 
 /// Says how many findings there are, of which checks, in how many files, and
-/// how much was not looked at.
-void summarize(const Findings &All, size_t NumSources,
+/// how much was not looked at. NumFailed, NumWithoutLibTorch: of the sources.
+void summarize(const Findings &All, size_t NumSources, size_t NumFailed,
                size_t NumWithoutLibTorch, size_t NumLeftOut,
                llvm::ArrayRef<HiddenCode> Hidden);
+
+/// The torch checks that have found something, in the order of the findings.
+std::vector<llvm::StringRef> checksOf(const Findings &All);
+
+/// One line on how to read on about the checks. IsGate: they fail the run, and
+/// how one is silenced is told too. AreListed: summarize() has named them.
+void explainChecks(llvm::ArrayRef<llvm::StringRef> Checks, bool IsGate,
+                   bool AreListed);
 
 bool hasCompileErrors(const Findings &All);
 
@@ -55,10 +63,8 @@ bool hasCompileErrors(const Findings &All);
 /// what is not ours.
 std::optional<unsigned> levelOf(llvm::StringRef Check);
 
-/// How many findings are of torch checks up to Level, and one of these checks,
-/// if there is one.
-std::pair<unsigned, llvm::StringRef> countUpToLevel(const Findings &All,
-                                                    unsigned Level);
+/// Those of torch checks up to Level.
+Findings upToLevel(const Findings &All, unsigned Level);
 
 /// "Suppressed 3 warnings (2 in non-user code, 1 NOLINT)." as clang-tidy says
 /// it.

@@ -198,7 +198,10 @@ void Log::add(const ClangTidyError &Finding) {
   json::Object Result{{"ruleId", Finding.DiagnosticName},
                       {"ruleIndex", rule(Finding)},
                       {"message", sarifText(Finding.Message.Message)}};
-  Result["level"] = isError(Finding) ? "error" : "warning";
+  const CheckInfo *Check = findCheck(Finding.DiagnosticName);
+  Result["level"] = isError(Finding) ? "error"
+                    : Check          ? sarifLevel(Check->Level)
+                                     : "warning";
   if (!Finding.Message.FilePath.empty()) {
     Result["locations"] =
         json::Array{locationOf(Where.marked(Finding.Message), Folder)};

@@ -39,6 +39,11 @@ inline llvm::json::Object sarifUnanalysed(uint64_t Unanalysed,
 
 /// What a log says of a check: a reporting descriptor.
 llvm::json::Object sarifRule(llvm::StringRef Check, llvm::StringRef Executable);
+/// What SARIF calls a finding of a torch check of this level: GitHub's code
+/// scanning refuses a pull request for an "error" and shows the others.
+inline llvm::StringRef sarifLevel(unsigned Level) {
+  return Level == 0 ? "error" : Level == 1 ? "warning" : "note";
+}
 /// A message object of SARIF.
 llvm::json::Object sarifText(llvm::StringRef Words);
 

@@ -49,7 +49,7 @@ json::Object sarifRule(StringRef Check, StringRef Executable) {
                    {"problem.severity", Severities[Info->Level]},
                    {"tags", json::Array{"libtorch", Info->Folder}}};
   Rule["defaultConfiguration"] =
-      json::Object{{"level", Info->Level < 2 ? "warning" : "note"}};
+      json::Object{{"level", sarifLevel(Info->Level)}};
   ErrorOr<std::unique_ptr<MemoryBuffer>> Page = readPage(Check, Executable);
   if (!Page)
     return Rule;

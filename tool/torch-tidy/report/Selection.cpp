@@ -1,4 +1,5 @@
 #include "report/Selection.h"
+#include "CommandLine.h"
 #include "Messages.h"
 #include "inputs/Tree.h"
 #include "llvm/ADT/STLExtras.h"
@@ -33,6 +34,9 @@ Selection::read(const Options &Line, IntrusiveRefCntPtr<vfs::FileSystem> FS) {
     if (!Changed) {
       error() << "--diff=" << Line.Diff << ": " << toString(Changed.takeError())
               << '\n';
+      if (Line.Fix || Line.FixErrors || Line.FixNotes ||
+          sys::fs::exists(Line.Diff))
+        tellOfPreview();
       return std::nullopt;
     }
     Result.Changed = std::move(*Changed);

@@ -45,23 +45,6 @@ std::string FileAnalysis::Attempt::doubt(bool AreErrorsExpected) const {
   return Error.empty() ? "" : "it has compile errors (" + Error + ")";
 }
 
-void FileAnalysis::Attempt::tellEnd(StringRef Source) const {
-  // Each of its sources has been told of by itself.
-  if (IsProgram)
-    return;
-  const auto Plural = [](unsigned Count) { return Count == 1 ? "" : "s"; };
-  if (Warnings)
-    errs() << Warnings << " warning" << Plural(Warnings);
-  if (Warnings && Errors)
-    errs() << " and ";
-  if (Errors)
-    errs() << Errors << " error" << Plural(Errors);
-  if (Warnings || Errors)
-    errs() << " generated.\n";
-  if (Errors)
-    errs() << "Error while processing " << Source << ".\n";
-}
-
 std::string FileAnalysis::Shared::keyOf(StringRef Input,
                                         vfs::FileSystem &Files) const {
   const EntryHeaders Includes = entryHeaders(Input, *Command, Files);
@@ -226,8 +209,8 @@ bool FileAnalysis::ActionFactory::runInvocation(
     DiagnosticConsumer *Consumer) {
   // clang-tidy defines __clang_analyzer__, and code relies on it.
   Invocation->getPreprocessorOpts().SetUpStaticAnalyzer = true;
-  // Clang is not to tell how many warnings and errors there are: Attempt
-  // does, of the one that counts. Nothing else depends on it here.
+  // Clang is not to tell how many warnings and errors there are: runChecks()
+  // does, of the attempt that counts. Nothing else depends on it here.
   Invocation->getDiagnosticOpts().ShowCarets = false;
   const auto &Inputs = Invocation->getFrontendOpts().Inputs;
   HasHeader = false;

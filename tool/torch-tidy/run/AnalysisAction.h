@@ -52,8 +52,6 @@ struct FileAnalysis::Attempt {
   /// Where these cannot be judged.
   std::vector<FileLines> PartlySeen;
   FileResult Result;
-  /// What Clang counts, with what clang-tidy leaves out of its findings.
-  unsigned Warnings = 0, Errors = 0;
 
   /// The first compile error that LibTorch's headers may have to do with; empty
   /// where there is none. Where a header of somebody else is missing, that is
@@ -63,8 +61,6 @@ struct FileAnalysis::Attempt {
   /// Why the result may be another than that of a parse in full; empty where
   /// it is the same.
   std::string doubt(bool AreErrorsExpected) const;
-  /// As Clang and its tools end a file, on standard error.
-  void tellEnd(llvm::StringRef Source) const;
 };
 
 /// What the processes of a batch have in common: everything up to the moment

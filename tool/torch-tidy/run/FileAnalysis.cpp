@@ -107,14 +107,14 @@ void FileAnalysis::conclude(Attempt &Now,
                             tidy::ClangTidyDiagnosticConsumer &Consumer,
                             EvidenceCollector &Evidences,
                             tidy::ClangTidyContext &Context) {
-  Now.Warnings = Consumer.getNumWarnings();
-  Now.Errors = Consumer.getNumErrors();
+  Now.Result.Warnings = Consumer.getNumWarnings();
+  Now.Result.Errors = Consumer.getNumErrors();
 
   Now.Result.Findings = Consumer.take();
   Now.Result.Evidences = Evidences.take();
   Now.Result.Shortfalls = Evidences.takeShortfalls();
   Now.Result.Nolints = judge(Now.Comments, Evidences.silenceable(),
-                             Now.PartlySeen, Now.Errors > 0, Context);
+                             Now.PartlySeen, Now.Result.Errors > 0, Context);
   Now.Result.Stats = Context.getStats();
   if (!Now.CameToParse)
     Now.Result.Failure = "Clang does not accept its compile command";
@@ -178,7 +178,6 @@ FileResult FileAnalysis::runNoted(const std::string &Source, bool Crashed,
 FileResult FileAnalysis::runInFull(const std::string &Source,
                                    JobControl &Control, Definitions Macros) {
   Attempt Full = attempt(Source, nullptr, Control, Macros);
-  Full.tellEnd(Source);
   return std::move(Full.Result);
 }
 
@@ -216,7 +215,6 @@ FileResult FileAnalysis::runAs(const std::string &Source, bool Crashed,
             First.IsLeftOut
                 ? std::string("not parsed: it does not use LibTorch")
                 : "parsed in full: " + (HasCache ? First.Reason : "no cache"));
-    First.tellEnd(Source);
     return std::move(First.Result);
   }
   // Nobody has said how the file is compiled: most do not with another release
@@ -225,7 +223,6 @@ FileResult FileAnalysis::runAs(const std::string &Source, bool Crashed,
   if (Doubt.empty()) {
     explain(Source, "parsed with " + First.WithHeader.front().Header.Path +
                         (First.WasOpen ? ", which was open" : ""));
-    First.tellEnd(Source);
     return std::move(First.Result);
   }
   explain(Source, "parsed in full: " + Doubt);

@@ -145,7 +145,7 @@ void visit(Stream &S, FileResult &Result, List &Findings) {
         &Result.Stats.ErrorsIgnoredNOLINT,
         &Result.Stats.ErrorsIgnoredNonUserCode,
         &Result.Stats.ErrorsIgnoredLineFilter, &Result.Functions,
-        &Result.Unanalysed})
+        &Result.Unanalysed, &Result.Warnings, &Result.Errors})
     S.integer(*Number);
   S.integer(Result.UsesNoLibTorch);
   S.text(Result.Failure);

@@ -34,6 +34,8 @@ struct FileResult {
   /// The macro that was defined to parse more of an unconfigured file.
   std::string Defined;
   clang::tidy::ClangTidyStats Stats;
+  /// What Clang counts, with what clang-tidy leaves out of its findings.
+  unsigned Warnings = 0, Errors = 0;
   /// Why it was not analysed; empty where it was.
   std::string Failure;
   /// It was not parsed: nothing in it, or in what it includes, is LibTorch's.

@@ -19,7 +19,7 @@ namespace torchtidy::tool {
 namespace {
 
 /// Another number makes what earlier versions have kept unreachable.
-constexpr unsigned Format = 3;
+constexpr unsigned Format = 4;
 /// Of what the cache may take, the part that is for results.
 constexpr uint64_t Share = 8;
 

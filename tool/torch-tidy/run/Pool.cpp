@@ -149,7 +149,7 @@ private:
   bool hasRoom() const {
     if (llvm::any_of(Running, [](const Job &Each) { return Each.IsBatch; }))
       return false;
-    return Running.size() < std::max(1u, Settings.Jobs);
+    return Running.size() < std::max<size_t>(1, MostJobs);
   }
 
   void start(Pool::Jobs Numbers, unsigned Tries) {
@@ -161,7 +161,8 @@ private:
     for (int I = 0; I < NumChannels; ++I) {
       int Pair[2];
       if (pipe(Pair) != 0) {
-        fail(New, Theirs, "cannot make a pipe");
+        const int Why = errno;
+        giveUp(std::move(New), Theirs, "cannot make a pipe", Why);
         return;
       }
       New.Ends[I] = Pair[0];
@@ -173,7 +174,8 @@ private:
     const pid_t Parent = getpid();
     New.Process = fork();
     if (New.Process < 0) {
-      fail(New, Theirs, "cannot start a process");
+      const int Why = errno;
+      giveUp(std::move(New), Theirs, "cannot start a process", Why);
       return;
     }
     if (New.Process == 0)
@@ -184,11 +186,22 @@ private:
     Running.push_back(std::move(New));
   }
 
-  void fail(Job &New, std::array<int, NumChannels> &Theirs, StringRef What) {
-    JobOutcome Outcome;
-    Outcome.Failure = (What + ": " + std::strerror(errno)).str();
+  /// What runs has taken what one more needs (descriptors, processes, memory):
+  /// it waits, and from now on there are no more at a time. Where nothing runs,
+  /// nothing will be given back.
+  void giveUp(Job New, std::array<int, NumChannels> &Theirs, StringRef What,
+              int Why) {
     closeAll(New.Ends);
     closeAll(Theirs);
+    if (!Running.empty()) {
+      MostJobs = Running.size();
+      Waiting.emplace_front(std::move(New.Numbers), New.Tries);
+      return;
+    }
+    JobOutcome Outcome;
+    Outcome.Failure = (What + ": " + std::strerror(Why)).str();
+    if (Why == EMFILE)
+      Outcome.Failure += "; 'ulimit -n' says how many one process may have";
     for (const size_t Number : New.Numbers)
       settle(Number, Outcome);
   }
@@ -519,6 +532,8 @@ private:
 
   const Pool &Asked;
   const PoolSettings &Settings;
+  /// At a time: what is asked for, or as many as could be started.
+  size_t MostJobs = Settings.Jobs;
   const size_t Count;
   const Pool::Work &DoWork;
   const Pool::Finished &OnFinished;

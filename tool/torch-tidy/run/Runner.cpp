@@ -1,6 +1,7 @@
 #include "run/Runner.h"
 #include "Messages.h"
 #include "cache/Bytes.h"
+#include "headers/Includes.h"
 #include "run/Batches.h"
 #include "run/KeptResults.h"
 #include "run/Merge.h"
@@ -27,6 +28,34 @@ void explain(StringRef Lines) {
   for (const StringRef Line : llvm::split(Lines.rtrim('\n'), '\n'))
     if (!Line.empty())
       note() << Line << '\n';
+}
+
+/// As Clang and its tools end a file.
+void tellEnd(StringRef Source, const FileResult &Result,
+             const RunSettings &Settings) {
+  // Each source of a program has been told of by itself.
+  if (Settings.Analysis.ArePrograms)
+    return;
+  // Where most errors follow from one and are not shown, their number would
+  // stand above that one alone.
+  const bool AreHidden =
+      llvm::any_of(Result.Findings, [&](const tidy::ClangTidyError &Each) {
+        const StringRef Missing = missingHeader(Each.Message.Message);
+        return Each.DiagLevel == tidy::ClangTidyError::Error &&
+               !Missing.empty() &&
+               (Settings.Analysis.AreInferred || isOfLibTorch(Missing));
+      });
+  if ((Result.Warnings || Result.Errors) && !Settings.IsQuiet && !AreHidden) {
+    if (Result.Warnings)
+      errs() << counted(Result.Warnings, "warning");
+    if (Result.Warnings && Result.Errors)
+      errs() << " and ";
+    if (Result.Errors)
+      errs() << counted(Result.Errors, "error");
+    errs() << " generated.\n";
+  }
+  if (Result.Errors)
+    errs() << "Error while processing " << Source << ".\n";
 }
 
 FileResult resultOf(const JobOutcome &Outcome) {
@@ -192,6 +221,7 @@ RunResult runChecks(const ContextMaker &MakeContext,
                             : Result.Explained);
     outs() << Outcome.Output;
     errs() << Outcome.Errors;
+    tellEnd(Sources[Job], Result, Settings);
     if (WereKept[Job]) {
       Result.Trouble.clear();
     } else {

@@ -19,6 +19,8 @@ struct RunSettings {
   /// Findings are compared with those of another run: one path for each file,
   /// whatever the number of sources.
   bool AreCompared = false;
+  /// Nothing is said of how many warnings and errors there are in a file.
+  bool IsQuiet = false;
 };
 
 struct RunResult {
