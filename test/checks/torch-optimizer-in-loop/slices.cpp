@@ -1,4 +1,4 @@
-// RUN: %check_torch %s torch-optimizer-in-loop %t
+// RUN: %check_torch %s torch-optimizer-in-loop %t -still-warns
 //
 // One optimizer for each epoch, whose batches are parts of the same tensors.
 
