@@ -1,10 +1,8 @@
 #include "memory/UnfusedOperation.h"
 #include "ast/Expressions.h"
-#include "ast/Walk.h"
 #include "queries/loops/Loops.h"
 #include "queries/memory/Sizes.h"
 #include "queries/paths/Calls.h"
-#include "results/ParameterCopy.h"
 #include "torch/Api.h"
 #include "torch/Arithmetic.h"
 #include "torch/Shapes.h"
@@ -125,19 +123,8 @@ private:
 
 } // namespace
 
-/// It is a part of what is assigned to a copy that nobody reads: nobody needs
-/// the sum.
-static bool isLost(llvm::ArrayRef<LostWrite> Lost, const CallExpr *Sum) {
-  return llvm::any_of(Lost, [Sum](const LostWrite &Write) {
-    return ast::anyStmt(
-        Write.Assignment, [Sum](const Stmt *S) { return S == Sum; },
-        ast::Lambdas::Skip);
-  });
-}
-
 std::vector<UnfusedOperation> unfusedOperations(Program &Program) {
   std::vector<UnfusedOperation> Result;
-  const std::vector<LostWrite> Lost = lostWrites(Program);
   for (const Execution *Entry : Program.executionsThatCost()) {
     const Products Known(*Entry);
     for (const CallAt &Each : callsOf(*Entry)) {
@@ -149,8 +136,7 @@ std::vector<UnfusedOperation> unfusedOperations(Program &Program) {
       // through it costs nothing.
       if (!Found || !Known.isWorthIt(*Found, Each.In) ||
           runsNetwork(*Entry, *Around.back()) ||
-          isPreparation(*Entry, Each.Point) || isInModuleConstructor(Each.In) ||
-          isLost(Lost, Found->Sum))
+          isPreparation(*Entry, Each.Point) || isInModuleConstructor(Each.In))
         continue;
       Found->Entry = Entry;
       Found->In = Each.In;
