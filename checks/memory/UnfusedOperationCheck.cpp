@@ -4,8 +4,10 @@
 #include "memory/UnfusedOperationCheck.h"
 #include "ast/Expressions.h"
 #include "ast/Locations.h"
+#include "ast/Walk.h"
 #include "memory/UnfusedOperation.h"
 #include "report/Report.h"
+#include "results/ParameterCopy.h"
 
 namespace torchtidy::checks {
 
@@ -90,9 +92,27 @@ static Finding describeLogarithm(const Program &Program,
   return Result;
 }
 
+/// It is a part of what is assigned to a copy that nobody reads: nobody needs
+/// the sum.
+static bool isLost(llvm::ArrayRef<LostWrite> Lost, const clang::CallExpr *Sum) {
+  return llvm::any_of(Lost, [Sum](const LostWrite &Write) {
+    return ast::anyStmt(
+        Write.Assignment, [Sum](const clang::Stmt *S) { return S == Sum; },
+        ast::Lambdas::Skip);
+  });
+}
+
+static std::vector<UnfusedOperation> neededOperations(Program &Program) {
+  std::vector<UnfusedOperation> Result = unfusedOperations(Program);
+  const std::vector<LostWrite> Lost = lostWrites(Program);
+  llvm::erase_if(Result, [&](const UnfusedOperation &Found) {
+    return isLost(Lost, Found.Sum);
+  });
+  return Result;
+}
+
 std::vector<Finding> UnfusedOperationCheck::analyze(Program &Program) {
-  std::vector<Finding> Result =
-      findingsOf(Program, unfusedOperations, describe);
+  std::vector<Finding> Result = findingsOf(Program, neededOperations, describe);
   llvm::append_range(Result,
                      findingsOf(Program, unfusedLogarithms, describeLogarithm));
   return Result;

@@ -14,8 +14,7 @@ static bool isInAutocast(const FunctionDecl *F) {
   return In && ast::nameOf(In) == "autocast" && isLibTorch(F);
 }
 
-/// Half and BFloat16 are what autocast is for; whatever is kept is the same.
-static bool isReducedType(const Expr *E) {
+bool isReducedType(const Expr *E) {
   const auto *Ref = dyn_cast<DeclRefExpr>(ast::strip(E));
   if (!Ref)
     return false;
@@ -82,6 +81,10 @@ AutocastCall autocastCall(const CallExpr *Call) {
                : AutocastCall::OtherType;
   }
   return Name.ends_with("enabled") ? AutocastCall::Switch : AutocastCall::None;
+}
+
+const Expr *autocastType(const CallExpr *Call) {
+  return Call->getArg(Call->getNumArgs() - 1);
 }
 
 const Expr *autocastFlag(const CallExpr *Call) {

@@ -24,6 +24,10 @@ enum class AutocastCall : uint8_t {
   OtherType,
 };
 AutocastCall autocastCall(const clang::CallExpr *Call);
+/// Half and BFloat16, which autocast is for; whatever is kept is the same.
+bool isReducedType(const clang::Expr *E);
+/// Of an OtherType: the argument that is the type.
+const clang::Expr *autocastType(const clang::CallExpr *Call);
 /// Of a Switch or SwitchCache: the argument that says whether it is on.
 const clang::Expr *autocastFlag(const clang::CallExpr *Call);
 /// Of a Switch: the device. Nothing where that is not written as a constant.

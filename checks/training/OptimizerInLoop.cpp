@@ -169,7 +169,7 @@ private:
   }
 
   /// Something in L gives the owner of parameters other values, or makes it
-  /// anew.
+  /// anew. What forward() writes are statistics of what goes through it.
   bool isBrought(PlaceId Owner, const Loop &L) const {
     const auto IsOfOwner = [&](PlaceId P) {
       return Entry.places().overlap(P, Owner);
@@ -177,6 +177,7 @@ private:
     return llvm::any_of(Entry.events<WriteEvent>(),
                         [&](const WriteEvent &Write) {
                           return L.contains(Write.Point) &&
+                                 !Entry.isInForward(Write.In) &&
                                  llvm::any_of(Write.Places, IsOfOwner);
                         }) ||
            llvm::any_of(Entry.events<LoadEvent>(),

@@ -162,12 +162,14 @@ private:
   /// The only module that the function goes on to evaluate with this one, and
   /// that is in train mode then, whatever others have set it to before.
   bool findRunNext(PartialEvalMode &Result) const {
-    const PlaceSet &Own = First.Modules;
     // A line of TorchScript was not copied for a network.
-    if (torch::kindOf(Entry.places().knownType(Own.front())) ==
+    if (torch::kindOf(Entry.places().knownType(First.Modules.front())) ==
             torch::TypeKind::ScriptModule ||
         llvm::none_of(Entry.events<ForwardEvent>(), [&](const auto &Pass) {
-          return isNext(Pass) && Pass.Modules == Own;
+          // Also by a method of its own: net->features(x).
+          return Pass.In->isWithin(First.In) &&
+                 Entry.comesBefore(Second.Point, Pass.Point) &&
+                 Entry.mayAlias(Pass.Parts, First.Parts);
         }))
       return false;
     Declarations All;
@@ -197,12 +199,14 @@ private:
            Entry.comesBefore(Second.Point, Pass.Point);
   }
 
-  /// Here, on purpose: its dropout is wanted.
+  /// Here, on purpose: its dropout is wanted. What restores it behind the pass
+  /// says nothing of that.
   bool isSetToTrain(const ForwardEvent &Pass) const {
     return llvm::any_of(
         Entry.events<ModeChangeEvent>(), [&](const ModeChangeEvent &Change) {
           return (Change.Mode & ~mode::Off) && Change.In->isWithin(First.In) &&
-                 Entry.mayAlias(Change.Parts, Pass.Parts);
+                 Entry.mayAlias(Change.Parts, Pass.Parts) &&
+                 reaches(Entry, Change.Point, Pass.Point, {First.Point});
         });
   }
 

@@ -4,6 +4,7 @@
 #include "queries/devices/SettledVariables.h"
 #include "queries/devices/Transfers.h"
 #include "queries/loops/LoopInvariance.h"
+#include "queries/memory/OutlivedLoans.h"
 #include "queries/memory/Sizes.h"
 #include "queries/paths/Uses.h"
 #include "torch/Api.h"
@@ -12,7 +13,9 @@
 #include "torch/Members.h"
 #include "torch/Options.h"
 #include "torch/Types.h"
+#include "clang/AST/StmtCXX.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace clang;
 namespace op = torchtidy::torch::operation;
@@ -105,7 +108,10 @@ public:
     if (isKnownSmall(Entry, Transfer.Input))
       return std::nullopt;
     const CXXMemberCallExpr *After = cloneBehind();
-    if (After && (copiesForCertain() || isFresh(Object)))
+    // A tensor that a graph has saved is not to be changed, its clone may be.
+    const bool IsOwn = Transfer.Input.SavedBy.empty() &&
+                       (isFresh(Object) || isOnlyHandle());
+    if (After && (copiesForCertain() || IsOwn))
       return Redundant{&Entry, Redundant::CloneAfter, After, &Transfer};
     if (After && HasDevice && mayComeFromElsewhere() && isOnlyReadHere(After))
       return Redundant{&Entry, Redundant::UnwrittenAfter, After, &Transfer};
@@ -356,6 +362,31 @@ private:
            Op->Writes == op::NoArgument && !torch::isFromBlob(*Op);
   }
 
+  /// A variable that holds what an operation returns, and that nothing else
+  /// mentions: whoever has the transfer's result has it alone. Not one that a
+  /// loop behind it comes back to.
+  bool isOnlyHandle() const {
+    const auto *Ref = dyn_cast<DeclRefExpr>(Object);
+    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+    if (!V || !V->hasLocalStorage() || isa<ParmVarDecl>(V) ||
+        V->getType()->isReferenceType() || !V->getInit() ||
+        V->getDeclContext() != Flow.function() ||
+        !isFresh(ast::stripCopies(V->getInit())) ||
+        llvm::size(mentionsOf(Flow, V)) != 1)
+      return false;
+    for (const Stmt *S = Call; S; S = Flow.parent(S)) {
+      if (isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, LambdaExpr>(S))
+        return false;
+      const auto *Block = dyn_cast<CompoundStmt>(S);
+      if (Block && llvm::any_of(Block->body(), [V](const Stmt *Each) {
+            const auto *Declared = dyn_cast<DeclStmt>(Each);
+            return Declared && llvm::is_contained(Declared->decls(), V);
+          }))
+        return true;
+    }
+    return false;
+  }
+
   /// x.cpu() of x.cpu().to(device).
   const CallExpr *wayBack() const {
     const TransferEvent *Down = transferOf(Object);
@@ -385,11 +416,20 @@ private:
 
 std::vector<RedundantTransfer> redundantTransfers(Program &Program) {
   const bool HasDevice = mayUseDevice(Program);
+  // A copy was wanted where memory ends before the tensor over it: to() is one
+  // call too few there, not one too many.
+  llvm::SmallPtrSet<const Expr *, 4> Outlived;
+  for (const OutlivedLoan &Found : outlivedLoans(Program, isBlob))
+    Outlived.insert(Found.Taken->Site);
   // However the function is called.
   llvm::MapVector<const Stmt *, std::optional<RedundantTransfer>> BySite;
   for (const Execution *Entry : Program.executionsThatCost())
     for (const TransferEvent &Transfer : Entry->events<TransferEvent>()) {
       if (!isa<CXXMemberCallExpr>(Transfer.Site) || !Transfer.In->Flow)
+        continue;
+      if (llvm::any_of(Transfer.Input.Loans, [&](LoanId Id) {
+            return Outlived.count(Entry->loan(Id).Site);
+          }))
         continue;
       const auto Found = RedundancyQuery(*Entry, Transfer, HasDevice).run();
       const auto [It, IsNew] = BySite.insert({Transfer.Site, Found});

@@ -71,9 +71,30 @@ static AutocastChange changeBy(Machine &M, const CallExpr *Site,
   return *IsOn ? AutocastChange::On : AutocastChange::Off;
 }
 
+/// The type that a guard of the user's is given.
+static bool isReducedForCaller(Machine &M, const Expr *Type) {
+  const Frame *In = M.frame();
+  while (In) {
+    if (torch::isReducedType(Type))
+      return true;
+    const auto *Ref = dyn_cast<DeclRefExpr>(ast::strip(Type));
+    const auto *Parameter =
+        Ref ? dyn_cast<ParmVarDecl>(Ref->getDecl()) : nullptr;
+    const Supergraph::Passed Given =
+        Parameter ? Supergraph::passed(In, Parameter) : Supergraph::Passed();
+    if (!Given.Argument || conditions::isWritten(Given.To->Function, Parameter))
+      return false;
+    Type = Given.Argument;
+    In = Given.To->Caller;
+  }
+  return false;
+}
+
 void change(Machine &M, const CallSite &Site) {
   const AutocastCall Call = torch::autocastCall(Site.Call);
-  if (Call == AutocastCall::None)
+  if (Call == AutocastCall::None ||
+      (Call == AutocastCall::OtherType &&
+       isReducedForCaller(M, torch::autocastType(Site.Call))))
     return;
   const bool HasFlag =
       Call == AutocastCall::Switch || Call == AutocastCall::SwitchCache;

@@ -25,8 +25,7 @@ static const Expr *positive(const Expr *E, bool &Holds) {
   return E;
 }
 
-/// The function gives the parameter another value, or hands out its address.
-static bool isWritten(const FunctionDecl *F, const ParmVarDecl *Parameter) {
+bool isWritten(const FunctionDecl *F, const ParmVarDecl *Parameter) {
   auto Writes = [&](const Stmt *S) {
     const Expr *Target = nullptr;
     if (const auto *Binary = dyn_cast<BinaryOperator>(S);

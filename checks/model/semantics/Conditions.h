@@ -12,6 +12,10 @@ namespace torchtidy::model::conditions {
 /// a tensor is, or which device another names, where both are known.
 std::optional<bool> known(Machine &M, const clang::Expr *E);
 
+/// F gives its parameter another value, or hands out its address.
+bool isWritten(const clang::FunctionDecl *F,
+               const clang::ParmVarDecl *Parameter);
+
 /// E has been evaluated: keeps what known() is to be asked for when the
 /// statement is over.
 void keepOperands(Machine &M, const clang::Expr *E);

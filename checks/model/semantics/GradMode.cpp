@@ -55,9 +55,7 @@ static bool isSetOnce(const VarDecl *V, const FunctionDecl *F) {
   return Values <= 1;
 }
 
-/// The mode that somebody asks for with a bool: what is written, what a caller
-/// has passed, or the mode that was in force when it was saved.
-static std::optional<uint8_t> asked(Machine &M, const Expr *IsOn) {
+std::optional<uint8_t> asked(Machine &M, const Expr *IsOn) {
   std::optional<bool> Constant = ast::boolAt(IsOn, true);
   if (!Constant)
     Constant = conditions::known(M, IsOn);

@@ -32,6 +32,10 @@ void leaveThread(Machine &M, PlaceId Saved);
 /// GradMode::set_enabled, with what it is given: a constant, what a caller
 /// passes, or a bool that has kept the mode.
 Denotation set(Machine &M, const CallSite &Site);
+/// The mode that somebody asks for with a bool: what is written, what a caller
+/// has passed, or the mode, also of a module, that was in force when it was
+/// saved.
+std::optional<uint8_t> asked(Machine &M, const clang::Expr *IsOn);
 /// GradMode::is_enabled: a bool that says which mode is in force (its Mode).
 Denotation inForce(Machine &M);
 

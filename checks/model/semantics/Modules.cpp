@@ -9,6 +9,7 @@
 #include "model/semantics/Construction.h"
 #include "model/semantics/Containers.h"
 #include "model/semantics/Devices.h"
+#include "model/semantics/GradMode.h"
 #include "model/semantics/Losses.h"
 #include "model/semantics/Registration.h"
 #include "torch/Api.h"
@@ -174,7 +175,10 @@ Denotation parameters(Machine &M, const CallSite &Site) {
   return Result;
 }
 
-static Denotation setMode(Machine &M, const CallSite &Site, uint8_t Mode) {
+/// Said: what the line itself says of the mode. A bool that has kept the mode
+/// says more of the module than of what the line is for.
+static Denotation setMode(Machine &M, const CallSite &Site, uint8_t Mode,
+                          uint8_t Said) {
   const PlaceSet Modules = Site.self(M);
   // What is in it gets the mode too, whatever it had.
   for (PlaceId P : Modules)
@@ -188,7 +192,7 @@ static Denotation setMode(Machine &M, const CallSite &Site, uint8_t Mode) {
   M.emit<ModeChangeEvent>(Site.Call, [&](ModeChangeEvent &E) {
     E.Modules = Modules;
     E.Parts = Parts;
-    E.Mode = Mode;
+    E.Mode = Said;
   });
   return {};
 }
@@ -252,17 +256,19 @@ Denotation train(Machine &M, const CallSite &Site) {
   std::optional<bool> On = ast::boolAt(Site.first(), true);
   if (!On)
     On = conditions::known(M, Site.first());
-  if (On)
+  if (On) {
     switchGradients(M, Site, *On);
-  return setMode(M, Site,
-                 !On   ? mode::On | mode::Off
-                 : *On ? mode::On
-                       : mode::Off);
+    const uint8_t Mode = *On ? mode::On : mode::Off;
+    return setMode(M, Site, Mode, Mode);
+  }
+  const uint8_t Either = mode::On | mode::Off;
+  const uint8_t Mode = gradmode::asked(M, Site.first()).value_or(Either);
+  return setMode(M, Site, Mode, Mode == mode::On ? Mode : Either);
 }
 
 Denotation eval(Machine &M, const CallSite &Site) {
   switchGradients(M, Site, /*Trains=*/false);
-  return setMode(M, Site, mode::Off);
+  return setMode(M, Site, mode::Off, mode::Off);
 }
 
 Denotation load(Machine &M, const CallSite &Site) {
@@ -394,6 +400,10 @@ Denotation otherMember(Machine &M, const CallSite &Site) {
     return Result;
   if (torch::isClone(Method))
     return copyOf(M, Site);
+  if (torch::asksForMode(Method))
+    for (PlaceId P : Site.self(M))
+      Result.Own.Mode |=
+          M.places().isSummary(P) ? mode::On | mode::Off : M.moduleMode(P);
   if (torch::addsParts(Method))
     addParts(M, Site);
   if (torch::movesParameters(Method))

@@ -331,6 +331,35 @@ private:
                ast::Lambdas::Skip);
   }
 
+  /// E, and where it is written: of a parameter what the call gives for it, as
+  /// in milliseconds(begin, end), which subtracts them.
+  static std::pair<const Expr *, Scope> given(const Expr *E, Scope In) {
+    for (unsigned Depth = 0; Depth < 8; ++Depth) {
+      const auto *Ref = dyn_cast<DeclRefExpr>(ast::stripCopies(E));
+      const auto *Parameter =
+          Ref ? dyn_cast<ParmVarDecl>(Ref->getDecl()) : nullptr;
+      if (!Parameter)
+        break;
+      if (!In.Call) {
+        const Supergraph::Passed Passed = Supergraph::passed(In.F, Parameter);
+        if (!Passed.Argument || !Passed.To->Caller)
+          break;
+        E = Passed.Argument;
+        In = {Passed.To->Caller, nullptr, Passed.To->Caller->Function};
+        continue;
+      }
+      const auto *Call = dyn_cast<CallExpr>(In.Call->Site);
+      const auto Arguments =
+          Call ? ast::argumentsOf(Call) : llvm::SmallVector<const Expr *, 4>();
+      const unsigned I = Parameter->getFunctionScopeIndex();
+      if (Parameter->getDeclContext() != In.Function || I >= Arguments.size())
+        break;
+      E = Arguments[I];
+      In = {In.F, nullptr, In.F->Function};
+    }
+    return {E, In};
+  }
+
   void findDifferences(const Scope &In, std::vector<ClockDifference> &Result) {
     const bool IsVoid = In.Function->getReturnType()->isVoidType();
     if (!In.Function->getBody() || (In.Call && IsVoid))
@@ -341,14 +370,16 @@ private:
           const std::optional<Subtraction> Minus = subtraction(S);
           if (!Minus)
             return;
-          const auto Starts = keptIn(Minus->Earlier, In);
+          const auto [Earlier, EarlierIn] = given(Minus->Earlier, In);
+          const auto [Later, LaterIn] = given(Minus->Later, In);
+          const auto Starts = keptIn(Earlier, EarlierIn);
           if (Starts.empty() || isUnread(S, In))
             return;
           std::vector<const OpaqueEvent *> Ends;
-          if (const CallExpr *Clock = clockIn(Minus->Later))
-            Ends = eventsOf(Clock, In).vec();
+          if (const CallExpr *Clock = clockIn(Later))
+            Ends = eventsOf(Clock, LaterIn).vec();
           else
-            Ends = keptIn(Minus->Later, In);
+            Ends = keptIn(Later, LaterIn);
           for (const OpaqueEvent *From : Starts)
             for (const OpaqueEvent *To : Ends) {
               ClockDifference Found;

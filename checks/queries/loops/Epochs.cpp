@@ -3,6 +3,7 @@
 #include "queries/loops/LoopCounters.h"
 #include "queries/loops/TripCount.h"
 #include "queries/paths/Calls.h"
+#include "torch/Api.h"
 #include "torch/Elements.h"
 #include "torch/Std.h"
 #include "torch/Types.h"
@@ -38,6 +39,34 @@ static const Expr *rangeOfBatches(const Execution &Entry, const Loop &Inner,
   return Range->getRangeInit();
 }
 
+/// Inner counts, and its counter says which part of tensors each iteration
+/// takes (x.narrow(0, at, size)): the same parts of the same ones again,
+/// whichever iteration of Outer it is.
+static bool goesOverSlices(const Execution &Entry, Invariance &Same,
+                           const Loop &Inner, const Loop &Outer) {
+  const auto *For = dyn_cast_or_null<ForStmt>(Entry.loopStatement(Inner));
+  if (!For || !For->getCond() ||
+      !Same.isSameElementAgain(For->getCond(), Entry.segment(Inner.Header).In,
+                               Outer))
+    return false;
+  LoopCounters Counters(Entry);
+  bool Found = false;
+  for (const CallAt &At : callsOf(Entry)) {
+    const torch::Operation *Op = torch::classify(At.Call).Op;
+    if (!Op || Entry.loopsAround(At.Point).empty() ||
+        Entry.loopsAround(At.Point).back() != &Inner ||
+        (!torch::choosesRange(*Op) && !torch::choosesPosition(*Op)) ||
+        llvm::none_of(ast::argumentsOf(At.Call), [&](const Expr *Argument) {
+          return Counters.follows(Argument, At.In, Inner);
+        }))
+      continue;
+    if (!Same.isSameElementAgain(At.Call, At.In, Outer))
+      return false;
+    Found = true;
+  }
+  return Found;
+}
+
 /// What L counts says more than which iteration it is: an operation, a module
 /// or unseen code gets it.
 static bool countsForTraining(const Execution &Entry, const Loop &L) {
@@ -67,10 +96,11 @@ bool areEpochs(const Execution &Entry, Invariance &Same, const Loop &Outer,
       llvm::any_of(Entry.events<BackwardEvent>(), [&](const auto &E) {
         return Entry.loopsAround(E.Point).back() == &Inner;
       });
-  const Expr *Batches = rangeOfBatches(Entry, Inner, Outer);
-  return GoesBackward && Batches &&
-         Same.hasSameContent(Batches, Entry.segment(Inner.Header).In, Outer) &&
-         !countsForTraining(Entry, Outer);
+  if (!GoesBackward || countsForTraining(Entry, Outer))
+    return false;
+  if (const Expr *Batches = rangeOfBatches(Entry, Inner, Outer))
+    return Same.hasSameContent(Batches, Entry.segment(Inner.Header).In, Outer);
+  return goesOverSlices(Entry, Same, Inner, Outer);
 }
 
 } // namespace torchtidy::model

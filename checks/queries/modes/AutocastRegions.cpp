@@ -39,11 +39,24 @@ const AutocastEvent *AutocastRegions::switchOf(const Event &E) const {
   return nullptr;
 }
 
+/// The object of a method is made for want of callers that are seen: what its
+/// constructor is given is not known there. Others in the file show it.
+static bool isMadeElsewhere(Program &Program, const AutocastEvent &Change) {
+  return isInOwnConstructor(Change.In) &&
+         llvm::any_of(Program.executions(), [&](const auto &Entry) {
+           return llvm::any_of(Entry->graph().frames(), [&](const auto &F) {
+             return F->Function == Change.In->Function && F->Caller &&
+                    !isInOwnConstructor(F.get());
+           });
+         });
+}
+
 bool hasOtherAutocast(Program &Program) {
-  return llvm::any_of(Program.executions(), [](const auto &Entry) {
+  return llvm::any_of(Program.executions(), [&](const auto &Entry) {
     return llvm::any_of(Entry->template events<AutocastEvent>(),
-                        [](const AutocastEvent &Change) {
-                          return Change.How == AutocastChange::Other;
+                        [&](const AutocastEvent &Change) {
+                          return Change.How == AutocastChange::Other &&
+                                 !isMadeElsewhere(Program, Change);
                         });
   });
 }

@@ -110,3 +110,11 @@ void prepare(torch::nn::Linear &net, torch::optim::SGD &optimizer, int64_t n) {
     optimizer.step();
   }
 }
+
+// Nobody needs the sum: the parameter is a copy (torch-parameter-copy).
+static void blend(Tensor to, const Tensor &from, double rate) { to = to * (1 - rate) + from * rate; }
+void blendAll(const Tensors &to, const Tensors &from) {
+  torch::NoGradGuard no_grad;
+  for (size_t i = 0; i < to.size(); ++i)
+    blend(to[i], from[i], 0.1);
+}
