@@ -18,6 +18,8 @@ from .toolchain import Toolchain
 DIAGNOSTIC = re.compile(r"^(/[^\n]*?):(\d+):(\d+): (warning|error|fatal error): (.*) "
                         r"\[([\w.,*-]+)\]$")
 COUNT = re.compile(r"^(?:\d+ warnings? and )?(\d+) errors? generated\.$", re.MULTILINE)
+# Where LibTorch's headers are missing this is said in its place.
+HIDDEN = re.compile(r"^torch-tidy: note: (\d+) compile errors? (?:is|are) not shown", re.MULTILINE)
 MISSING = re.compile(r"'([^'\n]+)' file not found")
 # What a precompiled header can break: it declares more than the file asked for.
 PCH_ERRORS = re.compile(r"ambiguous|redefinition|redeclar|conflict|different (?:kind|type)|"
@@ -163,7 +165,9 @@ def parse(output: str, errors: str, root: Path) -> Outcome:
                             for name in names.split(","))
     outcome.findings = [list(finding) for finding in sorted(findings)]
     count = COUNT.search(errors)
-    outcome.errors = max(int(count.group(1)) if count else 0, len(outcome.error_lines))
+    hidden = HIDDEN.search(errors)
+    outcome.errors = max(int(count.group(1)) if count else 0,
+                         len(outcome.error_lines) + (int(hidden.group(1)) if hidden else 0))
     outcome.missing_headers = sorted(set(MISSING.findall(output)))
     return outcome
 
