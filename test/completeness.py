@@ -361,6 +361,46 @@ def vacuous_tests(checks: list[registry.Check]) -> Iterator[str]:
                     yield f"{path.relative_to(ROOT)}: nobody names {name}"
 
 
+RULES = Path("tool/torch-confirm/rules")
+CONFIRM_PAGE = Path("docs/torch-confirm.md")
+
+
+def table_below(text: str, head: str) -> list[list[str]]:
+    """The cells of its rows; none where there is no such table."""
+    lines = iter(text.partition(head + "\n")[2].splitlines()[1:])
+    rows = []
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    return rows
+
+
+def rules_without_reasons() -> Iterator[str]:
+    """What each rule of torch-confirm observes, why that is the mistake and what else it could
+    be is told, of those of value and parameters by check."""
+    text = (ROOT / CONFIRM_PAGE).read_text()
+    head = ("| rule | what it observes | why that is the mistake | what else would look so |")
+    rows = {row[0].strip("`"): row for row in table_below(text, head)}
+    if not rows:
+        yield f"{CONFIRM_PAGE} has no table that begins '{head}'"
+    signs = {check for row in table_below(text, "| check | CONFIRMED | REFUTED |")
+             for check in re.findall(r"torch-[\w-]+", row[0])}
+    sources = "".join(path.read_text() for path in sorted((ROOT / RULES).glob("*.cpp")))
+    rules = set(re.findall(r'evidence\(\) const override \{\s*return "([\w-]+)"', sources))
+    evidence = {check.evidence for check in registry.read(ROOT)}
+    if not signs or rules != evidence:
+        yield (f"{RULES} has the rules {sorted(rules)}, checks have the evidence "
+               f"{sorted(evidence)}, {CONFIRM_PAGE} has the signs {sorted(signs)}")
+    for name in sorted(rules | signs):
+        if name not in rows:
+            yield f"{CONFIRM_PAGE} does not say what else could look like that of {name}"
+        elif len(rows[name]) != 4 or not all(rows[name]):
+            yield f"{CONFIRM_PAGE}: the row of {name} needs four cells that say something"
+    for name in sorted(rows.keys() - rules - signs):
+        yield f"{CONFIRM_PAGE}: no rule is named {name}"
+
+
 def main() -> int:
     checks = registry.read(ROOT)
     kinds, roles = registry.read_kinds(ROOT)
@@ -378,6 +418,7 @@ def main() -> int:
              ("domains: unit tests", untested_domains()),
              ("architecture.md: headers", untold_headers(checks)),
              ("architecture.md: events", untold_events()),
+             ("torch-confirm: each rule says what else it could be", rules_without_reasons()),
              ("levels 1 and 2 go by the code beside tests", costs_of_tests(checks))]
     for check in checks:
         tests += [(f"{check.name}: parts", missing_parts(check)),

@@ -18,19 +18,6 @@ static std::string ownerName(const OutlivedLoan &Found) {
                                                    : "an object on the heap";
 }
 
-/// The variable that is or contains the owner; null where there is none, and
-/// where the caller had it that has handed the memory over.
-static const VarDecl *ownerVariable(const OutlivedLoan &Found) {
-  const PlaceTable &Places = Found.Entry->places();
-  const PlaceId RootPlace = Places.rootOf(Found.Taken->Owner);
-  const Root Kind = Places.rootKind(RootPlace);
-  return (Kind == Root::Local &&
-          Places.frame(RootPlace) == Found.End->In->Id) ||
-                 Kind == Root::Global
-             ? Places.variable(RootPlace)
-             : nullptr;
-}
-
 static std::string ending(const OutlivedLoan &Found) {
   switch (Found.End->How) {
   case EndKind::Scope:

@@ -13,6 +13,17 @@ bool isReturned(const OutlivedLoan &Found) {
          Found.Hold->In->Function;
 }
 
+const VarDecl *ownerVariable(const OutlivedLoan &Found) {
+  const PlaceTable &Places = Found.Entry->places();
+  const PlaceId RootPlace = Places.rootOf(Found.Taken->Owner);
+  const Root Kind = Places.rootKind(RootPlace);
+  return (Kind == Root::Local &&
+          Places.frame(RootPlace) == Found.End->In->Id) ||
+                 Kind == Root::Global
+             ? Places.variable(RootPlace)
+             : nullptr;
+}
+
 bool isBlob(const Loan &Taken) {
   const auto *Call = dyn_cast<CallExpr>(Taken.Site);
   const torch::Call Kind = Call ? torch::classify(Call) : torch::Call();

@@ -22,6 +22,10 @@ struct OutlivedLoan {
 /// What lives on is, or lies in, what the function returns.
 bool isReturned(const OutlivedLoan &Found);
 
+/// The variable that is or contains the owner; null where there is none, and
+/// where the caller had it that has handed the memory over.
+const clang::VarDecl *ownerVariable(const OutlivedLoan &Found);
+
 /// A tensor takes the memory: from_blob(). Otherwise it is a pointer, a
 /// reference or a list that leads into the owner.
 bool isBlob(const Loan &Taken);

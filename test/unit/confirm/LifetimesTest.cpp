@@ -65,9 +65,11 @@ TEST(Lifetimes, AReportOfTheSanitizerConfirmsAndItsSilenceSaysNothing) {
   Wraps.WrapsGone = Wraps.UsesOfGone = 1;
   EXPECT_EQ(judgeOne(late(), Run.Run).Result, Outcome::Confirmed);
   Wraps.WrapsGone = Wraps.UsesOfGone = 0;
+  DiagnosedFinding Declared = late();
+  Declared.Notes = {{{File, 11, 11}, "", torchtidy::NoteRole::Declared}};
   Run.Run.SanitizerReports = {
-      {"heap-use-after-free", "", {at(30)}, {at(12)}, {at(11)}}};
-  EXPECT_EQ(judgeOne(late(), Run.Run).Result, Outcome::Confirmed);
+      {"heap-use-after-free", "", {at(30)}, {at(13)}, {at(11)}}};
+  EXPECT_EQ(judgeOne(Declared, Run.Run).Result, Outcome::Confirmed);
 }
 
 TEST(Lifetimes, ABlockOfAsManySmallerElements) {

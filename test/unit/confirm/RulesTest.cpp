@@ -581,6 +581,25 @@ TEST(WidenedCopies, BytesToTheDeviceAgainstThoseBefore) {
   EXPECT_EQ(Judged().Result, Outcome::Refuted) << "it was made narrower";
 }
 
+TEST(WidenedCopies, AnotherTensorOfTheLineIsNotTheConvertedOne) {
+  MadeRecording Run;
+  Run.Run.CudaDevice = "NVIDIA H200";
+  Run.site("aten::to", {at(12)}, 10).Copies = {
+      {"cpu", "cpu", true, false, 10, 10 * 1000}};
+  Site &Moves = Run.site("aten::to", {at(12)}, 10);
+  const auto Judged = [&](uint64_t Count, uint64_t Bytes) {
+    Moves.Copies = {{"cpu", "cuda", false, false, Count, Bytes}};
+    return judgeOne(finding("copied-bytes-per-iteration", 12), Run.Run).Result;
+  };
+  EXPECT_EQ(Judged(10, 10 * 4000), Outcome::Confirmed);
+  EXPECT_EQ(Judged(10, 10 * 4096), Outcome::NotMeasurable);
+  EXPECT_EQ(Judged(20, 10 * 4000), Outcome::NotMeasurable);
+  // Labels that are moved in the same line.
+  Run.site("aten::to", {at(12)}, 10).Copies = {
+      {"cpu", "cuda", false, false, 10, 10 * 64}};
+  EXPECT_EQ(Judged(10, 10 * 4000), Outcome::Confirmed);
+}
+
 TEST(Copies, OnTheDevice) {
   MadeRecording Run;
   Run.Run.CudaDevice = "NVIDIA H200";
@@ -590,6 +609,31 @@ TEST(Copies, OnTheDevice) {
   EXPECT_EQ(V.Result, Outcome::Confirmed);
   EXPECT_EQ(V.Sentence, "1 copy cpu to cuda (pageable) per iteration, 4 KiB "
                         "each time, 80 iterations");
+}
+
+TEST(Synchronisations, WithADeviceANumberOnTheHostIsNoWait) {
+  MadeRecording Run;
+  Run.Run.CudaDevice = "NVIDIA H200";
+  Site &S = Run.site("aten::item", {at(12)}, 80);
+  S.Synchronisations = 80;
+  const auto Judged = [&](const char *Text, uint64_t Others = 0) {
+    S.Shapes = {{Text, 80 - Others}};
+    S.OtherShapes = Others;
+    return judgeOne(finding("synchronisations-per-iteration", 12), Run.Run);
+  };
+  EXPECT_EQ(Judged("Float[] on cuda:0").Result, Outcome::Confirmed);
+  EXPECT_EQ(Judged("Float[] on cpu").Result, Outcome::Refuted);
+  EXPECT_EQ(Judged("Float[] on cpu").Sentence,
+            "what is read at this line is on the host already, 80 times, 80 "
+            "iterations");
+  EXPECT_EQ(Judged("Float[] on cpu", 40).Result, Outcome::NotMeasurable);
+  // A copy from the device is a wait, whatever else is given.
+  S.Copies = {{"cuda", "cpu", false, false, 80, 320}};
+  EXPECT_EQ(Judged("Float[] on cpu").Result, Outcome::Confirmed);
+  // Without a device it would wait if the tensor were on one.
+  S.Copies.clear();
+  Run.Run.CudaDevice.clear();
+  EXPECT_EQ(Judged("Float[] on cpu").Result, Outcome::Confirmed);
 }
 
 TEST(Synchronisations, ANumberIsRead) {
@@ -705,8 +749,7 @@ TEST(ElementOperations, ALineThatDidNotRunIsNotReached) {
 
 TEST(LayoutCopies, OneCopyIsEnough) {
   MadeRecording Run;
-  Run.site("aten::repeat", {at(12)}, 1);
-  Run.site("aten::empty", {at(12)}, 1).AllocatedBytes = 4096;
+  Run.site("aten::repeat", {at(12)}, 1).AllocatedBytes = 4096;
   Run.site("aten::add", {at(12)}, 1).AllocatedBytes = 4096;
   const Verdict V = judgeOne(finding("layout-copies", 12), Run.Run);
   EXPECT_EQ(V.Result, Outcome::Confirmed);
@@ -717,6 +760,14 @@ TEST(LayoutCopies, NothingToCopyIsRefuted) {
   MadeRecording Run;
   Run.site("aten::contiguous", {at(12)}, 10);
   Run.site("aten::add", {at(12)}, 10).AllocatedBytes = 4096;
+  EXPECT_EQ(judgeOne(finding("layout-copies", 12), Run.Run).Result,
+            Outcome::Refuted);
+}
+
+TEST(LayoutCopies, WhatTheLineTakesBesideTheCopyIsNone) {
+  MadeRecording Run;
+  Run.site("aten::contiguous", {at(12)}, 10);
+  Run.site("aten::empty", {at(12)}, 10).AllocatedBytes = 4096;
   EXPECT_EQ(judgeOne(finding("layout-copies", 12), Run.Run).Result,
             Outcome::Refuted);
 }
@@ -756,6 +807,32 @@ TEST(GrowingCopies, ResultsThatAreUsedAreRefuted) {
   EXPECT_EQ(judgeOne(finding("growing-copies", 12), Run.Run).Sentence,
             "what the line has joined is used before it is joined again, 99 of "
             "100 times");
+}
+
+TEST(GrowingCopies, AListThatGrowsAtItsEnd) {
+  MadeRecording Run;
+  Site &S = Run.site("aten::stack", {at(12)}, 100);
+  S.Shapes = {{"Float[3]", 1},
+              {"Float[3], Float[3]", 1},
+              {"Float[3], Float[3], Float[3]", 1},
+              {"Float[3], Float[3], Float[3], Float[3]", 1}};
+  S.OtherShapes = 96;
+  EXPECT_EQ(judgeOne(finding("growing-copies", 12), Run.Run).Result,
+            Outcome::Confirmed);
+}
+
+TEST(GrowingCopies, BatchesThatComeSortedByLengthAreOthers) {
+  MadeRecording Run;
+  Site &S = Run.site("aten::cat", {at(12)}, 100);
+  for (const char *Sizes :
+       {"Float[10,3], Float[10,3]", "Float[12,3], Float[12,3]",
+        "Float[15,3], Float[15,3]", "Float[19,3], Float[19,3]"})
+    S.Shapes.push_back({Sizes, 1});
+  S.OtherShapes = 96;
+  const Verdict V = judgeOne(finding("growing-copies", 12), Run.Run);
+  EXPECT_EQ(V.Result, Outcome::NotMeasurable) << V.Sentence;
+  EXPECT_EQ(V.Sentence, "what is joined grows, but by its sizes it is not what "
+                        "was joined before with more, 100 iterations");
 }
 
 TEST(GrowingCopies, OneSizeIsRefuted) {

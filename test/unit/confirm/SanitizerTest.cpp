@@ -68,8 +68,9 @@ TEST(Sanitizer, OperationsOfLibTorch) {
   EXPECT_EQ(lines(All[0].Use), (std::vector<unsigned>{31, 19, 20}));
 }
 
-TEST(Sanitizer, LocalVariableIsTheFunctionThatHoldsIt) {
-  const auto All = parseSanitizer(
+// Variables are as the runtimes of GCC 12 and Clang 19 print them.
+std::vector<SanitizerReport> ofLocal(const std::string &Variables) {
+  return parseSanitizer(
       "==7==ERROR: AddressSanitizer: stack-use-after-return on address 0x7f at "
       "pc 0x1 bp 0x2 sp 0x3\n"
       "WRITE of size 1 at 0x7f thread T0\n"
@@ -78,13 +79,31 @@ TEST(Sanitizer, LocalVariableIsTheFunctionThatHoldsIt) {
       "Address 0x7f is located in stack of thread T0 at offset 32 in frame\n"
       "    #0 0x55d1 in load() /app/train.cpp:8\n"
       "\n"
-      "  This frame has 1 object(s):\n"
-      "    [32, 72) 'numbers' (line 9) <== Memory access at offset 32\n"
+      "  This frame has 2 object(s):\n" +
+      Variables +
       "SUMMARY: AddressSanitizer: stack-use-after-return /app/train.cpp:21 in "
       "main\n");
+}
+
+TEST(Sanitizer, LocalVariableIsItsLineInTheFunctionThatHoldsIt) {
+  const auto All = ofLocal("    [32, 72) 'numbers' (line 9) <== Memory access "
+                           "at offset 32 is inside "
+                           "this variable\n"
+                           "    [96, 136) 'others' (line 10)\n");
   ASSERT_EQ(All.size(), 1u);
   EXPECT_EQ(All[0].Access, "write of 1 byte");
   EXPECT_EQ(lines(All[0].Use), (std::vector<unsigned>{21}));
+  EXPECT_EQ(lines(All[0].Allocated), (std::vector<unsigned>{9, 8}));
+  EXPECT_EQ(All[0].Allocated[0].File, "/app/train.cpp");
+  EXPECT_EQ(All[0].Allocated[0].Function, "load()");
+}
+
+TEST(Sanitizer, LocalObjectWithoutALineIsTheFunctionThatHoldsIt) {
+  const auto All = ofLocal(
+      "    [32, 48) '<unknown>' <== Memory access at offset 32 is inside this "
+      "variable\n"
+      "    [96, 136) 'others' (line 10)\n");
+  ASSERT_EQ(All.size(), 1u);
   EXPECT_EQ(lines(All[0].Allocated), (std::vector<unsigned>{8}));
 }
 

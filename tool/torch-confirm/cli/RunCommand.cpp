@@ -169,9 +169,11 @@ Recording RunCommand::recordSanitized() {
   const std::string Log = Folder.path() + "/report";
   const char *Own = std::getenv("ASAN_OPTIONS");
   Watched What = watched();
-  // Stacks go through LibTorch, which keeps no frame pointers.
+  // Stacks go through LibTorch, which keeps no frame pointers. That a function
+  // has returned, the runtimes of some compilers see only when told to.
   What.Environment = {
-      {"ASAN_OPTIONS", (Own ? Own + std::string(":") : "") +
+      {"ASAN_OPTIONS", "detect_stack_use_after_return=1:" +
+                           (Own ? Own + std::string(":") : "") +
                            "fast_unwind_on_malloc=0:log_path=" + Log}};
   End = execute(What);
   Recording Result;

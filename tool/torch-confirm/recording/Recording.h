@@ -312,8 +312,9 @@ struct SanitizerReport {
   /// "read of 4 bytes"; empty where it is no access.
   std::string Access;
   /// The user's frames, innermost first: of the access, of what freed the
-  /// memory, and of what allocated it. Of a local variable the last one is the
-  /// function that holds it, of a global one its definition.
+  /// memory, and of what allocated it. Of a local variable the last one is its
+  /// line, where that is known, in the function that holds it; of a global one
+  /// its definition.
   std::vector<SourceLine> Use, Freed, Allocated;
 };
 

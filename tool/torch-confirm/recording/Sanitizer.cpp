@@ -72,6 +72,17 @@ std::optional<SourceLine> frameIn(const std::string &Line) {
   return Result;
 }
 
+/// "    [32, 72) 'numbers' (line 9) <== Memory access at offset 32 ...": the
+/// line of the local variable. Nothing of an object without a name or a line.
+std::optional<unsigned> lineOfLocalIn(const std::string &Line) {
+  static const std::regex Pattern(
+      R"(^\s*\[\d+, \d+\) .* \(line (\d+)\) <== Memory access)");
+  std::smatch Match;
+  if (!std::regex_search(Line, Match, Pattern))
+    return std::nullopt;
+  return static_cast<unsigned>(std::stoul(Match[1]));
+}
+
 /// "... of global variable 'table' defined in '/work/app/train.cpp:3:7' ..."
 std::optional<SourceLine> variableIn(const std::string &Line) {
   static const std::regex Pattern(
@@ -115,6 +126,11 @@ std::vector<SanitizerReport> parseSanitizer(const std::string &Text) {
       Report.Access = Access;
     } else if (const auto Variable = variableIn(Line)) {
       Report.Allocated.push_back(*Variable);
+    } else if (const auto Local = lineOfLocalIn(Line);
+               Local && !Report.Allocated.empty()) {
+      SourceLine Declared = Report.Allocated.front();
+      Declared.Line = *Local;
+      Report.Allocated.insert(Report.Allocated.begin(), std::move(Declared));
     } else if (Stack) {
       if (const auto Frame = frameIn(Line))
         Stack->push_back(*Frame);

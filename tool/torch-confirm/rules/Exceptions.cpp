@@ -91,7 +91,10 @@ public:
                !Effect.empty()) {
       V.Number.reset();
       V.Sentence =
-          "the line ran and nothing was thrown, as the finding says; " +
+          (Here.Other ? "what was thrown at this line is something else: \"" +
+                            Here.Other->Message + "\"; "
+                      : "the line ran and nothing was thrown, as the finding "
+                        "says; ") +
           Effect + " shows only beside a run without the mistake";
       V.Rule = "needs a run without the mistake";
     } else if (needsDevice(Where)) {

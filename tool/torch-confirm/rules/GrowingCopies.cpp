@@ -3,6 +3,7 @@
 #include "rules/Operations.h"
 #include "rules/Rule.h"
 #include <algorithm>
+#include <numeric>
 
 namespace torchtidy::confirm {
 namespace {
@@ -13,9 +14,10 @@ constexpr double ResultsThatAreUsed = 0.5;
 /// More than the first kinds of arguments that a site keeps: see Site::Shapes.
 constexpr size_t KindsKept = 4;
 
-/// Of all tensors of "Float[32,3], Float[1,3]".
-uint64_t elementsOf(const std::string &Text) {
-  uint64_t Sum = 0, Product = 1, Number = 0;
+/// Elements of each tensor of "Float[32,3], Float[1,3]".
+std::vector<uint64_t> elementsOf(const std::string &Text) {
+  std::vector<uint64_t> Result;
+  uint64_t Product = 1, Number = 0;
   bool IsInside = false, HasDigits = false;
   for (const char C : Text) {
     if (C == '[') {
@@ -29,21 +31,43 @@ uint64_t elementsOf(const std::string &Text) {
       Number = 0;
       HasDigits = false;
       if (C == ']') {
-        Sum += Product;
+        Result.push_back(Product);
         IsInside = false;
       }
     }
   }
-  return Sum;
+  return Result;
+}
+
+uint64_t sumOf(const std::vector<uint64_t> &Elements) {
+  return std::accumulate(Elements.begin(), Elements.end(), uint64_t(0));
 }
 
 /// Each of the first kinds of arguments is larger than the one before, and most
 /// hits have others still.
 bool grows(const Site &S) {
   for (size_t I = 1; I < S.Shapes.size(); ++I)
-    if (elementsOf(S.Shapes[I].Text) <= elementsOf(S.Shapes[I - 1].Text))
+    if (sumOf(elementsOf(S.Shapes[I].Text)) <=
+        sumOf(elementsOf(S.Shapes[I - 1].Text)))
       return false;
   return S.Shapes.size() == KindsKept && S.OtherShapes * 2 >= S.Hits;
+}
+
+/// What was joined is joined again with more: the result is an operand the next
+/// time, or a list has all that it had and has grown at its end. Batches that
+/// come sorted by their length grow, too, and are others each time.
+bool collects(const Site &S) {
+  for (size_t I = 1; I < S.Shapes.size(); ++I) {
+    const std::vector<uint64_t> Before = elementsOf(S.Shapes[I - 1].Text),
+                                After = elementsOf(S.Shapes[I].Text);
+    const bool IsOperand =
+        std::find(After.begin(), After.end(), sumOf(Before)) != After.end();
+    const bool IsList = After.size() > Before.size() &&
+                        std::equal(Before.begin(), Before.end(), After.begin());
+    if (!IsOperand && !IsList)
+      return false;
+  }
+  return true;
 }
 
 class GrowingCopies : public Rule {
@@ -89,6 +113,14 @@ public:
           "what the line has joined is used before it is joined again, " +
           numberText(double(Join->ResultsUsed)) + " of " +
           countText(double(Join->Hits), "time");
+      return V;
+    }
+    if (grows(*Join) && !collects(*Join)) {
+      V.Result = Outcome::NotMeasurable;
+      V.Rule = "what was joined before, among what is joined";
+      V.Sentence = "what is joined grows, but by its sizes it is not what was "
+                   "joined before with more, " +
+                   During;
       return V;
     }
     if (grows(*Join)) {

@@ -52,7 +52,16 @@ const Meant *find(std::optional<FindingKind> Kind) {
 
 } // namespace
 
+/// Whatever is thrown at its line is something else.
+static bool isSilent(std::optional<FindingKind> Kind) {
+  return Kind == FindingKind::NonLeafIgnored ||
+         Kind == FindingKind::NonLeafRebound ||
+         Kind == FindingKind::StaleSilent;
+}
+
 bool isMeant(std::optional<FindingKind> Kind, const std::string &Message) {
+  if (isSilent(Kind))
+    return false;
   const Meant *Found = find(Kind);
   if (!Found)
     return true;
@@ -63,6 +72,8 @@ bool isMeant(std::optional<FindingKind> Kind, const std::string &Message) {
 }
 
 uint64_t countMeant(std::optional<FindingKind> Kind, const Site &At) {
+  if (isSilent(Kind))
+    return 0;
   if (!find(Kind))
     return At.Exceptions;
   uint64_t Result = 0;

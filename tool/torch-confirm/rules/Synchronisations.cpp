@@ -8,6 +8,20 @@ namespace {
 
 constexpr double WaitsThatCount = 0.5;
 
+/// Waits are counted by the names of operations, and item() of a tensor on the
+/// host is none.
+bool isOnHost(const Site &S) {
+  return !S.Shapes.empty() &&
+         std::all_of(S.Shapes.begin(), S.Shapes.end(),
+                     [](const ShapeCount &Each) {
+                       return Each.Text.find(" on cpu") != std::string::npos &&
+                              Each.Text.find("cuda") == std::string::npos;
+                     }) &&
+         std::all_of(
+             S.Copies.begin(), S.Copies.end(),
+             [](const CopyCount &Each) { return Each.From == Each.To; });
+}
+
 class Synchronisations : public Rule {
 public:
   std::string evidence() const override {
@@ -20,21 +34,35 @@ public:
   Verdict judge(const Places &Where) const override {
     if (Where.Statement.empty())
       return verdict(Outcome::NotReached, Where.unseenText());
-    uint64_t Waits = 0;
+    const bool HasDevice = !Where.Run.CudaDevice.empty();
+    uint64_t Waits = 0, OnHost = 0;
+    bool AreAllKnown = true;
     for (const Site *S : sitesOf(Where.Statement))
-      Waits += S->Synchronisations;
+      if (HasDevice && isOnHost(*S)) {
+        OnHost += S->Synchronisations;
+        AreAllKnown &= !S->Synchronisations || !S->OtherShapes;
+      } else {
+        Waits += S->Synchronisations;
+      }
     Verdict V;
     V.Rule = "waits of the operations of the line";
     V.Iterations = Where.iterations();
     V.Unit = "waits per iteration";
     V.Number = double(Waits) / double(std::max<uint64_t>(V.Iterations, 1));
     const std::string During = countText(double(V.Iterations), "iteration");
-    const bool HasDevice = !Where.Run.CudaDevice.empty();
     if (!Waits && !HasDevice &&
         Where.Finding.Kind == FindingKind::SyncCopiesToHost) {
       V.Sentence =
           "nothing is copied to the host without a CUDA device, " + During;
       V.Rule = "needs a device";
+      return V;
+    }
+    if (!Waits && OnHost) {
+      V.Result = AreAllKnown ? Outcome::Refuted : Outcome::NotMeasurable;
+      V.Rule = "devices of what the operations are given";
+      V.Sentence = "what is read at this line is on the host already, " +
+                   countText(double(OnHost), "time") +
+                   (AreAllKnown ? ", " : " as far as that is known, ") + During;
       return V;
     }
     if (*V.Number < WaitsThatCount) {

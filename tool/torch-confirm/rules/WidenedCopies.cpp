@@ -6,6 +6,13 @@
 namespace torchtidy::confirm {
 namespace {
 
+/// As many elements of twice, four times or eight times the size. Two tensors
+/// of one line have other sizes.
+bool isWider(double Moved, double Converted) {
+  return Moved == 2 * Converted || Moved == 4 * Converted ||
+         Moved == 8 * Converted;
+}
+
 class WidenedCopies : public Rule {
 public:
   std::string evidence() const override { return "copied-bytes-per-iteration"; }
@@ -14,12 +21,17 @@ public:
   Verdict judge(const Places &Where) const override {
     // What conversions on the host have read, and what went to the device.
     double Converted = 0, Moved = 0;
+    uint64_t Conversions = 0;
+    std::vector<CopyCount> Transfers;
     for (const Site *S : sitesOf(Where.Statement))
       for (const CopyCount &Copy : S->Copies) {
-        if (Copy.From == "cpu" && Copy.To == "cpu" && Copy.Converts)
+        if (Copy.From == "cpu" && Copy.To == "cpu" && Copy.Converts) {
           Converted += double(Copy.Bytes);
-        else if (Copy.From == "cpu" && Copy.To != "cpu")
+          Conversions += Copy.Count;
+        } else if (Copy.From == "cpu" && Copy.To != "cpu") {
           Moved += double(Copy.Bytes);
+          Transfers.push_back(Copy);
+        }
       }
     Verdict V;
     V.Iterations = Where.iterations();
@@ -37,18 +49,32 @@ public:
       return V;
     }
     V.Rule = "bytes to the device against those before the conversion";
-    V.Number = Moved / Iterations;
     if (!Converted) {
       V.Result = Outcome::NotMeasurable;
       V.Sentence = "the conversion is not in this line, " + During;
       return V;
     }
+    // A line may move other tensors beside it.
+    const auto Widened = std::find_if(
+        Transfers.begin(), Transfers.end(), [&](const CopyCount &Each) {
+          return Each.Count == Conversions &&
+                 isWider(double(Each.Bytes), Converted);
+        });
+    if (Widened != Transfers.end())
+      Moved = double(Widened->Bytes);
+    V.Number = Moved / Iterations;
     const std::string Bytes =
         bytesText(Moved / Iterations) + " go to the device each time, " +
         bytesText(Converted / Iterations) + " before the conversion, " + During;
     V.Sentence = Bytes;
     if (Moved <= Converted) {
       V.Result = Outcome::Refuted;
+      return V;
+    }
+    if (Widened == Transfers.end()) {
+      V.Sentence = "what is converted in this line is not what goes to the "
+                   "device, by their numbers and sizes: " +
+                   Bytes;
       return V;
     }
     V.Result = Outcome::Confirmed;
