@@ -17,13 +17,19 @@ static unsigned sizeOf(const Value &V) {
   return torch::scalarSize(V.Scalar.get().value_or(""));
 }
 
-/// x of x.div(255), sin(x), x.clamp_(0, 1): of one tensor, and of numbers, so
-/// that it is as well done where the tensor goes. Null for anything else.
+/// The same elements in another shape: x.flatten(1), x.view({-1}).
+static bool onlyReshapes(const torch::Operation &Op) {
+  return torch::keepsOrder(Op) && torch::changesShape(Op);
+}
+
+/// x of x.div(255), sin(x), x.clamp_(0, 1), x.flatten(1): of one tensor, and of
+/// numbers, so that it is as well done where the tensor goes. Null for anything
+/// else.
 static const Expr *computedFrom(const Expr *E) {
   const auto *Call = dyn_cast<CallExpr>(E);
   const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
   if (!Op || torch::isTransfer(*Op) ||
-      !(torch::isPointwise(*Op) || torch::broadcasts(*Op)))
+      !(torch::isPointwise(*Op) || torch::broadcasts(*Op) || onlyReshapes(*Op)))
     return nullptr;
   const Expr *Tensor = ast::objectOf(Call);
   for (const Expr *Argument : ast::argumentsOf(Call)) {
@@ -36,14 +42,20 @@ static const Expr *computedFrom(const Expr *E) {
   return Tensor ? ast::stripCopies(Tensor) : nullptr;
 }
 
-/// What is computed on the way, in the same expression.
-static const CXXMemberCallExpr *conversionBehind(const Expr *E) {
+/// What is computed on the way, in the same expression, or in that of a
+/// variable which nothing else uses.
+static const CXXMemberCallExpr *conversionBehind(const flow::ControlFlow &Flow,
+                                                 const Expr *E) {
   for (unsigned Hop = 0; E && Hop < 8; ++Hop) {
     const auto *Call = dyn_cast<CXXMemberCallExpr>(E);
     const torch::Operation *Op = Call ? torch::classify(Call).Op : nullptr;
     if (Op && torch::isTransfer(*Op))
       return Call;
     E = computedFrom(E);
+    const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E);
+    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+    if (V && Call && isNextUse(Flow, V, Call))
+      E = ast::stripCopies(V->getInit());
   }
   return nullptr;
 }
@@ -63,7 +75,7 @@ static std::optional<WideTransfer> wideTransferAt(const Execution &Entry,
   if (!Before)
     return std::nullopt;
   Result.Variable = Before->Variable;
-  Result.Converts = conversionBehind(Before->Source);
+  Result.Converts = conversionBehind(*Flow, Before->Source);
   Result.IsComputed = Result.Converts != Before->Source;
   for (const TransferEvent &Each : Entry.events<TransferEvent>())
     if (Result.Converts && Each.Site == Result.Converts && Each.In == Move.In)

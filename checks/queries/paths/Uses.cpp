@@ -149,14 +149,18 @@ bool isNextUse(const flow::ControlFlow &Flow, const VarDecl *V,
   const Expr *Object = ast::strip(Call->getImplicitObjectArgument());
   if (Mentions.size() == 1)
     return Mentions.front() == Object;
-  // v = v.to(device)
-  const auto *Assign = dyn_cast_or_null<CXXOperatorCallExpr>(taker(Flow, Call));
-  if (!Assign || Assign->getOperator() != OO_Equal ||
-      ast::stripCopies(Assign->getArg(1)) != Call)
+  // v = v.to(device), v = v.to(device) * gain
+  const auto *Assign = dyn_cast_or_null<CXXOperatorCallExpr>(
+      ast::stripCopies(dyn_cast_or_null<Expr>(Flow.statement(Call))));
+  if (!Assign || Assign->getOperator() != OO_Equal)
     return false;
   const Expr *To = ast::strip(Assign->getArg(0));
-  return llvm::is_contained(llvm::ArrayRef(Mentions).take_front(2), To) &&
-         llvm::is_contained(llvm::ArrayRef(Mentions).take_front(2), Object);
+  const auto First = llvm::ArrayRef(Mentions).take_front(2);
+  return llvm::is_contained(First, To) && llvm::is_contained(First, Object) &&
+         llvm::none_of(llvm::ArrayRef(Mentions).drop_front(2),
+                       [&](const DeclRefExpr *Other) {
+                         return Flow.isInside(Other, Assign);
+                       });
 }
 
 std::optional<Chained> chainedTo(const flow::ControlFlow &Flow,
