@@ -1,5 +1,6 @@
 #include "autograd/InferenceTensor.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "queries/graphs/SpoiledGraphs.h"
 #include "queries/modes/InheritedMode.h"
 #include "queries/modes/UnseenCalls.h"
@@ -197,7 +198,7 @@ private:
       const Stmt *Scope = scopeOfVariable(Change.In, Change.Site);
       if (Scope && Change.In->Flow->isInside(Call.Call, Scope) &&
           SM.isBeforeInTranslationUnit(Change.Site->getBeginLoc(),
-                                       Call.Call->getBeginLoc()))
+                                       ast::beginLoc(Call.Call)))
         Result = &Change;
     }
     return Result;

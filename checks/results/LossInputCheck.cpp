@@ -2,6 +2,7 @@
 // take: probabilities where scores are wanted, or where logarithms are.
 #include "results/LossInputCheck.h"
 #include "ast/Expressions.h"
+#include "ast/Locations.h"
 #include "report/Report.h"
 #include "results/LossInput.h"
 #include "torch/Api.h"
@@ -95,7 +96,7 @@ static std::vector<FixItHint> fixes(const Program &Program,
   const CallExpr *Call = Found.ScaledBy;
   if (!Found.IsWrittenThere || !Call ||
       torch::classify(Call).Kind != torch::Api::Operation ||
-      Call->getBeginLoc().isMacroID() || Call->getEndLoc().isMacroID())
+      ast::beginLoc(Call).isMacroID() || ast::endLoc(Call).isMacroID())
     return {};
   if (Found.Loss == ScaledLoss::CrossEntropy ||
       Found.Loss == ScaledLoss::BinaryWithLogits) {
@@ -143,7 +144,7 @@ static Finding describe(const Program &Program, const LossInput &Found) {
                    comesOfIt(Found) + "; " + toDo(Found);
   if (Found.ScaledBy && !Found.IsWrittenThere)
     addNote(Result,
-            {Found.ScaledBy->getBeginLoc(),
+            {ast::beginLoc(Found.ScaledBy),
              Found.Given == Scale::Scores ? "the scores are computed here"
                                           : "it is applied here",
              NoteRole::Made});

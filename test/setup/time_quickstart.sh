@@ -45,4 +45,5 @@ inside sh -c 'cd /torch-tidy && tool/quickstart' >"$folder/quickstart.log" 2>&1 
 echo "after: $(uptime)"
 sed -n '/^=== time/,$p' "$folder/quickstart.log"
 grep -c ' warning: .*\[torch-' "$folder/quickstart.log"
+umount "$root/proc"
 rm -rf --one-file-system "$root"
