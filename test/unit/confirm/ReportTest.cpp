@@ -85,6 +85,15 @@ TEST(ReportText, SummaryCountsEverything) {
       << Text;
 }
 
+TEST(ReportText, FindingsOfOtherToolsAreCounted) {
+  Judged Case(49);
+  Case.Input.Others = 2;
+  const std::string Text = asText(Case.report());
+  EXPECT_NE(Text.find("; 2 findings of other tools left out"),
+            std::string::npos)
+      << Text;
+}
+
 TEST(ReportText, TwoLinesAndTheRestOnRequest) {
   const Judged Case(49);
   const std::string Text = asText(Case.report());

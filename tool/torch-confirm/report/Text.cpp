@@ -87,9 +87,10 @@ private:
         std::to_string(Number[Outcome::NotReached]) + " not reached, " +
         std::to_string(Number[Outcome::NotMeasurable]) + " not measurable here";
     if (What.Input.Others)
-      Text += "; " +
-              countText(double(What.Input.Others), "finding of another tool") +
-              " left out";
+      Text +=
+          "; " + countText(double(What.Input.Others), "finding") +
+          (What.Input.Others == 1 ? " of another tool" : " of other tools") +
+          " left out";
     return colored(Text, "1") + "\n";
   }
 
