@@ -6,7 +6,7 @@
 
 namespace torchtidy::model {
 
-/// In each iteration of a loop an expression goes on in new memory with what it
+/// In each iteration of a loop an expression takes new memory with what it
 /// has just made, and no graph needs that.
 struct InplaceOpportunity {
   const Execution *Entry = nullptr;

@@ -77,10 +77,7 @@ void train(std::shared_ptr<Net> Coarse, std::shared_ptr<Net> Fine,
     }
     Coarse->eval();
     Fine->eval();
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'Fine' is still in eval mode
-    // when the loop trains it again: its BatchNorm2d works as in evaluation
-    // from then on; call 'Fine->train()' before the next training pass
-    // [torch-eval-mode-not-restored]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'Fine' is still in eval mode when the loop trains it again: its BatchNorm2d works as in evaluation from then on; call 'Fine->train()' before the next training pass [torch-eval-mode-not-restored]
     torch::NoGradGuard Guard;
     std::cout << Fine->forward(Batches[0]).argmax(1).eq(Labels).sum()
               << Coarse->forward(Batches[0]).argmax(1).eq(Labels).sum();

@@ -29,9 +29,7 @@ void inForward(const std::vector<Tensor> &xs) {
       opt.step();
     }
     auto *guard = new torch::NoGradGuard();
-    // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: the guard 'guard' outlives the
-    // scope it is made in, and grad mode is still off when the next training
-    // pass runs
+    // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: the guard 'guard' outlives the scope it is made in, and grad mode is still off when the next training pass runs
     std::cout << net.forward(xs[0]).sum();
   }
 }

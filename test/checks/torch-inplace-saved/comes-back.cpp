@@ -15,7 +15,7 @@ static Tensor step(const Tensor &u, const Physics &p) {
   auto decay = torch::exp(-p.rate);
   auto next = u * decay;
   decay.add_(1.0).mul_(0.5);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'decay' is changed in place after autograd has saved it, and the backward() that needs it throws; use the operation that returns a new tensor, or change a clone() [torch-inplace-saved]
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'decay' is changed in place, but the backward() that needs it as it was throws "one of the variables needed for gradient computation has been modified by an inplace operation"; use the operation that returns a new tensor, or change a clone() [torch-inplace-saved]
   return next + decay * p.source;
 }
 static void fit(const Tensor &rate, const Tensor &source, torch::Device device, const Tensor &start) {
@@ -37,7 +37,7 @@ struct BorderImpl : torch::nn::Module {
   Tensor damp() {
     auto result = torch::exp(-(strength * profile));
     result.narrow(0, 4, 8).fill_(1.0);
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'result' is changed in place after autograd has saved it
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: 'result' is changed in place, but the backward() that needs it as it was throws
     return result;
   }
   Tensor linear() {

@@ -20,9 +20,7 @@ double summed(Linear net, torch::optim::SGD &opt,
     loss.backward();
     opt.step();
     total += loss;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'loss' to 'total' keeps what backward() would need
-    // the autograd graphs of all iterations, so memory grows with each; add
-    // 'loss.item<float>()' or 'loss.detach()' [torch-retained-graph]
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: adding 'loss' to 'total' keeps what backward() would need of all iterations (their autograd graphs), so memory grows with each; add 'loss.item<float>()' or 'loss.detach()' [torch-retained-graph]
     // CHECK-FIXES: {{^}}    total += loss.detach();{{$}}
   }
   return total.item<double>();
@@ -47,11 +45,8 @@ struct Trainer {
       loss.backward();
       opt.step();
       history.push_back(loss);
-      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor 'loss' kept in
-      // 'history' keeps what its backward() would need (its autograd graph) for every iteration, so memory
-      // grows with each; store 'loss.item<float>()' or 'loss.detach()'
-      // [torch-retained-graph] CHECK-FIXES: {{^}}
-      // history.push_back(loss.detach());{{$}}
+      // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor 'loss' kept in 'history' keeps what its backward() would need (its autograd graph) for every iteration, so memory grows with each; store 'loss.item<float>()' or 'loss.detach()' [torch-retained-graph]
+      // CHECK-FIXES: {{^}}      history.push_back(loss.detach());{{$}}
     }
     return torch::stack(history).mean().item<double>();
   }
@@ -70,9 +65,8 @@ void generic(Net net, Optimizer &opt, const std::vector<Tensor> &xs) {
   };
   for (const Tensor &x : xs)
     kept.push_back(train(x));
-  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'kept' keeps what its
-  // autograd graph alive for every iteration CHECK-FIXES: {{^}}
-  // kept.push_back(train(x).detach());{{$}}
+  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor kept in 'kept' keeps what its backward() would need (its autograd graph) for every iteration
+  // CHECK-FIXES: {{^}}    kept.push_back(train(x).detach());{{$}}
 }
 template void generic(Linear, torch::optim::SGD &, const std::vector<Tensor> &);
 

@@ -35,9 +35,7 @@ void keeps(Cell net) {
       state = torch::zeros({1, 8});
     auto [logits, next] = net->forward(torch::tensor(samples), state);
     state = next;
-    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries
-    // its autograd graph into the next iteration: no backward() frees it, so
-    // memory grows
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: recurrent state 'state' carries what its backward() needs (its autograd graph) into the next iteration: no backward() frees it, so memory grows
     std::cout << logits.argmax(1).item<int64_t>();
   }
 }
