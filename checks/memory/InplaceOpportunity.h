@@ -6,8 +6,8 @@
 
 namespace torchtidy::model {
 
-/// In each iteration of a loop an expression takes new memory with what it
-/// has just made, and no graph needs that.
+/// In each iteration of a loop an expression takes new memory for a result,
+/// although nothing, and no graph, needs what it has just made.
 struct InplaceOpportunity {
   const Execution *Entry = nullptr;
   /// The last operation of the chain, and all of them that could go on in the
