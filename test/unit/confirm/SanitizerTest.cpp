@@ -120,6 +120,27 @@ TEST(Sanitizer, GlobalVariableIsItsDefinition) {
   EXPECT_EQ(lines(All[0].Allocated), (std::vector<unsigned>{3}));
 }
 
+TEST(Sanitizer, ALineThatFitsNoNumberIsNone) {
+  const std::string Many(30, '9');
+  const auto Local = ofLocal("    [32, 72) 'numbers' (line " + Many +
+                             ") <== Memory access at offset 32 is inside this "
+                             "variable\n");
+  ASSERT_EQ(Local.size(), 1u);
+  EXPECT_EQ(lines(Local[0].Allocated), (std::vector<unsigned>{8}));
+  const auto All = parseSanitizer(
+      "==7==ERROR: AddressSanitizer: global-buffer-overflow on address 0x5 at "
+      "pc 0x1 bp 0x2 sp 0x3\n"
+      "READ of size 4 at 0x5 thread T0\n"
+      "    #0 0x55d1 in main /app/train.cpp:" +
+      Many + "\n    #1 0x55d1 in main /app/train.cpp:21:" + Many +
+      "\n0x5 is located 0 bytes to the right of global variable 'table' "
+      "defined in '/app/train.cpp:" +
+      Many + ":7' (0x55) of size 16\n");
+  ASSERT_EQ(All.size(), 1u);
+  EXPECT_EQ(lines(All[0].Use), (std::vector<unsigned>{21}));
+  EXPECT_TRUE(All[0].Allocated.empty());
+}
+
 TEST(Sanitizer, ReportsThatAreNoAccess) {
   const auto All = parseSanitizer(
       "==7==ERROR: AddressSanitizer: attempting free on address which was not "

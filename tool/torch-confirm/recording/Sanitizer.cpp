@@ -41,13 +41,15 @@ std::string accessIn(const std::string &Line) {
          Match[2].str() + (Match[2] == "1" ? " byte" : " bytes");
 }
 
+/// Lines have nine digits at most: more do not fit a number.
+///
 /// "    #1 0x55d0 in main /work/app/train.cpp:12:3". Nothing where it has no
 /// line, or is not the user's.
 std::optional<SourceLine> frameIn(const std::string &Line) {
   static const std::regex Pattern(
-      R"(^\s*#\d+ 0x[0-9a-f]+ in (.*):(\d+)(?::\d+)?(?: \(discriminator \d+\))?$)");
+      R"(^\s*#\d+ 0x[0-9a-f]+ in (.*):(\d{1,9})(?::\d+)?(?: \(discriminator \d+\))?$)");
   // A path with a column has one more number behind it.
-  static const std::regex WithColumn(R"((.*):(\d+)$)");
+  static const std::regex WithColumn(R"((.*):(\d{1,9})$)");
   std::smatch Match;
   if (!std::regex_match(Line, Match, Pattern))
     return std::nullopt;
@@ -76,7 +78,7 @@ std::optional<SourceLine> frameIn(const std::string &Line) {
 /// line of the local variable. Nothing of an object without a name or a line.
 std::optional<unsigned> lineOfLocalIn(const std::string &Line) {
   static const std::regex Pattern(
-      R"(^\s*\[\d+, \d+\) .* \(line (\d+)\) <== Memory access)");
+      R"(^\s*\[\d+, \d+\) .* \(line (\d{1,9})\) <== Memory access)");
   std::smatch Match;
   if (!std::regex_search(Line, Match, Pattern))
     return std::nullopt;
@@ -86,7 +88,7 @@ std::optional<unsigned> lineOfLocalIn(const std::string &Line) {
 /// "... of global variable 'table' defined in '/work/app/train.cpp:3:7' ..."
 std::optional<SourceLine> variableIn(const std::string &Line) {
   static const std::regex Pattern(
-      R"(global variable '([^']*)' defined in '([^']*?):(\d+)(:\d+)?')");
+      R"(global variable '([^']*)' defined in '([^']*?):(\d{1,9})(:\d+)?')");
   std::smatch Match;
   if (!std::regex_search(Line, Match, Pattern))
     return std::nullopt;
