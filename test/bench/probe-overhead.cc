@@ -4,6 +4,8 @@
 //   tiny BATCH    a worst case: three layers of 32 numbers, all cost is calls
 //   long 0        eight operations of four numbers each, all of them the
 //                 program's own, and every 64th time their graph is kept
+//   leak 0        a loss of a few numbers in each iteration, and all graphs are
+//                 kept
 #include <ctime>
 #include <functional>
 #include <iostream>
@@ -51,7 +53,20 @@ static void runLong(int Count) {
   std::cout << (processorTime() - Start) / Count << " " << Sum << "\n";
 }
 
+static void runLeak(int Count) {
+  std::vector<torch::Tensor> Kept;
+  const auto W = torch::ones({4}, torch::requires_grad());
+  const double Start = processorTime();
+  measured(Count, [&] { Kept.push_back((W * 2).sum()); });
+  std::cout << (processorTime() - Start) / Count << " " << Kept.size() << "\n";
+}
+
 int main(int, char **Arguments) {
+  if (std::string(Arguments[1]) == "leak") {
+    torch::set_num_threads(1);
+    runLeak(std::atoi(Arguments[3]));
+    return 0;
+  }
   if (std::string(Arguments[1]) == "long") {
     torch::set_num_threads(1);
     runLong(std::atoi(Arguments[3]));
