@@ -135,7 +135,7 @@ TEST(Sanitizer, ALineThatFitsNoNumberIsNone) {
       Many + "\n    #1 0x55d1 in main /app/train.cpp:21:" + Many +
       "\n0x5 is located 0 bytes to the right of global variable 'table' "
       "defined in '/app/train.cpp:" +
-      Many + ":7' (0x55) of size 16\n");
+      Many + "' (0x55) of size 16\n");
   ASSERT_EQ(All.size(), 1u);
   EXPECT_EQ(lines(All[0].Use), (std::vector<unsigned>{21}));
   EXPECT_TRUE(All[0].Allocated.empty());
