@@ -56,7 +56,7 @@ bool isMadeUp(const Operation &Factory) {
 }
 
 /// Also where a Scalar is made of it.
-static bool isNumber(const Expr *Argument) {
+static bool isArithmetic(const Expr *Argument) {
   return !isa<CXXDefaultArgExpr>(Argument) &&
          Argument->IgnoreUnlessSpelledInSource()->getType()->isArithmeticType();
 }
@@ -66,11 +66,11 @@ std::optional<unsigned> shapeArgument(const Operation &Factory,
   const StringRef Name = Factory.Name;
   if (Name == "range" || Name == "tensor" || Name == "scalar_tensor" ||
       Name == "from_file" ||
-      (Name == "arange" && Arguments.size() > 1 && isNumber(Arguments[1])))
+      (Name == "arange" && Arguments.size() > 1 && isArithmetic(Arguments[1])))
     return std::nullopt;
   // The limits come before the shape.
   if (Name == "randint") {
-    const auto *Shape = llvm::find_if_not(Arguments, isNumber);
+    const auto *Shape = llvm::find_if_not(Arguments, isArithmetic);
     if (Shape == Arguments.end())
       return std::nullopt;
     return Shape - Arguments.begin();
