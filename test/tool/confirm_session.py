@@ -99,7 +99,7 @@ def compare_experiment(arguments: argparse.Namespace) -> int:
 def fix_lines(text: str) -> list[str]:
     """Without what differs between machines: the folders, and how much a sum changes."""
     text = text.replace(str(ROOT), "/home/me/torch-tidy")
-    text = re.sub(r"/tmp/torch-confirm-\w+/[^/\s]+", "/tmp/torch-confirm-X/torch-tidy", text)
+    text = re.sub(r"/\S*/torch-confirm-\w+/[^/\s]+", "/tmp/torch-confirm-X/torch-tidy", text)
     text = re.sub(r" +[-+]\d[\d.]* %$", "", text, flags=re.M)
     return without_numbers(text)
 
