@@ -109,8 +109,8 @@ public:
       return std::nullopt;
     const CXXMemberCallExpr *After = cloneBehind();
     // A tensor that a graph has saved is not to be changed, its clone may be.
-    const bool IsOwn = Transfer.Input.SavedBy.empty() &&
-                       (isFresh(Object) || isOnlyHandle());
+    const bool IsOwn =
+        Transfer.Input.SavedBy.empty() && (isFresh(Object) || isOnlyHandle());
     if (After && (copiesForCertain() || IsOwn))
       return Redundant{&Entry, Redundant::CloneAfter, After, &Transfer};
     if (After && HasDevice && mayComeFromElsewhere() && isOnlyReadHere(After))
