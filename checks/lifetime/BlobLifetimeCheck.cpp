@@ -71,12 +71,7 @@ static Finding describe(const Program &Program, const OutlivedLoan &Found) {
   Result.Range = Call->getSourceRange();
   Result.Kind = kind(Found);
   Result.Message = message(Found);
-  if (Found.End->Site)
-    Result.Notes.push_back({Found.End->Site->getBeginLoc(),
-                            "the memory ends here", NoteRole::MemoryEnds});
-  else if (const VarDecl *Owner = ownerVariable(Found))
-    Result.Notes.push_back(
-        {Owner->getLocation(), "it is declared here", NoteRole::Declared});
+  addEndOfMemory(Result, Found.End->Site, ownerVariable(Found));
   if (Found.Touch)
     Result.Notes.push_back({Found.Touch->Site->getBeginLoc(),
                             "the tensor is read here", NoteRole::Read});

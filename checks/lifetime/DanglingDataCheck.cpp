@@ -199,14 +199,8 @@ static Finding describeDangling(const Program &Program,
   Result.Range = Site->getSourceRange();
   Result.Kind = kindOf(Found);
   Result.Message = message(Program, Found);
-  if (!madeBy(Found)) {
-    if (Found.End->Site)
-      Result.Notes.push_back({Found.End->Site->getBeginLoc(),
-                              "the memory ends here", NoteRole::MemoryEnds});
-    else if (const VarDecl *Owner = ownerVariable(Found))
-      Result.Notes.push_back(
-          {Owner->getLocation(), "it is declared here", NoteRole::Declared});
-  }
+  if (!madeBy(Found))
+    addEndOfMemory(Result, Found.End->Site, ownerVariable(Found));
   if (Found.Touch)
     Result.Notes.push_back(
         {Found.Touch->Site->getBeginLoc(), "it is used here", NoteRole::Read});

@@ -174,6 +174,15 @@ void addLoop(Finding &Result, const Execution &Entry, const Frame *In,
   Result.Notes.push_back({Statement->getBeginLoc(), Message, Role});
 }
 
+void addEndOfMemory(Finding &Result, const Stmt *Site, const VarDecl *Owner) {
+  if (Site)
+    Result.Notes.push_back(
+        {Site->getBeginLoc(), "the memory ends here", NoteRole::MemoryEnds});
+  else if (Owner)
+    Result.Notes.push_back(
+        {Owner->getLocation(), "it is declared here", NoteRole::Declared});
+}
+
 void addCallers(Finding &Result, const Frame *In) {
   for (const Frame *F = In; F && F->Site && F->Caller; F = F->Caller)
     Result.Notes.push_back(

@@ -45,6 +45,11 @@ std::string detachStatement(const clang::ASTContext &Context,
 void addLoop(Finding &Result, const Execution &Entry, const Frame *In,
              const flow::Loop *L);
 
+/// A note of where memory ends: at Site, or with the scope of its owner. None
+/// where neither is known.
+void addEndOfMemory(Finding &Result, const clang::Stmt *Site,
+                    const clang::VarDecl *Owner);
+
 /// Where a site in a function that others call is reached from.
 void addCallers(Finding &Result, const Frame *In);
 
