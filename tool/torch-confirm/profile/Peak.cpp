@@ -6,7 +6,7 @@ namespace torchtidy::confirm {
 namespace {
 
 /// Lines of the report, and of a page; the rest is a sum.
-constexpr size_t MostLines = 200;
+constexpr size_t MostLinesAtPeak = 200;
 
 } // namespace
 
@@ -33,8 +33,8 @@ std::vector<LineMemory> linesOf(const Recording &Run,
                    [](const LineMemory &A, const LineMemory &B) {
                      return A.Bytes > B.Bytes;
                    });
-  if (Lines.size() > MostLines)
-    Lines.resize(MostLines);
+  if (Lines.size() > MostLinesAtPeak)
+    Lines.resize(MostLinesAtPeak);
   return Lines;
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr double IterationsThatAreKept = 10;
 constexpr double IterationsThatAreUsual = 3;
 /// Beyond these, this share of all iterations or less is a window.
-constexpr double ShareOfWindow = 0.05;
+constexpr double ShareThatIsKept = 0.05;
 
 struct Taken {
   const CallPath *Path = nullptr;
@@ -90,7 +90,7 @@ public:
     V.Sentence = bytesText(Here->Most) + " of this line's are alive at once, " +
                  bytesText(Here->Bytes) + " are taken by each iteration" +
                  During;
-    if (Kept >= IterationsThatAreKept && Kept > ShareOfWindow * Iterations)
+    if (Kept >= IterationsThatAreKept && Kept > ShareThatIsKept * Iterations)
       return confirmed(std::move(V), Here->Most / Iterations, Iterations,
                        bytesText(Here->Most) +
                            " are alive at once, of what this line has taken" +
@@ -100,7 +100,7 @@ public:
       V.Sentence = "too few iterations: " + numberText(Iterations);
       return V;
     }
-    if (Kept <= IterationsThatAreUsual || Kept <= ShareOfWindow * Iterations)
+    if (Kept <= IterationsThatAreUsual || Kept <= ShareThatIsKept * Iterations)
       V.Result = Outcome::Refuted;
     return V;
   }

@@ -6,7 +6,7 @@
 namespace torchtidy::confirm {
 namespace {
 
-constexpr double CopiesThatCount = 0.5;
+constexpr double PageableThatCount = 0.5;
 
 class PageableCopies : public Rule {
 public:
@@ -33,7 +33,7 @@ public:
     const double Iterations = double(std::max<uint64_t>(V.Iterations, 1));
     V.Number = Pageable / Iterations;
     const std::string During = countText(double(V.Iterations), "iteration");
-    if (*V.Number < CopiesThatCount) {
+    if (*V.Number < PageableThatCount) {
       V.Result = Outcome::Refuted;
       V.Sentence = numberText(Pinned) + " of " + numberText(Pageable + Pinned) +
                    " copies come from pinned memory, " + During;

@@ -55,7 +55,8 @@ std::string difference(const RunKey &Before, const RunKey &Now) {
 Store::Store(fs::path Where, const RunKey &Key) : Folder(std::move(Where)) {
   std::error_code Error;
   fs::create_directories(Folder, Error);
-  Lock = open((Folder / LockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  Lock =
+      ::open((Folder / LockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (Lock < 0)
     throw UserError("--results: cannot write in '" + Folder.string() +
                     "': " + std::strerror(errno));

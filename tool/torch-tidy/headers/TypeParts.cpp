@@ -31,7 +31,7 @@ void forEachNamed(const TemplateArgument &Argument,
 void forEachNamed(QualType Type, llvm::function_ref<void(const Decl *)> See) {
   if (Type.isNull())
     return;
-  const class Type *T = Type.getTypePtr();
+  const clang::Type *T = Type.getTypePtr();
   if (T->isBuiltinType())
     return;
   if (const auto *Function = T->getAs<FunctionProtoType>()) {
@@ -46,7 +46,7 @@ void forEachNamed(QualType Type, llvm::function_ref<void(const Decl *)> See) {
   }
   if (const QualType Pointee = T->getPointeeType(); !Pointee.isNull())
     return forEachNamed(Pointee, See);
-  if (const ArrayType *Array = T->getAsArrayTypeUnsafe())
+  if (const clang::ArrayType *Array = T->getAsArrayTypeUnsafe())
     return forEachNamed(Array->getElementType(), See);
   if (const TagDecl *Tag = T->getAsTagDecl())
     return See(Tag);
@@ -57,7 +57,7 @@ void forEachNamed(QualType Type, llvm::function_ref<void(const Decl *)> See) {
     for (const TemplateArgument &Each : Dependent->template_arguments())
       forEachNamed(Each, See);
   } else if (const auto *Name = T->getAs<DependentNameType>()) {
-    if (const class Type *Prefix = Name->getQualifier()->getAsType())
+    if (const clang::Type *Prefix = Name->getQualifier()->getAsType())
       forEachNamed(QualType(Prefix, 0), See);
   }
 }

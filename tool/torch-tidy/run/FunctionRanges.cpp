@@ -61,7 +61,7 @@ bool holdsErrors(const Stmt *Body) {
 }
 
 /// By one name for each file.
-std::optional<tooling::FileByteRange> placeOf(SourceRange Code,
+std::optional<tooling::FileByteRange> bytesOf(SourceRange Code,
                                               const SourceManager &SM) {
   const SourceLocation Begin = SM.getFileLoc(Code.getBegin()),
                        End = SM.getFileLoc(Code.getEnd());
@@ -85,7 +85,7 @@ std::optional<WrittenName> written(StringRef Name,
   WrittenName Result;
   Result.Name = Name.str();
   for (const SourceRange &Each : Parts) {
-    std::optional<tooling::FileByteRange> Place = placeOf(Each, SM);
+    std::optional<tooling::FileByteRange> Place = bytesOf(Each, SM);
     if (!Place)
       return std::nullopt;
     Result.Declarations.push_back(std::move(*Place));
