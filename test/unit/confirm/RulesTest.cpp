@@ -611,6 +611,22 @@ TEST(Copies, OnTheDevice) {
                         "each time, 80 iterations");
 }
 
+TEST(Copies, SeveralAreTheirPlural) {
+  MadeRecording Run;
+  Site &S = Run.site("aten::to", {at(12)}, 80);
+  const auto Sentence = [&](std::vector<CopyCount> Copies) {
+    S.Copies = std::move(Copies);
+    return judgeOne(finding("copies-per-iteration", 12), Run.Run).Sentence;
+  };
+  EXPECT_EQ(Sentence({{"cpu", "cuda", false, false, 160, 160 * 4096}}),
+            "2 copies cpu to cuda (pageable) per iteration, 8 KiB each time, "
+            "80 iterations");
+  EXPECT_EQ(Sentence({{"cpu", "cpu", true, false, 160, 160 * 4096},
+                      {"cpu", "cpu", false, false, 80, 0}}),
+            "2 conversions and 1 copy per iteration, 8 KiB each time, 80 "
+            "iterations");
+}
+
 TEST(Synchronisations, WithADeviceANumberOnTheHostIsNoWait) {
   MadeRecording Run;
   Run.Run.CudaDevice = "NVIDIA H200";

@@ -18,6 +18,15 @@ std::string kindOf(const CopyCount &Copy) {
          (Copy.Pinned ? " (pinned)" : " (pageable)");
 }
 
+/// "2 copies cpu to cuda (pageable)", "1 conversion"
+std::string kindText(double Number, const std::string &Kind) {
+  const std::string Text = numberText(Number);
+  if (Text == "1")
+    return Text + " " + Kind;
+  return Text + " " +
+         (startsWith(Kind, "copy") ? "copies" + Kind.substr(4) : Kind + "s");
+}
+
 class Copies : public Rule {
 public:
   std::string evidence() const override { return "copies-per-iteration"; }
@@ -73,7 +82,7 @@ public:
     V.Result = Outcome::Confirmed;
     for (const auto &[Kind, Count] : ByKind)
       V.Sentence += (V.Sentence.empty() ? "" : " and ") +
-                    numberText(Count / Iterations) + " " + Kind;
+                    kindText(Count / Iterations, Kind);
     V.Sentence += " per iteration, " + bytesText(Bytes / Iterations) +
                   " each time, " + During;
     V.Cost = CostKind::Copies;
