@@ -412,15 +412,32 @@ private:
   const Expr *Object, *Source = nullptr;
 };
 
+/// The memory that ends before a tensor over it. A copy was wanted there: to()
+/// is one call too few, not one too many. Few programs have such tensors, so
+/// nobody looks before there is one.
+class OutlivedBlobs {
+public:
+  explicit OutlivedBlobs(Program &Program) : Of(Program) {}
+
+  bool contains(const Expr *Taken) {
+    if (!Sites) {
+      Sites.emplace();
+      for (const OutlivedLoan &Found : outlivedLoans(Of, isBlob))
+        Sites->insert(Found.Taken->Site);
+    }
+    return Sites->count(Taken);
+  }
+
+private:
+  Program &Of;
+  std::optional<llvm::SmallPtrSet<const Expr *, 4>> Sites;
+};
+
 } // namespace
 
 std::vector<RedundantTransfer> redundantTransfers(Program &Program) {
   const bool HasDevice = mayUseDevice(Program);
-  // A copy was wanted where memory ends before the tensor over it: to() is one
-  // call too few there, not one too many.
-  llvm::SmallPtrSet<const Expr *, 4> Outlived;
-  for (const OutlivedLoan &Found : outlivedLoans(Program, isBlob))
-    Outlived.insert(Found.Taken->Site);
+  OutlivedBlobs Outlived(Program);
   // However the function is called.
   llvm::MapVector<const Stmt *, std::optional<RedundantTransfer>> BySite;
   for (const Execution *Entry : Program.executionsThatCost())
@@ -428,7 +445,7 @@ std::vector<RedundantTransfer> redundantTransfers(Program &Program) {
       if (!isa<CXXMemberCallExpr>(Transfer.Site) || !Transfer.In->Flow)
         continue;
       if (llvm::any_of(Transfer.Input.Loans, [&](LoanId Id) {
-            return Outlived.count(Entry->loan(Id).Site);
+            return Outlived.contains(Entry->loan(Id).Site);
           }))
         continue;
       const auto Found = RedundancyQuery(*Entry, Transfer, HasDevice).run();

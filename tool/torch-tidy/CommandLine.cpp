@@ -161,7 +161,7 @@ bool parseOptions(int Count, const char *const *Args) {
 }
 
 std::string conflictIn(const Options &Given) {
-  const bool Fixes = Given.Fix || Given.FixErrors || Given.FixNotes;
+  const bool Fixes = Given.asksForFixes();
   const bool IsText = Given.Output == Format::Text;
   const bool WritesBaseline = !Given.WriteBaseline.empty();
   const bool ReadsPatch = Given.Diff == "-";

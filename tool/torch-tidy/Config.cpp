@@ -49,10 +49,12 @@ ClangTidyOptions overrides(const Options &Line) {
 }
 
 /// LLVM's parser of YAML calls itself for each level, and would end with the
-/// stack. More levels than there are: in a list on one line, "- - - x", and
-/// between brackets, which are not told from those in texts.
+/// stack.
+constexpr unsigned MaxDepth = 500;
+
+/// More levels than there are: in a list on one line, "- - - x", and between
+/// brackets, which are not told from those in texts.
 bool isNestedTooDeep(StringRef Yaml) {
-  constexpr unsigned MaxDepth = 500;
   unsigned Brackets = 0, Dashes = 0;
   bool IsAtStart = true;
   for (size_t I = 0; I < Yaml.size(); ++I) {
@@ -86,8 +88,8 @@ ErrorOr<ClangTidyOptions> parseBounded(MemoryBufferRef Text) {
     return Result;
   }
   IsAnyInvalid = true;
-  error() << "'" << Text.getBufferIdentifier()
-          << "' is nested deeper than 500 levels\n";
+  error() << "'" << Text.getBufferIdentifier() << "' is nested deeper than "
+          << MaxDepth << " levels\n";
   return std::make_error_code(std::errc::invalid_argument);
 }
 
@@ -121,8 +123,8 @@ std::unique_ptr<ClangTidyOptionsProvider>
 makeBaseProvider(const Options &Line, IntrusiveRefCntPtr<vfs::FileSystem> FS) {
   ClangTidyGlobalOptions Global;
   if (isNestedTooDeep(Line.LineFilter)) {
-    error() << "cannot read --line-filter: it is nested deeper than 500 "
-               "levels\n";
+    error() << "cannot read --line-filter: it is nested deeper than "
+            << MaxDepth << " levels\n";
     return nullptr;
   }
   if (std::error_code Failure = parseLineFilter(Line.LineFilter, Global)) {

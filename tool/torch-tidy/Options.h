@@ -59,6 +59,7 @@ struct Options {
   bool Fix = false;
   bool FixErrors = false;
   bool FixNotes = false;
+  bool asksForFixes() const { return Fix || FixErrors || FixNotes; }
   /// Print what --fix would do, and leave the files alone.
   bool ShowFixes = false;
   std::optional<std::string> FormatStyle;

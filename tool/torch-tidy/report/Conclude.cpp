@@ -153,8 +153,7 @@ int conclude(const Options &Line, Analysed Given, ClangTidyContext &Context,
   const ArrayRef<std::string> Sources = Given.Sources;
   Findings &All = Done.Findings;
   const bool CompileErrors = hasCompileErrors(All);
-  const bool WantsFixes =
-      !Line.ShowFixes && (Line.Fix || Line.FixErrors || Line.FixNotes);
+  const bool WantsFixes = !Line.ShowFixes && Line.asksForFixes();
   const bool MayFix =
       WantsFixes && !Done.Signal && (!CompileErrors || Line.FixErrors);
   const MissingHeaders Missing = findMissingHeaders(All);

@@ -34,8 +34,7 @@ Selection::read(const Options &Line, IntrusiveRefCntPtr<vfs::FileSystem> FS) {
     if (!Changed) {
       error() << "--diff=" << Line.Diff << ": " << toString(Changed.takeError())
               << '\n';
-      if (Line.Fix || Line.FixErrors || Line.FixNotes ||
-          sys::fs::exists(Line.Diff))
+      if (Line.asksForFixes() || sys::fs::exists(Line.Diff))
         tellOfPreview();
       return std::nullopt;
     }
