@@ -1,5 +1,6 @@
 #include "torch/StdRequirements.h"
 #include "ast/Names.h"
+#include "torch/Types.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace clang;
@@ -25,6 +26,16 @@ bool mayBeCalledByStd(const FunctionDecl *Method) {
       .Cases("try_lock_shared", "wait", "notify_one", "notify_all", true)
       .Cases("now", "release", "what", "transform", "format", "parse", true)
       .Default(false);
+}
+
+bool callsAsStdDoes(const NamedDecl *Template) {
+  if (isStd(Template))
+    return true;
+  return isLibTorch(Template) &&
+         llvm::StringSwitch<bool>(ast::nameOf(Template))
+             .Cases("ModuleHolder", "Cloneable", true)
+             .Cases("register_module", "replace_module", "as", true)
+             .Default(false);
 }
 
 } // namespace torchtidy::torch

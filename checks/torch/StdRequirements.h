@@ -1,4 +1,5 @@
-// What templates of the standard library call of the types that they are given.
+// What templates of the standard library, and those of LibTorch that do no more,
+// call of the types that they are given.
 #ifndef TORCHTIDY_TORCH_STDREQUIREMENTS_H
 #define TORCHTIDY_TORCH_STDREQUIREMENTS_H
 
@@ -11,6 +12,13 @@ namespace torchtidy::torch {
 /// [iterator], [allocator], [char.traits], [thread.mutex], [rand],
 /// [time.clock], [format]). They call nothing else.
 bool mayBeCalledByStd(const clang::FunctionDecl *Method);
+
+/// A template of the standard library, or one of LibTorch's that keeps, casts or
+/// copies the module that it is given (register_module, ModuleHolder,
+/// Cloneable) and calls no more of it (torch/nn/module.h, pimpl.h, cloneable.h):
+/// what ModuleHolder::operator() calls is part of what torch-tidy's headers
+/// keep.
+bool callsAsStdDoes(const clang::NamedDecl *Template);
 
 } // namespace torchtidy::torch
 

@@ -45,6 +45,23 @@ constructorFor(const CXXRecordDecl *Record,
   return Fitting.size() == 1 ? Fitting.front() : nullptr;
 }
 
+const CXXConstructorDecl *
+constructorOfElement(QualType Element,
+                     llvm::ArrayRef<const Expr *> Arguments) {
+  const CXXRecordDecl *Class =
+      Element.isNull() ? nullptr : torch::recordOf(Element);
+  if (!Class || torch::kindOf(Element) != torch::TypeKind::Other ||
+      torch::isStd(Class) || torch::isLibTorch(Class))
+    return nullptr;
+  const CXXRecordDecl *Given =
+      Arguments.size() == 1 ? Arguments.front()->getType()->getAsCXXRecordDecl()
+                            : nullptr;
+  if (Given && (Given->getCanonicalDecl() == Class->getCanonicalDecl() ||
+                (Given->hasDefinition() && Given->isDerivedFrom(Class))))
+    return nullptr;
+  return constructorFor(Class, Arguments);
+}
+
 /// The user's module that a holder makes when it is constructed, with the
 /// holder's arguments; null for a holder of what is there already.
 static const CXXRecordDecl *madeByHolder(const CXXConstructExpr *Construct) {

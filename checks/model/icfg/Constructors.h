@@ -16,6 +16,12 @@ const clang::CXXConstructorDecl *
 constructorFor(const clang::CXXRecordDecl *Record,
                llvm::ArrayRef<const clang::Expr *> Arguments);
 
+/// The same of emplace_back(Arguments), where the elements are objects of a
+/// class of the user's. Null where it is given one, of which it makes a copy.
+const clang::CXXConstructorDecl *
+constructorOfElement(clang::QualType Element,
+                     llvm::ArrayRef<const clang::Expr *> Arguments);
+
 /// The constructor that Construct runs: that of the module where a holder makes
 /// one. Null where that leaves a choice, and for a holder that takes the module
 /// it is given.

@@ -108,13 +108,24 @@ void Resolver::resolveCall(const CallExpr *Call, std::vector<Target> &Targets) {
     return;
   }
   if (const auto *Member = dyn_cast<CXXMemberCallExpr>(Call);
-      Member && torch::constructsLast(Callee) && !Arguments.empty() &&
-      torch::kindOf(
-          torch::elementType(Member->getImplicitObjectArgument()->getType())) ==
-          torch::TypeKind::Thread) {
-    T.IsThread = true;
-    resolveCallable(Arguments.front(), llvm::ArrayRef(Arguments).drop_front(),
-                    T, Targets);
+      Member && torch::constructsLast(Callee)) {
+    const QualType Element =
+        torch::elementType(Member->getImplicitObjectArgument()->getType());
+    if (torch::kindOf(Element) == torch::TypeKind::Thread &&
+        !Arguments.empty()) {
+      T.IsThread = true;
+      resolveCallable(Arguments.front(),
+                      llvm::ArrayRef(Arguments).drop_front(), T, Targets);
+      return;
+    }
+    const CXXConstructorDecl *Constructor =
+        constructorOfElement(Element, Arguments);
+    if (const FunctionDecl *Definition =
+            Constructor ? Expandable(Constructor) : nullptr) {
+      T.Function = Definition;
+      T.Arguments = Arguments;
+      Targets.push_back(T);
+    }
     return;
   }
   const std::optional<torch::Callback> Called =

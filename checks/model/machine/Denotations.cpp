@@ -5,6 +5,7 @@
 #include "model/domains/attributes/Transfer.h"
 #include "model/domains/device/Transfer.h"
 #include "model/machine/Machine.h"
+#include "torch/Std.h"
 #include "torch/Types.h"
 
 using namespace clang;
@@ -305,9 +306,11 @@ PlaceSet Machine::identity(const Expr *E) {
 
 PlaceSet Machine::constructionTarget(const Expr *E, bool &IsTemporary) {
   IsTemporary = false;
-  // make_shared<Net>() fills what its result points to.
+  // make_shared<Net>() fills what its result points to; emplace_back() an
+  // object that is an element then.
   if (const auto *Call = dyn_cast<CallExpr>(E);
-      Call && torch::makesObject(Call->getDirectCallee()))
+      Call && (torch::makesObject(Call->getDirectCallee()) ||
+               torch::constructsLast(Call->getDirectCallee())))
     return {madeBy(Call)};
   for (const Stmt *Parent = Active->Flow ? Active->Flow->parent(E) : nullptr;
        Parent; Parent = Active->Flow->parent(Parent)) {

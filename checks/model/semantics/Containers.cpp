@@ -97,12 +97,31 @@ static void add(Machine &M, const Expr *Site, const PlaceSet &Containers,
     emitFill(M, Site, Containers, Elements.back(), /*IsAppended=*/true);
 }
 
+/// emplace_back(..) of a class of the user's, whose constructor has run: each
+/// member of an element may be what that made of it.
+static Denotation addMade(Machine &M, const CallSite &Site,
+                          const PlaceSet &Containers) {
+  const PlaceId Made = M.madeBy(Site.Call);
+  Value Whole = M.deepLoad(Made);
+  M.emitStore(Site.Call, Containers, Whole, StoreKind::Append, nullptr);
+  Denotation Result;
+  for (PlaceId P : Containers) {
+    const PlaceId Element = M.places().element(P);
+    M.copy(Made, Element);
+    insert(Result.Objects, Element);
+  }
+  return Result;
+}
+
 Denotation append(Machine &M, const CallSite &Site) {
   if (!Site.Object)
     return {};
   if (Site.objectKind() == TypeKind::Pointer)
     return pointers::emplace(M, Site);
   const PlaceSet Containers = M.receiver(Site.Object);
+  if (const Frame *Run = M.graph().expansion(M.frame(), Site.Call);
+      Run && isa<CXXConstructorDecl>(Run->Function))
+    return addMade(M, Site, Containers);
   add(M, Site.Call, Containers, Site.Arguments);
   const auto &Arguments = Site.Arguments;
   if (torch::takesNumber(Site.callee()) && Arguments.size() >= 2 &&

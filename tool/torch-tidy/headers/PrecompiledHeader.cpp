@@ -40,6 +40,13 @@ bool callsBack(StringRef File) {
                       [&](StringRef Name) { return File.contains(Name); });
 }
 
+/// What a holder of a module hands on to it: holder(x) runs its forward().
+bool runsHeldModule(const Decl *D, StringRef File) {
+  const auto *Template = dyn_cast<FunctionTemplateDecl>(D);
+  return Template && File.contains("pimpl") &&
+         Template->getDeclName().getCXXOverloadedOperator() == OO_Call;
+}
+
 class SkipBodies : public ASTConsumer {
 public:
   void Initialize(ASTContext &Context) override {
@@ -52,7 +59,7 @@ public:
     if (!SM->isInSystemHeader(Location) && !torch::isLibraryPath(File))
       return false;
     const bool IsTemplate = isa<FunctionTemplateDecl>(D) || D->isTemplated();
-    return !IsTemplate || !callsBack(File);
+    return !IsTemplate || !(callsBack(File) || runsHeldModule(D, File));
   }
 
 private:

@@ -4,9 +4,11 @@
 #include "headers/TypeParts.h"
 #include "torch/StdRequirements.h"
 #include "torch/Types.h"
+#include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
+#include <algorithm>
 #include <vector>
 
 using namespace clang;
@@ -16,14 +18,56 @@ namespace torchtidy::tool {
 namespace {
 
 /// Whose templates know a class.
-enum class Exposure {
+enum class Callers {
   None,
-  /// The standard library's alone: of what has a name they call what the
-  /// standard says, beside constructors and operators.
-  ToStd,
+  /// The standard library's, and those that do no more with it: of what has a
+  /// name they call what the standard says, beside constructors and operators.
+  Std,
   /// Those that may call anything.
-  ToAny,
+  Any,
 };
+
+/// How templates of the precompiled header know a class.
+struct Exposure {
+  Callers To = Callers::None;
+  /// They have objects of the class itself, which they may make: those of a
+  /// base are made by constructors of what is derived from it.
+  bool IsWhole = false;
+  /// One of them, whose body was skipped, is handed any number of arguments,
+  /// with which it may make one.
+  bool MayBeMadeOf = false;
+
+  bool covers(const Exposure &Other) const {
+    return To >= Other.To && IsWhole >= Other.IsWhole &&
+           MayBeMadeOf >= Other.MayBeMadeOf;
+  }
+  void join(const Exposure &Other) {
+    To = std::max(To, Other.To);
+    IsWhole |= Other.IsWhole;
+    MayBeMadeOf |= Other.MayBeMadeOf;
+  }
+};
+
+/// A template without a method that is written out calls nothing: a trait.
+bool hasMethods(const ClassTemplateDecl *Template) {
+  const CXXRecordDecl *Class = Template->getTemplatedDecl()->getDefinition();
+  if (!Class)
+    return true;
+  return llvm::any_of(Class->decls(), [](const Decl *Member) {
+    if (isa<FunctionTemplateDecl, FriendDecl>(Member))
+      return true;
+    const auto *Method = dyn_cast<CXXMethodDecl>(Member);
+    return Method && Method->isUserProvided();
+  });
+}
+
+bool takesAnyNumber(const FunctionDecl *Function) {
+  const FunctionTemplateDecl *Template = Function->getPrimaryTemplate();
+  return Template && llvm::any_of(*Template->getTemplateParameters(),
+                                  [](const NamedDecl *Parameter) {
+                                    return Parameter->isParameterPack();
+                                  });
+}
 
 /// The classes that templates of the precompiled header are given, together
 /// with something that has to do with LibTorch.
@@ -38,8 +82,10 @@ public:
       if (const auto *Record = dyn_cast<RecordType>(Types[I]))
         if (const auto *Class =
                 dyn_cast<ClassTemplateSpecializationDecl>(Record->getDecl()))
-          if (Class->getSpecializedTemplate()->isFromASTFile())
-            add(Class->getSpecializedTemplate(), Class->getTemplateArgs());
+          if (const ClassTemplateDecl *Template =
+                  Class->getSpecializedTemplate();
+              Template->isFromASTFile() && hasMethods(Template))
+            add(Template, Class->getTemplateArgs(), {});
     for (Decl *D : Scope)
       traverseDecl(D);
     while (!Waiting.empty())
@@ -48,20 +94,59 @@ public:
 
   /// Function is a member of Class.
   bool mayCall(const CXXRecordDecl *Class, const FunctionDecl *Function) const {
-    const Exposure To = Exposures.lookup(Class->getCanonicalDecl());
-    return To == Exposure::ToAny ||
-           (To == Exposure::ToStd && torch::mayBeCalledByStd(Function));
+    const Exposure Known = Exposures.lookup(Class->getCanonicalDecl());
+    switch (Known.To) {
+    case Callers::None:
+      return false;
+    case Callers::Std:
+      if (!torch::mayBeCalledByStd(Function))
+        return false;
+      break;
+    case Callers::Any:
+      break;
+    }
+    if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(Function))
+      return mayConstruct(Known, Constructor);
+    const auto *Conversion = dyn_cast<CXXConversionDecl>(Function);
+    return !Conversion || knows(Conversion->getConversionType());
   }
 
 private:
+  /// One that has to be given several arguments is called by whoever hands on
+  /// some, or knows what it makes.
+  static bool mayConstruct(const Exposure &Known,
+                           const CXXConstructorDecl *Constructor) {
+    if (Constructor->getMinRequiredArguments() == 0 ||
+        Constructor->isCopyOrMoveConstructor())
+      return true;
+    if (!Known.IsWhole)
+      return false;
+    return Known.To == Callers::Any || Known.MayBeMadeOf ||
+           Constructor->getMinRequiredArguments() == 1;
+  }
+
+  /// Whoever converts to a class of the user's is given it, too.
+  bool knows(QualType To) const {
+    const CXXRecordDecl *Class = To.getNonReferenceType()->getAsCXXRecordDecl();
+    return !Class || Class->isFromASTFile() ||
+           Exposures.lookup(Class->getCanonicalDecl()).To != Callers::None;
+  }
+
   bool visitStmt(Stmt *S) override {
     if (const auto *Ref = dyn_cast<DeclRefExpr>(S))
       addCalled(Ref->getDecl());
     else if (const auto *Member = dyn_cast<MemberExpr>(S))
       addCalled(Member->getMemberDecl());
     else if (const auto *Construct = dyn_cast<CXXConstructExpr>(S))
-      addCalled(Construct->getConstructor());
+      addConstructor(Construct->getConstructor());
     return true;
+  }
+
+  /// Or the one that it inherits, as a holder of a module does.
+  void addConstructor(const CXXConstructorDecl *Constructor) {
+    if (const InheritedConstructor From = Constructor->getInheritedConstructor())
+      Constructor = From.getConstructor();
+    addCalled(Constructor);
   }
 
   void addCalled(const ValueDecl *Called) {
@@ -69,36 +154,46 @@ private:
     if (!Function)
       return;
     const FunctionTemplateDecl *Template = Function->getPrimaryTemplate();
+    if (!Template || !Template->isFromASTFile())
+      return;
+    Exposure How;
+    // One whose body is there has made what it makes.
+    How.MayBeMadeOf = takesAnyNumber(Function) && !Function->hasBody();
     if (const TemplateArgumentList *Arguments =
-            Function->getTemplateSpecializationArgs();
-        Template && Arguments && Template->isFromASTFile())
-      add(Template, *Arguments);
+            Function->getTemplateSpecializationArgs())
+      add(Template, *Arguments, How);
+    const auto *Of =
+        dyn_cast<ClassTemplateSpecializationDecl>(Function->getDeclContext());
+    if (Of && How.MayBeMadeOf)
+      add(Of->getSpecializedTemplate(), Of->getTemplateArgs(), How);
   }
 
   /// LibTorch's templates may bring types of their own; others know those only
   /// that they are given.
   void add(const TemplateDecl *Template, const TemplateArgumentList &Arguments,
-           Exposure To = Exposure::ToStd) {
+           Exposure How) {
     if (!Involved.of(Template) &&
         llvm::none_of(Arguments.asArray(), [&](const TemplateArgument &Each) {
           return Involved.of(Each);
         }))
       return;
-    if (!torch::isStd(Template))
-      To = Exposure::ToAny;
+    How.IsWhole = true;
+    How.To = std::max(How.To, torch::callsAsStdDoes(Template) ? Callers::Std
+                                                              : Callers::Any);
     for (const TemplateArgument &Each : Arguments.asArray())
-      add(Each, To);
+      add(Each, How);
   }
 
-  template <class Thing> void add(const Thing &TypeOrArgument, Exposure To) {
+  template <class Thing>
+  void add(const Thing &TypeOrArgument, const Exposure &How) {
     forEachNamed(TypeOrArgument, [&](const Decl *D) {
       const auto *Record = dyn_cast<CXXRecordDecl>(D);
       if (!Record || Record->isFromASTFile())
         return;
       Exposure &Known = Exposures[Record->getCanonicalDecl()];
-      if (Known >= To)
+      if (Known.covers(How))
         return;
-      Known = To;
+      Known.join(How);
       Waiting.push_back(Record);
     });
   }
@@ -107,9 +202,9 @@ private:
   /// Other members of a base are called as if they were its own, those of a
   /// field by nobody who does not know its name.
   void addParts(const CXXRecordDecl *Record) {
-    const Exposure To = Exposures.lookup(Record->getCanonicalDecl());
+    const Exposure Known = Exposures.lookup(Record->getCanonicalDecl());
     if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Record)) {
-      add(Class->getSpecializedTemplate(), Class->getTemplateArgs(), To);
+      add(Class->getSpecializedTemplate(), Class->getTemplateArgs(), Known);
       // One of the library's own has no other parts of the user than those.
       if (Class->getSpecializedTemplate()->isFromASTFile())
         return;
@@ -117,10 +212,23 @@ private:
     Record = Record->getDefinition();
     if (!Record)
       return;
+    Exposure OfBase = Known;
+    OfBase.IsWhole = Known.IsWhole && inheritsConstructors(Record);
     for (const CXXBaseSpecifier &Base : Record->bases())
-      add(Base.getType(), To);
+      add(Base.getType(), OfBase);
+    // Arguments of an aggregate become its fields.
+    Exposure OfField;
+    OfField.To = Callers::Std;
+    OfField.IsWhole = Known.IsWhole && Record->isAggregate();
+    OfField.MayBeMadeOf = Known.MayBeMadeOf && Record->isAggregate();
     for (const FieldDecl *Field : Record->fields())
-      add(Field->getType(), Exposure::ToStd);
+      add(Field->getType(), OfField);
+  }
+
+  static bool inheritsConstructors(const CXXRecordDecl *Record) {
+    return llvm::any_of(Record->decls(), [](const Decl *Member) {
+      return isa<ConstructorUsingShadowDecl>(Member);
+    });
   }
 
   const Involvement &Involved;
