@@ -170,7 +170,7 @@ private:
   /// Each object on the heap that the loop makes has a tensor of its own, and
   /// so has each module that it makes.
   bool isOfNewObject(const Loop &L) const {
-    if (isInModuleConstructor(Allocate.In) || isInInitializer())
+    if (makesFirstValues(Allocate.In) || isInInitializer())
       return true;
     return llvm::any_of(Entry.events<UpdateEvent>(), [&](const auto &Update) {
       return Assignment && Update.Site == Assignment &&

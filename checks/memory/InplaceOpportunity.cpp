@@ -97,7 +97,7 @@ static bool isBesideLoop(const Execution &Entry, const ChainEvent &Link,
 static bool isNoMatter(const Execution &Entry, const ChainEvent &Link,
                        llvm::ArrayRef<const flow::Loop *> Around) {
   return isBesideLoop(Entry, Link, *Around.front()) ||
-         isPreparation(Entry, Link.Point) || isInModuleConstructor(Link.In) ||
+         isPreparation(Entry, Link.Point) || makesFirstValues(Link.In) ||
          (isRowOfUnknownLength(Link.Result) &&
           runsNetwork(Entry, *Around.back()));
 }

@@ -136,7 +136,7 @@ std::vector<UnfusedOperation> unfusedOperations(Program &Program) {
       // through it costs nothing.
       if (!Found || !Known.isWorthIt(*Found, Each.In) ||
           runsNetwork(*Entry, *Around.back()) ||
-          isPreparation(*Entry, Each.Point) || isInModuleConstructor(Each.In))
+          isPreparation(*Entry, Each.Point) || makesFirstValues(Each.In))
         continue;
       Found->Entry = Entry;
       Found->In = Each.In;

@@ -1,5 +1,6 @@
 #include "queries/paths/Calls.h"
 #include "ast/Expressions.h"
+#include "torch/Std.h"
 #include "torch/Types.h"
 #include "clang/Analysis/CFG.h"
 
@@ -27,6 +28,19 @@ bool isInModuleConstructor(const Frame *F) {
     if (const auto *Made = dyn_cast<CXXConstructorDecl>(F->Function);
         Made && torch::kindOf(Made->getParent()) == torch::TypeKind::Module)
       return true;
+  return false;
+}
+
+bool makesFirstValues(const Frame *F) {
+  if (isInModuleConstructor(F))
+    return true;
+  for (; F; F = F->Caller) {
+    const auto *Call = dyn_cast_or_null<CallExpr>(F->Site);
+    if (Call && isa<CXXConstructorDecl>(F->Function) &&
+        Call->getDirectCallee() &&
+        torch::constructsLast(Call->getDirectCallee()))
+      return true;
+  }
   return false;
 }
 

@@ -27,6 +27,9 @@ const clang::ValueDecl *namedHere(const clang::Expr *E);
 /// A module is being made: this activation, or one that leads to it, is that of
 /// its constructor.
 bool isInModuleConstructor(const Frame *F);
+/// The same, or in that of an element that emplace_back() adds to a container:
+/// what is made there once are the first values of an object that stays.
+bool makesFirstValues(const Frame *F);
 
 /// The constructor of the object whose method is looked at is at work: its
 /// activation is the only one that no call leads to.

@@ -30,6 +30,16 @@ const Decl *unitOf(const Decl *D) {
   return nullptr;
 }
 
+/// What a class is made from, also where no line has needed its inside.
+const Decl *patternOf(const CXXRecordDecl *Record) {
+  if (const CXXRecordDecl *Pattern = Record->getTemplateInstantiationPattern())
+    return Pattern;
+  const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Record);
+  return Class && !Class->hasDefinition()
+             ? Class->getSpecializedTemplate()->getTemplatedDecl()
+             : nullptr;
+}
+
 using Callback = function_ref<void(const Decl *)>;
 
 /// With the arguments that a class template is given.
@@ -118,8 +128,7 @@ private:
   }
 
   void referClass(const CXXRecordDecl *Record) {
-    if (const CXXRecordDecl *Pattern =
-            Record->getTemplateInstantiationPattern())
+    if (const Decl *Pattern = patternOf(Record))
       refer(Pattern);
     if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Record))
       refer(Class->getTemplateArgs());
@@ -187,7 +196,14 @@ bool Involvement::isOfLibTorch(const Decl *D) const {
 }
 
 bool Involvement::of(const Decl *D) const {
-  return D->isFromASTFile() ? isOfLibTorch(D) : Involved.contains(unitOf(D));
+  if (D->isFromASTFile())
+    return isOfLibTorch(D);
+  if (Involved.contains(unitOf(D)))
+    return true;
+  const auto *Record = dyn_cast<CXXRecordDecl>(D);
+  const Decl *Pattern = Record ? patternOf(Record) : nullptr;
+  return Pattern && !Pattern->isFromASTFile() &&
+         Involved.contains(unitOf(Pattern));
 }
 
 bool Involvement::of(QualType Type) const {

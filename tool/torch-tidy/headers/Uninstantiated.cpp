@@ -48,7 +48,8 @@ struct Exposure {
   }
 };
 
-/// A template without a method that is written out calls nothing: a trait.
+/// A template without a method that is written out calls nothing by its name: it
+/// is a trait, or makes and copies what is in it.
 bool hasMethods(const ClassTemplateDecl *Template) {
   const CXXRecordDecl *Class = Template->getTemplatedDecl()->getDefinition();
   if (!Class)
@@ -61,12 +62,19 @@ bool hasMethods(const ClassTemplateDecl *Template) {
   });
 }
 
-bool takesAnyNumber(const FunctionDecl *Function) {
+/// As it is written: vector<Net>::emplace_back was made from that of vector<T>.
+const FunctionTemplateDecl *templateOf(const FunctionDecl *Function) {
   const FunctionTemplateDecl *Template = Function->getPrimaryTemplate();
-  return Template && llvm::any_of(*Template->getTemplateParameters(),
-                                  [](const NamedDecl *Parameter) {
-                                    return Parameter->isParameterPack();
-                                  });
+  while (Template && Template->getInstantiatedFromMemberTemplate())
+    Template = Template->getInstantiatedFromMemberTemplate();
+  return Template;
+}
+
+bool takesAnyNumber(const FunctionTemplateDecl *Template) {
+  return llvm::any_of(*Template->getTemplateParameters(),
+                      [](const NamedDecl *Parameter) {
+                        return Parameter->isParameterPack();
+                      });
 }
 
 /// The classes that templates of the precompiled header are given, together
@@ -76,7 +84,8 @@ public:
   Exposed(ASTContext &Context, ArrayRef<Decl *> Scope,
           const Involvement &Involved)
       : TreeVisitor(ImplicitCode | Instantiations), Involved(Involved) {
-    // Looking at one may load others.
+    // Looking at one may load others. What is only named has no methods to call
+    // anything.
     const auto &Types = Context.getTypes();
     for (size_t I = 0; I < Types.size(); ++I)
       if (const auto *Record = dyn_cast<RecordType>(Types[I]))
@@ -84,7 +93,7 @@ public:
                 dyn_cast<ClassTemplateSpecializationDecl>(Record->getDecl()))
           if (const ClassTemplateDecl *Template =
                   Class->getSpecializedTemplate();
-              Template->isFromASTFile() && hasMethods(Template))
+              Template->isFromASTFile() && Class->hasDefinition())
             add(Template, Class->getTemplateArgs(), {});
     for (Decl *D : Scope)
       traverseDecl(D);
@@ -153,12 +162,12 @@ private:
     const auto *Function = dyn_cast<FunctionDecl>(Called);
     if (!Function)
       return;
-    const FunctionTemplateDecl *Template = Function->getPrimaryTemplate();
+    const FunctionTemplateDecl *Template = templateOf(Function);
     if (!Template || !Template->isFromASTFile())
       return;
     Exposure How;
     // One whose body is there has made what it makes.
-    How.MayBeMadeOf = takesAnyNumber(Function) && !Function->hasBody();
+    How.MayBeMadeOf = takesAnyNumber(Template) && !Function->hasBody();
     if (const TemplateArgumentList *Arguments =
             Function->getTemplateSpecializationArgs())
       add(Template, *Arguments, How);
@@ -178,8 +187,10 @@ private:
         }))
       return;
     How.IsWhole = true;
-    How.To = std::max(How.To, torch::callsAsStdDoes(Template) ? Callers::Std
-                                                              : Callers::Any);
+    const auto *Class = dyn_cast<ClassTemplateDecl>(Template);
+    const bool MayCallAny = !torch::callsAsStdDoes(Template) &&
+                            !(Class && !hasMethods(Class));
+    How.To = std::max(How.To, MayCallAny ? Callers::Any : Callers::Std);
     for (const TemplateArgument &Each : Arguments.asArray())
       add(Each, How);
   }
@@ -284,18 +295,30 @@ private:
     // Of a class that is used, each method that is written out in it.
     for (const ClassTemplateSpecializationDecl *Used :
          Class->specializations()) {
-      if (!Used->hasDefinition() || Used->isExplicitSpecialization())
+      if (Used->isExplicitSpecialization())
         continue;
+      // One that no line needs the inside of: a body that was skipped may.
+      if (!Used->hasDefinition()) {
+        for (const CXXMethodDecl *Method : Class->getTemplatedDecl()->methods())
+          if (Method->isDefined() && !Method->isImplicit())
+            addMethod(Used, Method);
+        continue;
+      }
       for (const CXXMethodDecl *Method : Used->methods()) {
         const FunctionDecl *Pattern = Method->getTemplateInstantiationPattern();
         if (Pattern && Pattern->doesThisDeclarationHaveABody() &&
             !Method->isImplicit() && !Method->doesThisDeclarationHaveABody())
-          Found.push_back({Used, Method,
-                           "the method '" + Method->getQualifiedNameAsString() +
-                               "' of a template",
-                           true});
+          addMethod(Used, Method);
       }
     }
+  }
+
+  void addMethod(const ClassTemplateSpecializationDecl *Used,
+                 const CXXMethodDecl *Method) {
+    Found.push_back({Used, Method,
+                     "the method '" + Method->getQualifiedNameAsString() +
+                         "' of a template",
+                     true});
   }
 
   void check(const FunctionTemplateDecl *Template, const CXXRecordDecl *Class,
