@@ -100,6 +100,10 @@ bool isFromBlob(const Operation &Op) { return Op.Name == "from_blob"; }
 
 bool makesContiguous(const Operation &Op) { return Op.Name == "contiguous"; }
 
+bool laysOutAnew(const Operation &Op) {
+  return Op.Name == "softmax" || Op.Name == "log_softmax";
+}
+
 bool changesShape(const Operation &Op) {
   return (Op.View == Tri::Yes && !isDetach(Op) && Op.Name != "alias") ||
          (keepsOrder(Op) && !isTransfer(Op) && !Op.has(DiscardsHistory));

@@ -102,6 +102,9 @@ bool keepsDimensions(const Operation &Op);
 bool isFromBlob(const Operation &Op);
 /// contiguous(): the result lies in order.
 bool makesContiguous(const Operation &Op);
+/// The result lies in order, however the operand lies: softmax, log_softmax
+/// (aten/src/ATen/native/SoftMax.cpp gives their results no strides).
+bool laysOutAnew(const Operation &Op);
 /// The same elements in another shape or another order, or some of them:
 /// unsqueeze, flatten, permute, narrow.
 bool changesShape(const Operation &Op);

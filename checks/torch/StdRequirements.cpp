@@ -25,6 +25,8 @@ bool mayBeCalledByStd(const FunctionDecl *Method) {
       .Cases("try_lock_until", "lock_shared", "unlock_shared", true)
       .Cases("try_lock_shared", "wait", "notify_one", "notify_all", true)
       .Cases("now", "release", "what", "transform", "format", "parse", true)
+      // torch::load() and torch::save() of a holder call these of its module.
+      .Cases("load", "save", true)
       .Default(false);
 }
 
@@ -35,6 +37,7 @@ bool callsAsStdDoes(const NamedDecl *Template) {
          llvm::StringSwitch<bool>(ast::nameOf(Template))
              .Cases("ModuleHolder", "Cloneable", true)
              .Cases("register_module", "replace_module", "as", true)
+             .Cases("load", "save", true)
              .Default(false);
 }
 

@@ -203,8 +203,53 @@ bool mayHappenIn(const Execution &Entry, const WriteEvent &Write,
              .has_value();
 }
 
+/// The local variable that a pointer to data is, or is taken from.
+static const VarDecl *localBehind(const Expr *Pointer) {
+  const VarDecl *Result = nullptr;
+  unsigned Named = 0;
+  ast::forEachStmt(
+      Pointer,
+      [&](const Stmt *S) {
+        if (isa<CXXThisExpr>(S))
+          ++Named;
+        if (const auto *Ref = dyn_cast<DeclRefExpr>(S))
+          if (const auto *V = dyn_cast<VarDecl>(Ref->getDecl())) {
+            ++Named;
+            Result = V;
+          }
+      },
+      ast::Lambdas::Captures);
+  return Named == 1 && Result->isLocalVarDecl() ? Result : nullptr;
+}
+
+/// V lies over memory of the program's (from_blob). It stays as it is where
+/// that belongs to a local variable that the loop does not mention.
+static bool isWrittenBesides(const Execution &Entry, const Value &V,
+                             const Loop &L) {
+  const Stmt *Inside = Entry.loopStatement(L);
+  return llvm::any_of(
+      Entry.events<BorrowEvent>(), [&](const BorrowEvent &Blob) {
+        const bool IsOver = llvm::any_of(V.Memory, [&](AllocationId Id) {
+          return Blob.Result.uses(Id) || Entry.allocation(Id).Site == Blob.Site;
+        });
+        if (!IsOver || L.contains(Blob.Point))
+          return false;
+        const VarDecl *Owner = localBehind(Blob.Pointer);
+        return !Owner || !Inside ||
+               ast::anyStmt(
+                   Inside,
+                   [&](const Stmt *S) {
+                     const auto *Ref = dyn_cast<DeclRefExpr>(S);
+                     return Ref && Ref->getDecl() == Owner;
+                   },
+                   ast::Lambdas::Enter);
+      });
+}
+
 bool isWritten(const Execution &Entry, const PlaceSet &Places, const Value &V,
                const Loop &L, std::optional<AllocationId> Copy) {
+  if (isWrittenBesides(Entry, V, L))
+    return true;
   const auto SharesMemory = [&](const Value &Other) {
     return llvm::any_of(V.Memory,
                         [&](AllocationId Id) { return Other.uses(Id); });

@@ -2,7 +2,10 @@
 #include "torch/StdRequirements.h"
 #include "support/Parse.h"
 #include "clang/AST/DeclCXX.h"
+#include "clang/AST/DeclTemplate.h"
 #include "gtest/gtest.h"
+#include <map>
+#include <string>
 
 using namespace clang;
 using namespace torchtidy;
@@ -16,6 +19,7 @@ struct Called {
   template <class T> bool operator()(T, T) const;
   template <class T> void construct(T *);
   int *begin();
+  void load(int &);
 };
 struct NotCalled {
   template <class Archive> void serialize(Archive &);
@@ -37,6 +41,32 @@ void all(Called, NotCalled) {}
       EXPECT_EQ(torch::mayBeCalledByStd(F), I == 0)
           << F->getQualifiedNameAsString();
     }
-    EXPECT_EQ(Count, I == 0 ? 5u : 2u);
+    EXPECT_EQ(Count, I == 0 ? 6u : 2u);
   }
+}
+
+TEST(StdRequirements, TemplatesThatOnlyHoldTheirModule) {
+  const std::unique_ptr<ASTUnit> Unit = parse(R"cpp(
+# 1 "torch/nn/pimpl.h" 1 3
+namespace torch {
+template <class T> class ModuleHolder {};
+template <class T> class Chain {};
+} // namespace torch
+# 7 "input.cpp" 2
+template <class T> class Cloneable {};
+)cpp");
+  ASSERT_TRUE(Unit);
+  std::map<std::string, bool> Answers;
+  for (const Decl *D : Unit->getASTContext().getTranslationUnitDecl()->decls())
+    if (const auto *Space = dyn_cast<NamespaceDecl>(D)) {
+      for (const Decl *Inner : Space->decls())
+        if (const auto *Template = dyn_cast<ClassTemplateDecl>(Inner))
+          Answers[Template->getNameAsString()] =
+              torch::callsAsStdDoes(Template);
+    } else if (const auto *Template = dyn_cast<ClassTemplateDecl>(D)) {
+      Answers[Template->getNameAsString()] = torch::callsAsStdDoes(Template);
+    }
+  const std::map<std::string, bool> Expected = {
+      {"Chain", false}, {"Cloneable", false}, {"ModuleHolder", true}};
+  EXPECT_EQ(Answers, Expected);
 }

@@ -196,6 +196,24 @@ private:
     return V;
   }
 
+  static double nodesOf(const Places &Where) {
+    double Result = 0;
+    for (const Site *S : sitesOf(Where.Statement))
+      Result += double(S->NodesMade);
+    return Result;
+  }
+
+  /// Autograd may have kept what the operations made, for a backward().
+  static Verdict ofRecorded(Verdict V, double Nodes) {
+    V.Result = Outcome::Refuted;
+    V.Rule = "graphs of the operations";
+    V.Sentence = "the operations of this line record a graph, which may need "
+                 "what they make: " +
+                 countText(Nodes, "graph node") + ", " +
+                 countText(double(V.Iterations), "iteration");
+    return V;
+  }
+
   static bool isOfTemporaries(const Places &Where) {
     const auto &Kind = Where.Finding.Kind;
     return Kind == FindingKind::UnfusedProduct ||
@@ -241,6 +259,9 @@ private:
       V.Sentence = "too few iterations: " + numberText(double(V.Iterations));
       return V;
     }
+    if (Where.Finding.Kind == FindingKind::InplaceOpportunity)
+      if (const double Nodes = nodesOf(Where); Nodes > 0)
+        return ofRecorded(std::move(V), Nodes);
     if (Where.Finding.Kind != FindingKind::InplaceOpportunity &&
         !isMadeAndAdded(Where)) {
       V.Result = Outcome::Refuted;

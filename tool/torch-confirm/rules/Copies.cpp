@@ -45,6 +45,8 @@ public:
       MayCopy = true;
       Again += S->CopiedAgain;
       for (const CopyCount &Copy : S->Copies) {
+        if (isOfDevice(Where) && Copy.From == Copy.To)
+          continue;
         Number += double(Copy.Count);
         Bytes += double(Copy.Bytes);
         ByKind[kindOf(Copy)] += double(Copy.Count);
@@ -52,6 +54,9 @@ public:
     }
     if (!Number)
       return ofNone(Where, MayCopy);
+    if (Where.Finding.Kind == FindingKind::TransferForMetadata)
+      if (const std::optional<Verdict> Kept = ofUsed(Where, Number))
+        return *Kept;
     Verdict V;
     V.Rule = "copies of the line";
     V.Iterations = Where.iterations();
@@ -92,6 +97,35 @@ public:
   }
 
 private:
+  /// What the finding names goes to a device: conversions are none of it.
+  static bool isOfDevice(const Places &Where) {
+    const auto &Kind = Where.Finding.Kind;
+    return Kind == FindingKind::DeviceRoundTrip ||
+           Kind == FindingKind::AllocateOnDevice;
+  }
+
+  /// A copy that is only asked for its sizes is gone before another operation
+  /// begins. One that stays longer may be read as well.
+  static std::optional<Verdict> ofUsed(const Places &Where, double Copies) {
+    double Gone = 0;
+    for (const Site *S : sitesOf(Where.Statement))
+      if (mayCopy(*S))
+        Gone += double(S->DiedAtOnce);
+    if (Gone >= CopiesThatCount * Copies)
+      return std::nullopt;
+    Verdict V;
+    V.Rule = "copies that are gone before the next operation";
+    V.Iterations = Where.iterations();
+    V.Unit = "copies";
+    V.Number = Gone;
+    V.Sentence = "the copy is there when the next operation begins, which may "
+                 "read its numbers: " +
+                 numberText(Gone) + " of " + numberText(Copies) +
+                 " copies were gone by then, " +
+                 countText(double(V.Iterations), "iteration");
+    return V;
+  }
+
   static bool saysSameTensor(const Places &Where) {
     const auto &Kind = Where.Finding.Kind;
     return Kind == FindingKind::TransferMoves ||
@@ -130,6 +164,12 @@ private:
     const std::string During = countText(double(V.Iterations), "iteration");
     const bool IsOfType = Where.Finding.Kind == FindingKind::TransferConverts;
     const bool HasDevice = !Where.Run.CudaDevice.empty();
+    if (isOfDevice(Where) && !HasDevice && MayCopy) {
+      V.Sentence =
+          "nothing is copied between devices without a CUDA device, " + During;
+      V.Rule = "needs a device";
+      return V;
+    }
     if (!Where.Statement.empty() && !MayCopy) {
       V.Result = Outcome::Refuted;
       V.Sentence = "none of the operations of this line copies to a device or "

@@ -15,8 +15,17 @@ struct Thrown {
   const ThrownCount *Other = nullptr;
 };
 
+/// What a leaf forbids is thrown by the operation at the flagged line, and by
+/// none of a function that it calls.
+bool isOfItsOwnLine(std::optional<FindingKind> Kind) {
+  return Kind == FindingKind::LeafIsWritten ||
+         Kind == FindingKind::LeafIsWrittenThroughView ||
+         Kind == FindingKind::LeafIsResized;
+}
+
 Thrown thrownOn(const std::vector<CallPath> &Paths,
-                std::optional<FindingKind> Kind) {
+                std::optional<FindingKind> Kind,
+                const LineRange *Own = nullptr) {
   Thrown Result;
   uint64_t Most = 0;
   for (const Site *S : sitesOf(Paths)) {
@@ -26,6 +35,11 @@ Thrown thrownOn(const std::vector<CallPath> &Paths,
     const uint64_t Here = countMeant(Kind, *S);
     if (!Here)
       continue;
+    if (Own && Own->isKnown() &&
+        (S->Stack.empty() || !isAt(S->Stack.front(), *Own))) {
+      Result.Other = &S->Thrown.front();
+      continue;
+    }
     Result.Number += Here;
     Result.Hits += S->Hits;
     if (Here > Most) {
@@ -34,6 +48,34 @@ Thrown thrownOn(const std::vector<CallPath> &Paths,
     }
   }
   return Result;
+}
+
+bool isOfGradMode(std::optional<FindingKind> Kind) {
+  return Kind == FindingKind::GradModeNotRestored ||
+         Kind == FindingKind::GradModeGuardLasts;
+}
+
+/// A mode that nobody switches on again is off in all passes from then on.
+constexpr double ShareOfModeThatIsOff = 0.5;
+
+uint64_t hitsOf(const std::vector<CallPath> &Paths) {
+  uint64_t Result = 0;
+  for (const Site *S : sitesOf(Paths))
+    Result = std::max(Result, S->Hits);
+  return Result;
+}
+
+Verdict ofSomeOnly(const Thrown &Seen, uint64_t Hits, unsigned Line) {
+  Verdict V;
+  V.Rule = "passes that throw";
+  V.Unit = "exceptions";
+  V.Iterations = Hits;
+  V.Number = double(Seen.Number);
+  V.Sentence = "line " + std::to_string(Line) + " threw " +
+               numberText(double(Seen.Number)) + " of " +
+               countText(double(Hits), "time") +
+               ": with grad mode off for good all of them would";
+  return V;
 }
 
 /// Of mistakes that change the result without an error: what it is that only a
@@ -67,14 +109,20 @@ public:
 
   Verdict judge(const Places &Where) const override {
     const auto &Kind = Where.Finding.Kind;
-    const Thrown Here = thrownOn(Where.Statement, Kind);
+    const LineRange Own = Where.known(Where.Finding.Statement);
+    const Thrown Here =
+        thrownOn(Where.Statement, Kind, isOfItsOwnLine(Kind) ? &Own : nullptr);
     if (Here.Number)
       return confirmed(Here, Where.Finding);
     bool AllNotesRan = true;
     for (const FindingNote &Note : Where.Finding.Notes) {
       const std::vector<CallPath> Paths = Where.paths(Where.known(Note.Place));
-      if (const Thrown There = thrownOn(Paths, Kind); There.Number)
+      if (const Thrown There = thrownOn(Paths, Kind); There.Number) {
+        if (isOfGradMode(Kind) &&
+            double(There.Number) < ShareOfModeThatIsOff * double(hitsOf(Paths)))
+          return ofSomeOnly(There, hitsOf(Paths), Note.Place.First);
         return confirmed(There, Where.Finding, Note.Place.First);
+      }
       AllNotesRan &= !Paths.empty();
     }
     Verdict V;

@@ -4,6 +4,7 @@
 // The bytes of the whole process tell that something in a loop is kept, but not
 // what. So only the memory counts that the line itself takes which makes it:
 // how much of it is alive at once, or at the end.
+#include "rules/Operations.h"
 #include "rules/Rule.h"
 #include <algorithm>
 #include <list>
@@ -20,6 +21,7 @@ constexpr double ShareThatIsKept = 0.05;
 
 struct Taken {
   const CallPath *Path = nullptr;
+  const Site *By = nullptr;
   /// Of one iteration, as far as it is there when the next begins or is taken;
   /// of all, alive at the end; and the most at once.
   double Bytes = 0, AtEnd = 0, Most = 0;
@@ -30,6 +32,7 @@ struct Taken {
 Taken takenBy(const CallPath &Path, const Site &S) {
   Taken Result;
   Result.Path = &Path;
+  Result.By = &S;
   const double PerHit = double(S.AllocatedBytes + S.CudaAllocatedBytes) /
                         double(std::max<uint64_t>(S.Hits, 1));
   // What an operation only works in is gone when it ends.
@@ -64,6 +67,9 @@ public:
       return needsFile(Where);
     std::list<std::vector<CallPath>> Noted;
     std::optional<Taken> Here = longestTaken(Where.Statement);
+    if (Here && Where.Finding.Kind == FindingKind::ViewKept &&
+        isCopy(*Here->By))
+      return ofCopy(Where);
     if (!Here)
       Here = longestTaken(Where.IterationSite);
     for (const FindingNote &Note : Where.Finding.Notes)
@@ -85,6 +91,8 @@ public:
           std::move(V), Here->AtEnd / Iterations, Iterations,
           bytesText(Here->AtEnd) +
               " are alive at the end, of what this line has taken" + During);
+    if (isNeverFreed(Where.Finding.Kind))
+      return ofFreed(std::move(V), *Here, During);
     const double Kept = Here->iterationsKept();
     V.Number = 0;
     V.Sentence = bytesText(Here->Most) + " of this line's are alive at once, " +
@@ -106,6 +114,47 @@ public:
   }
 
 private:
+  static bool isCopy(const Site &S) {
+    return isOneOf(S, {"aten::contiguous", "aten::clone"}) ||
+           (isTransfer(S) && !S.Copies.empty());
+  }
+
+  /// The line copies what it keeps: that has memory of its own.
+  static Verdict ofCopy(const Places &Where) {
+    Verdict V;
+    V.Result = Outcome::Refuted;
+    V.Rule = "copies at the line";
+    V.Iterations = Where.iterations();
+    V.Sentence = "what the line keeps is a copy, whose memory is as large as "
+                 "it is, " +
+                 countText(double(V.Iterations), "iteration");
+    return V;
+  }
+
+  /// Objects that keep each other alive are there when the program ends,
+  /// whoever else has let go of them.
+  static bool isNeverFreed(std::optional<FindingKind> Kind) {
+    return Kind == FindingKind::CycleThroughHook ||
+           Kind == FindingKind::CycleThroughCallback ||
+           Kind == FindingKind::CycleThroughPart ||
+           Kind == FindingKind::OutputInSavedData;
+  }
+
+  static Verdict ofFreed(Verdict V, const Taken &Here,
+                         const std::string &During) {
+    V.Rule = "bytes that are alive at the end";
+    V.Number = Here.AtEnd;
+    V.Sentence =
+        (Here.AtEnd ? bytesText(Here.AtEnd) + " of up to " : "none of up to ") +
+        bytesText(Here.Most) +
+        " that this line has taken are alive at the end: what held "
+        "them has let go" +
+        During;
+    if (double(V.Iterations) >= double(FewestForTrend))
+      V.Result = Outcome::Refuted;
+    return V;
+  }
+
   static Verdict confirmed(Verdict V, double Number, double Iterations,
                            std::string Sentence) {
     V.Result = Outcome::Confirmed;

@@ -39,9 +39,9 @@ constexpr Meant All[] = {
     {FindingKind::MismatchInput, {"same device", "Input type", "on cpu"}},
     {FindingKind::MismatchOperands, {"same device", "Input type", "on cpu"}},
     {FindingKind::MismatchModule, {"same device", "Input type", "on cpu"}},
-    {FindingKind::HalfLoss, {"dtype", "scalar type", "Half", "BFloat16"}},
-    {FindingKind::HalfOperand, {"dtype", "scalar type", "Half", "BFloat16"}},
-    {FindingKind::HalfElements, {"dtype", "scalar type", "Half", "BFloat16"}}};
+    {FindingKind::HalfLoss, {"Half", "BFloat16"}},
+    {FindingKind::HalfOperand, {"Half", "BFloat16"}},
+    {FindingKind::HalfElements, {"Half", "BFloat16"}}};
 
 const Meant *find(std::optional<FindingKind> Kind) {
   for (const Meant &Each : All)

@@ -61,7 +61,7 @@ public:
         IsTwice && double(Dropped) >= ShareOfOne * double(Applied + Dropped);
     if (Applied > Dropped && !IsOneDropped) {
       // That another step applies them is what the finding says.
-      if (!IsTwice || Where.Finding.Kind != FindingKind::GeneratorIsSpoiled)
+      if (Where.Finding.Kind != FindingKind::GeneratorIsSpoiled)
         V.Result = Outcome::Refuted;
       V.Rule = "gradients of the leaves behind the graph";
       V.Number = double(Applied);

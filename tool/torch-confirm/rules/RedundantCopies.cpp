@@ -62,13 +62,17 @@ Verdict ofClone(const Places &Where) {
     return V;
   }
   const Moves Beside = movesOf(Where);
-  if (Beside.Copies < ClonesThatCount * Iterations) {
+  if (Beside.Copies < Number) {
     const bool NeedsDevice = Beside.IsToDevice && Where.Run.CudaDevice.empty();
     V.Result = NeedsDevice ? Outcome::NotMeasurable : Outcome::Refuted;
     V.Rule = "copies of the transfer beside clone()";
+    const std::string Only =
+        Beside.Copies ? countText(Number - Beside.Copies, "time") + " of " +
+                            numberText(Number) +
+                            " the transfer beside clone() copies nothing"
+                      : "the transfer beside clone() copies nothing";
     V.Sentence =
-        "the transfer beside clone() copies nothing, so the clone is "
-        "the only copy" +
+        Only + ", so the clone is the only copy" +
         std::string(NeedsDevice ? "; with a CUDA device it would, " : ", ") +
         During;
     return V;

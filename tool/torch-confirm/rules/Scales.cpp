@@ -1,4 +1,6 @@
 #include "rules/Scales.h"
+#include "rules/Operations.h"
+#include <algorithm>
 
 namespace torchtidy::confirm {
 namespace {
@@ -7,13 +9,31 @@ namespace {
 struct Scales {
   uint64_t Shares = 0, Fractions = 0, Logarithms = 0, Numbers = 0;
 
+  /// softmax() or sigmoid() ran in the statement, or at a place that the
+  /// finding names.
+  bool IsMadeBySoftmax = false;
+  /// The loss takes the logarithm of softmax() of what it is given, which of
+  /// such a logarithm is that itself.
+  bool IsOfScores = false;
+
   explicit Scales(const Places &Where) {
+    IsMadeBySoftmax = makesShares(Where.Statement);
+    for (const FindingNote &Note : Where.Finding.Notes)
+      IsMadeBySoftmax |= makesShares(Where.paths(Where.known(Note.Place)));
     for (const Site *S : sitesOf(Where.Statement)) {
+      IsOfScores |= S->Operation == "aten::cross_entropy_loss";
       Shares += S->GivenShares;
       Fractions += S->GivenFractions;
       Logarithms += S->GivenLogarithms;
       Numbers += S->GivenNumbers;
     }
+  }
+  static bool makesShares(const std::vector<CallPath> &Paths) {
+    const std::vector<const Site *> All = sitesOf(Paths);
+    return std::any_of(All.begin(), All.end(), [](const Site *S) {
+      return isOneOf(*S, {"aten::softmax", "aten::sigmoid", "aten::sigmoid_",
+                          "aten::log_softmax", "aten::log_sigmoid"});
+    });
   }
   uint64_t all() const { return Shares + Fractions + Logarithms + Numbers; }
 };
@@ -46,6 +66,29 @@ Verdict judge(const Places &Where, uint64_t AsTold, uint64_t All,
 
 } // namespace
 
+/// Numbers between zero and one may be scores as well: what made them was not
+/// seen.
+static Verdict ofUnseenMaker(const Places &Where) {
+  Verdict V;
+  V.Rule = "operations that make the numbers";
+  V.Iterations = Where.iterations();
+  V.Sentence = "the loss or logarithm of this line was given numbers between "
+               "zero and one; that softmax() or sigmoid() has made them was "
+               "seen at none of the places that the finding names";
+  return V;
+}
+
+static Verdict ofOwnLogarithm(const Places &Where) {
+  Verdict V;
+  V.Result = Outcome::Refuted;
+  V.Rule = "what the loss makes of logarithms";
+  V.Iterations = Where.iterations();
+  V.Sentence =
+      "cross_entropy takes log_softmax() of what it is given, which of "
+      "its own result is that result";
+  return V;
+}
+
 std::optional<Verdict> judgeScale(const Places &Where) {
   using K = FindingKind;
   const Scales Given(Where);
@@ -53,6 +96,12 @@ std::optional<Verdict> judgeScale(const Places &Where) {
   if (!Where.Finding.Kind || !All)
     return std::nullopt;
   const uint64_t Probabilities = Given.Shares + Given.Fractions;
+  const bool MustBeMade = *Where.Finding.Kind == K::LossScalesTwice ||
+                          *Where.Finding.Kind == K::UnfusedLogarithm;
+  // Rows that sum to one are no chance.
+  if (MustBeMade && Probabilities == All && Given.Shares < All &&
+      !Given.IsMadeBySoftmax)
+    return ofUnseenMaker(Where);
   switch (*Where.Finding.Kind) {
   case K::LossScalesTwice:
   case K::LossWithoutLogarithm:
@@ -67,6 +116,11 @@ std::optional<Verdict> judgeScale(const Places &Where) {
                  "numbers that are neither shares nor logarithms of shares",
                  /*IsWrong=*/true);
   case K::LossOfLogarithms:
+    if (Given.IsOfScores && Given.Logarithms == All)
+      return ofOwnLogarithm(Where);
+    // Logarithms of single probabilities are numbers like others.
+    if (!Given.Logarithms && !Probabilities)
+      return std::nullopt;
     return judge(Where, Given.Logarithms, All, "logarithms of shares",
                  /*IsWrong=*/true);
   case K::UnfusedLogarithm:

@@ -48,17 +48,22 @@ struct Exposure {
   }
 };
 
-/// A template without a method that is written out calls nothing by its name: it
-/// is a trait, or makes and copies what is in it.
-bool hasMethods(const ClassTemplateDecl *Template) {
-  const CXXRecordDecl *Class = Template->getTemplatedDecl()->getDefinition();
-  if (!Class)
-    return true;
+/// As it is written, or the partial specialization that it was made from.
+const CXXRecordDecl *patternOf(const ClassTemplateSpecializationDecl *Class) {
+  const CXXRecordDecl *Pattern = Class->getTemplateInstantiationPattern();
+  return Pattern ? Pattern : Class;
+}
+
+/// A class whose methods have no bodies calls nothing by its name: it is a
+/// trait, or makes and copies what is in it.
+bool hasBodies(const CXXRecordDecl *Class) {
   return llvm::any_of(Class->decls(), [](const Decl *Member) {
-    if (isa<FunctionTemplateDecl, FriendDecl>(Member))
+    if (isa<FriendDecl>(Member))
       return true;
+    if (const auto *Template = dyn_cast<FunctionTemplateDecl>(Member))
+      Member = Template->getTemplatedDecl();
     const auto *Method = dyn_cast<CXXMethodDecl>(Member);
-    return Method && Method->isUserProvided();
+    return Method && Method->isUserProvided() && Method->isDefined();
   });
 }
 
@@ -71,10 +76,9 @@ const FunctionTemplateDecl *templateOf(const FunctionDecl *Function) {
 }
 
 bool takesAnyNumber(const FunctionTemplateDecl *Template) {
-  return llvm::any_of(*Template->getTemplateParameters(),
-                      [](const NamedDecl *Parameter) {
-                        return Parameter->isParameterPack();
-                      });
+  return llvm::any_of(
+      *Template->getTemplateParameters(),
+      [](const NamedDecl *Parameter) { return Parameter->isParameterPack(); });
 }
 
 /// The classes that templates of the precompiled header are given, together
@@ -91,10 +95,9 @@ public:
       if (const auto *Record = dyn_cast<RecordType>(Types[I]))
         if (const auto *Class =
                 dyn_cast<ClassTemplateSpecializationDecl>(Record->getDecl()))
-          if (const ClassTemplateDecl *Template =
-                  Class->getSpecializedTemplate();
-              Template->isFromASTFile() && Class->hasDefinition())
-            add(Template, Class->getTemplateArgs(), {});
+          if (Class->getSpecializedTemplate()->isFromASTFile() &&
+              Class->hasDefinition())
+            addGiven(Class, {});
     for (Decl *D : Scope)
       traverseDecl(D);
     while (!Waiting.empty())
@@ -153,7 +156,8 @@ private:
 
   /// Or the one that it inherits, as a holder of a module does.
   void addConstructor(const CXXConstructorDecl *Constructor) {
-    if (const InheritedConstructor From = Constructor->getInheritedConstructor())
+    if (const InheritedConstructor From =
+            Constructor->getInheritedConstructor())
       Constructor = From.getConstructor();
     addCalled(Constructor);
   }
@@ -170,26 +174,30 @@ private:
     How.MayBeMadeOf = takesAnyNumber(Template) && !Function->hasBody();
     if (const TemplateArgumentList *Arguments =
             Function->getTemplateSpecializationArgs())
-      add(Template, *Arguments, How);
+      add(Template, *Arguments, How, !torch::callsAsStdDoes(Template));
     const auto *Of =
         dyn_cast<ClassTemplateSpecializationDecl>(Function->getDeclContext());
     if (Of && How.MayBeMadeOf)
-      add(Of->getSpecializedTemplate(), Of->getTemplateArgs(), How);
+      addGiven(Of, How);
+  }
+
+  void addGiven(const ClassTemplateSpecializationDecl *Class,
+                const Exposure &How) {
+    const ClassTemplateDecl *Template = Class->getSpecializedTemplate();
+    add(Template, Class->getTemplateArgs(), How,
+        !torch::callsAsStdDoes(Template) && hasBodies(patternOf(Class)));
   }
 
   /// LibTorch's templates may bring types of their own; others know those only
   /// that they are given.
   void add(const TemplateDecl *Template, const TemplateArgumentList &Arguments,
-           Exposure How) {
+           Exposure How, bool MayCallAny) {
     if (!Involved.of(Template) &&
         llvm::none_of(Arguments.asArray(), [&](const TemplateArgument &Each) {
           return Involved.of(Each);
         }))
       return;
     How.IsWhole = true;
-    const auto *Class = dyn_cast<ClassTemplateDecl>(Template);
-    const bool MayCallAny = !torch::callsAsStdDoes(Template) &&
-                            !(Class && !hasMethods(Class));
     How.To = std::max(How.To, MayCallAny ? Callers::Any : Callers::Std);
     for (const TemplateArgument &Each : Arguments.asArray())
       add(Each, How);
@@ -215,7 +223,7 @@ private:
   void addParts(const CXXRecordDecl *Record) {
     const Exposure Known = Exposures.lookup(Record->getCanonicalDecl());
     if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Record)) {
-      add(Class->getSpecializedTemplate(), Class->getTemplateArgs(), Known);
+      addGiven(Class, Known);
       // One of the library's own has no other parts of the user than those.
       if (Class->getSpecializedTemplate()->isFromASTFile())
         return;

@@ -146,6 +146,8 @@ static Known<Layout> layoutOf(const OperationCall &Call,
     return Known<Layout>::unknown();
   if (torch::reordersDimensions(Op))
     return layoutOfReordered(Call.self());
+  if (torch::laysOutAnew(Op))
+    return Known<Layout>(Layout::Contiguous);
   // Of what is not in order only the same order is known for certain.
   const std::optional<Layout> Same = Of.Same.InLayout.get();
   if (Same && *Same != Layout::Contiguous && !torch::makesContiguous(Op) &&
