@@ -64,6 +64,26 @@ static FindingKind kind(const OutlivedLoan &Found) {
   return FindingKind::BlobOwnerReallocates;
 }
 
+/// The calls by which the function that has the memory comes to where the
+/// tensor is laid over it: another caller may keep its memory.
+static void addCalls(Finding &Result, const OutlivedLoan &Found) {
+  const PlaceTable &Places = Found.Entry->places();
+  const PlaceId Owner = Places.rootOf(Found.Taken->Owner);
+  if (Places.rootKind(Owner) != Root::Local)
+    return;
+  llvm::SmallVector<const Stmt *, 2> Calls;
+  for (const Frame *F = Found.Taken->In; F && F->Id != Places.frame(Owner);
+       F = F->Caller) {
+    // Not of what lies deeper, or in no activation that leads there.
+    if (!F->Caller || !F->Site)
+      return;
+    Calls.push_back(F->Site);
+  }
+  for (const Stmt *Call : Calls)
+    Result.Notes.push_back(
+        {Call->getBeginLoc(), "called from here", NoteRole::Caller});
+}
+
 static Finding describe(const Program &Program, const OutlivedLoan &Found) {
   const Expr *Call = Found.Taken->Site;
   Finding Result;
@@ -71,6 +91,7 @@ static Finding describe(const Program &Program, const OutlivedLoan &Found) {
   Result.Range = Call->getSourceRange();
   Result.Kind = kind(Found);
   Result.Message = message(Found);
+  addCalls(Result, Found);
   addEndOfMemory(Result, Found.End->Site, ownerVariable(Found));
   if (Found.Touch)
     Result.Notes.push_back({Found.Touch->Site->getBeginLoc(),

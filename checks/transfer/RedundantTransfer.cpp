@@ -12,6 +12,8 @@
 #include "torch/Elements.h"
 #include "torch/Members.h"
 #include "torch/Options.h"
+#include "torch/Saving.h"
+#include "torch/Shapes.h"
 #include "torch/Types.h"
 #include "clang/AST/StmtCXX.h"
 #include "llvm/ADT/MapVector.h"
@@ -435,6 +437,41 @@ private:
 
 } // namespace
 
+/// It computes its result, whatever it is given. Others may return what they
+/// are given: dropout() does in eval mode.
+static bool computesAlways(const torch::Operation &Op) {
+  return torch::isPointwise(Op) || torch::broadcasts(Op) ||
+         (torch::savedBy(Op) & torch::saving::Both);
+}
+
+/// The clone() of what an operation has made where it stands. What a graph has
+/// saved is not to be changed, and its clone may be; a sum is small; and who
+/// clones what a factory has made may want no leaf.
+static bool isOfFresh(const Execution &Entry, const ChainEvent &Link) {
+  const torch::Operation *Op = operationOf(ast::strip(Link.Operand));
+  return asClone(Link.Site) && Op && computesAlways(*Op) &&
+         !Op->has(op::Factory) && !Op->has(op::LikeFactory) &&
+         !torch::isFromBlob(*Op) && !torch::reduces(*Op) &&
+         !(torch::savedBy(*Op) & torch::saving::Result) &&
+         Link.OfOperand.SavedBy.empty() &&
+         !isKnownSmall(Entry, Link.OfOperand) &&
+         Link.OfOperand.InShape.elements().value_or(SmallElements) >=
+             SmallElements;
+}
+
+/// Where no transfer is told of beside it.
+static void addClones(Program &Program,
+                      std::vector<RedundantTransfer> &Result) {
+  llvm::SmallPtrSet<const Expr *, 8> Known;
+  for (const RedundantTransfer &Each : Result)
+    Known.insert(Each.Call);
+  for (const Execution *Entry : Program.executionsThatCost())
+    for (const ChainEvent &Link : Entry->events<ChainEvent>())
+      if (isOfFresh(*Entry, Link) && Known.insert(Link.Site).second)
+        Result.push_back({Entry, RedundantTransfer::FreshAlone,
+                          cast<CallExpr>(Link.Site), &Link});
+}
+
 std::vector<RedundantTransfer> redundantTransfers(Program &Program) {
   const bool HasDevice = mayUseDevice(Program);
   OutlivedBlobs Outlived(Program);
@@ -457,6 +494,7 @@ std::vector<RedundantTransfer> redundantTransfers(Program &Program) {
   for (const auto &[Site, Found] : BySite)
     if (Found)
       Result.push_back(*Found);
+  addClones(Program, Result);
   return Result;
 }
 

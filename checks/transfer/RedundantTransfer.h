@@ -17,6 +17,8 @@ struct RedundantTransfer {
     UnwrittenClone,
     /// torch::stack(..).clone().to(..): what it copies nobody else has.
     FreshClone,
+    /// torch::matmul(x, y).clone(), with no transfer beside it.
+    FreshAlone,
     /// x.cpu().clone() of what may be on a device: where it is on the CPU, it
     /// is not written as long as the copy is there, nor is the copy.
     UnwrittenAfter,
@@ -29,9 +31,10 @@ struct RedundantTransfer {
     IsThere,
     HasType,
   } How = IsThere;
-  /// What can be left out, and the transfer beside it, or itself.
+  /// What can be left out, and the transfer beside it, or itself. Of a clone()
+  /// alone that.
   const clang::CallExpr *Call = nullptr;
-  const TransferEvent *Transfer = nullptr;
+  const Event *Transfer = nullptr;
 };
 
 /// Each holds however the function is called. Nothing is reported where a

@@ -26,6 +26,9 @@ static std::string messageOf(const Program &Program,
   case RedundantTransfer::FreshClone:
     return "'clone' copies what nobody else has, and " + Beside +
            " is called on that copy; leave 'clone' out";
+  case RedundantTransfer::FreshAlone:
+    return "'clone' copies what an operation has just made and nobody else "
+           "has; leave 'clone' out";
   case RedundantTransfer::UnwrittenAfter:
     return "this tensor is copied twice: by " + Beside +
            " from the device, and by 'clone'; where it is on the CPU, nobody "
@@ -53,6 +56,7 @@ static FindingKind kindOf(RedundantTransfer::Kind How) {
   case RedundantTransfer::CloneBefore:
   case RedundantTransfer::UnwrittenClone:
   case RedundantTransfer::FreshClone:
+  case RedundantTransfer::FreshAlone:
   case RedundantTransfer::UnwrittenAfter:
   case RedundantTransfer::CloneAfter:
     return FindingKind::RedundantClone;

@@ -85,6 +85,8 @@ private:
     }
     if (const auto *Inner = dyn_cast<CallExpr>(E))
       return lookIntoCall(Inner, Arguments, Object, IsElement);
+    if (const Expr *Part = boundTo(E))
+      return follow(Part, Arguments, Object, IsElement);
     if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
       if (const auto *Function = dyn_cast<FunctionDecl>(Ref->getDecl()))
         return lookIntoFunction(Function, Arguments, IsElement);
@@ -178,6 +180,10 @@ private:
     const Designated From = designated(E);
     if (!From.Declaration)
       return;
+    // c.second, of a pair in a container that c goes through.
+    if (const auto *Variable = dyn_cast<VarDecl>(From.Declaration))
+      return lookIntoVariable(Variable, Arguments, nullptr,
+                              IsElement || From.IsElement);
     const unsigned Before = Targets.size();
     lookIntoStores(From.Declaration, Arguments, objectOf(From.Object),
                    IsElement || From.IsElement);

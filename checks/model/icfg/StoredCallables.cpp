@@ -63,10 +63,25 @@ const VarDecl *variableOf(const Expr *E) {
   return nullptr;
 }
 
+const Expr *boundTo(const Expr *E) {
+  const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E);
+  const auto *Binding = Ref ? dyn_cast<BindingDecl>(Ref->getDecl()) : nullptr;
+  if (!Binding)
+    return nullptr;
+  // Of a tuple a variable that nobody sees holds what get<I>() says.
+  if (const VarDecl *Holding = Binding->getHoldingVar())
+    return Holding->getInit();
+  return Binding->getBinding();
+}
+
 Designated designated(const Expr *E) {
   Designated Result;
   for (unsigned Hop = 0; Hop < 8 && E; ++Hop) {
     E = ast::strip(E);
+    if (const Expr *Part = boundTo(E)) {
+      E = Part;
+      continue;
+    }
     if (const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E)) {
       Result.Declaration = dyn_cast<VarDecl>(Ref->getDecl());
       return Result;

@@ -20,6 +20,9 @@ struct Designated {
   bool IsElement = false;
 };
 Designated designated(const clang::Expr *E);
+/// What a name of a structured binding stands for, a member or get<I>(..); null
+/// where E is none.
+const clang::Expr *boundTo(const clang::Expr *E);
 /// The variable that E names or points to, or null.
 const clang::VarDecl *variableOf(const clang::Expr *E);
 

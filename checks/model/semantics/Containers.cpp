@@ -1,6 +1,7 @@
 #include "model/semantics/Containers.h"
 #include "model/domains/loans/Transfer.h"
 #include "model/semantics/Pointers.h"
+#include "torch/Ownership.h"
 #include "torch/Std.h"
 
 using namespace clang;
@@ -73,8 +74,18 @@ Value elementsGiven(Machine &M, const Expr *Element,
   return Result;
 }
 
-static void add(Machine &M, const Expr *Site, const PlaceSet &Containers,
-                llvm::ArrayRef<const Expr *> Elements) {
+/// A copy of numbers leads nowhere, through whichever pointer or iterators they
+/// were read.
+static void leaveMemory(Value &V, QualType Held) {
+  if (Held->isPointerType())
+    Held = Held->getPointeeType();
+  if (torch::isPlainData(Held))
+    V.forgetLoans();
+}
+
+static void add(Machine &M, const CallSite &To, const PlaceSet &Containers) {
+  const llvm::ArrayRef<const Expr *> Elements = To.Arguments;
+  const Expr *Site = To.Call;
   Value V;
   const Expr *Operand = nullptr;
   for (const Expr *Element : Elements) {
@@ -86,6 +97,7 @@ static void add(Machine &M, const Expr *Site, const PlaceSet &Containers,
       Operand = Element;
     V.join(Each);
   }
+  leaveMemory(V, To.Object->getType());
   M.emitStore(Site, Containers, V, StoreKind::Append, Operand);
   for (PlaceId P : Containers)
     M.storeWeak(M.places().element(P), V);
@@ -122,7 +134,7 @@ Denotation append(Machine &M, const CallSite &Site) {
   if (const Frame *Run = M.graph().expansion(M.frame(), Site.Call);
       Run && isa<CXXConstructorDecl>(Run->Function))
     return addMade(M, Site, Containers);
-  add(M, Site.Call, Containers, Site.Arguments);
+  add(M, Site, Containers);
   const auto &Arguments = Site.Arguments;
   if (torch::takesNumber(Site.callee()) && Arguments.size() >= 2 &&
       Arguments[Arguments.size() - 2]->getType()->isIntegerType())
@@ -139,7 +151,9 @@ Denotation fill(Machine &M, const CallSite &Site) {
       insert(Elements, M.places().element(P));
   else
     Elements = M.denote(Site.first()).Own.Refs;
-  const Value V = M.deepValue(Site.Arguments.back());
+  Value V = M.deepValue(Site.Arguments.back());
+  if (!Site.Arguments.back()->getType()->isPointerType())
+    leaveMemory(V, Site.Arguments.back()->getType());
   PlaceSet Containers;
   for (PlaceId P : Elements) {
     M.storeWeak(P, V);

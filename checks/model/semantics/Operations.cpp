@@ -13,6 +13,7 @@
 #include "model/semantics/Losses.h"
 #include "model/semantics/Optimizers.h"
 #include "torch/Arithmetic.h"
+#include "torch/Members.h"
 #include "torch/Shapes.h"
 
 using namespace clang;
@@ -143,9 +144,10 @@ static bool makesTensor(const Operation &Op) {
          !torch::isTransfer(Op);
 }
 
-/// relu(x), x * 2: as large as x.
+/// relu(x), x * 2, x.clone(): as large as x.
 static bool keepsSize(const OperationCall &Call) {
   return torch::isPointwise(*Call.Op) ||
+         torch::isClone(Call.Call->getDirectCallee()) ||
          (torch::isElementwise(*Call.Op) && Call.Operands.size() > 1 &&
           !torch::isTensor(Call.Operands[1]->getType()));
 }

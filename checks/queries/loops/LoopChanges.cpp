@@ -90,10 +90,12 @@ static bool isForwarding(const FunctionDecl *Callee, unsigned Parameter) {
   return Type->isRValueReferenceType() && Type->isDependentType();
 }
 
-/// All that F does with its parameter P is to go through it with range loops. A
-/// loop that changes the elements changes P: addTarget.
-static bool onlyGoesThrough(const FunctionDecl *F, const ParmVarDecl *P) {
-  int Mentions = 0, Ranges = 0;
+/// F names its parameter P only to go through it with a range loop, to get to
+/// its members, or to hand it on to a function that is seen. What is done to a
+/// member or an element changes that: addTarget.
+static bool onlyLeadsOn(const FunctionDecl *F, const ParmVarDecl *P,
+                        const flow::UserFunctions &Functions) {
+  int Mentions = 0, Known = 0;
   const auto Names = [&](const Expr *E) {
     const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E);
     return Ref && Ref->getDecl() == P;
@@ -103,10 +105,18 @@ static bool onlyGoesThrough(const FunctionDecl *F, const ParmVarDecl *P) {
       [&](const Stmt *S) {
         Mentions += Names(dyn_cast<Expr>(S));
         if (const auto *Range = dyn_cast<CXXForRangeStmt>(S))
-          Ranges += Names(ast::strip(Range->getRangeInit()));
+          Known += Names(ast::strip(Range->getRangeInit()));
+        else if (const auto *Member = dyn_cast<MemberExpr>(S))
+          Known += Names(ast::strip(Member->getBase()));
+        else if (const auto *Call = dyn_cast<CallExpr>(S);
+                 Call && Functions.definition(Call->getDirectCallee()))
+          Known +=
+              llvm::count_if(ast::argumentsOf(Call), [&](const Expr *Each) {
+                return Names(ast::strip(Each));
+              });
       },
       ast::Lambdas::Enter);
-  return Mentions == Ranges;
+  return Mentions == Known;
 }
 
 void LoopChanges::addChanges(const Stmt *S, Declarations &Changed,
@@ -168,7 +178,8 @@ void LoopChanges::addChanges(const Stmt *S, Declarations &Changed,
     const ParmVarDecl *P = Definition && I < Definition->getNumParams()
                                ? Definition->getParamDecl(I)
                                : nullptr;
-    return P && !Changed.count(P) && onlyGoesThrough(Definition, P);
+    return P && !Changed.count(P) &&
+           onlyLeadsOn(Definition, P, Entry.code().functions());
   };
   // LibTorch's operations change no argument but tensors, and those writes are
   // events. What reads from a file makes a tensor: archive.read("w", w).

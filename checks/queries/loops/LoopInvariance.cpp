@@ -178,6 +178,54 @@ static const ReturnStmt *onlyReturn(const Stmt *Body) {
   return IsInDoubt ? nullptr : Result;
 }
 
+/// A call that collects parameters, or leads to them: it makes no tensor, and
+/// asks nobody who may say something else the next time.
+static bool onlyCollects(const CallExpr *Call) {
+  const FunctionDecl *Callee = Call->getDirectCallee();
+  if (!Callee)
+    return false;
+  const Expr *Object = ast::objectOf(Call);
+  // Containers and their iterators, not what draws numbers.
+  if (torch::isStd(Callee))
+    return torch::meaning(Callee) != torch::StdMeaning::Unknown ||
+           torch::onlyComputes(Callee) || torch::pointsIntoContainer(Callee);
+  return torch::isLibTorch(Callee) &&
+         (torch::classify(Call).Kind == torch::Api::ModuleParameters ||
+          torch::leadsToContent(Callee) ||
+          (Object && torch::kindOf(Object->getType()) == TypeKind::Container) ||
+          (Object && torch::isHandle(Object->getType()) &&
+           torch::leadsToPointee(Callee)));
+}
+
+/// Body, of a function that returns a list of tensors, puts it together of
+/// parameters that stay the same in L.
+bool Invariance::isSameList(const Stmt *Body, const Frame *Inside,
+                            const Loop &L) {
+  return !ast::anyStmt(
+      Body,
+      [&](const Stmt *S) {
+        if (isa<LambdaExpr, CXXNewExpr, CXXThrowExpr, CXXTryStmt>(S))
+          return true;
+        if (const auto *Declaration = dyn_cast<DeclStmt>(S))
+          return llvm::any_of(Declaration->decls(), [](const Decl *D) {
+            const auto *V = dyn_cast<VarDecl>(D);
+            return !V || !V->hasLocalStorage();
+          });
+        if (const auto *Call = dyn_cast<CallExpr>(S))
+          return !onlyCollects(Call);
+        if (const auto *Construct = dyn_cast<CXXConstructExpr>(S))
+          return Entry.code().functions().definition(
+                     Construct->getConstructor()) != nullptr;
+        if (const auto *Member = dyn_cast<MemberExpr>(S))
+          return isa<FieldDecl, VarDecl>(Member->getMemberDecl()) &&
+                 Changes.isChanged(Member->getMemberDecl(), L);
+        const auto *Ref = dyn_cast<DeclRefExpr>(S);
+        const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+        return V && !V->hasLocalStorage() && !isInvariant(Ref, Inside, L);
+      },
+      ast::Lambdas::Skip);
+}
+
 bool Invariance::isInvariantCall(const CallExpr *Call, const Frame *F,
                                  const Loop &L) {
   const FunctionDecl *Callee = Call->getDirectCallee();
@@ -247,9 +295,6 @@ bool Invariance::isInvariantCall(const CallExpr *Call, const Frame *F,
   // Options or a device that another file makes.
   if (!Definition)
     return SaysWhere;
-  const ReturnStmt *Return = onlyReturn(Definition->getBody());
-  if (!Return || !Return->getRetValue())
-    return SaysWhere;
   Frame Inside;
   Inside.Id = ~0u;
   Inside.Function = Definition;
@@ -257,6 +302,10 @@ bool Invariance::isInvariantCall(const CallExpr *Call, const Frame *F,
   Inside.Site = Call;
   Inside.Object = Object;
   Inside.Arguments = Arguments;
+  const ReturnStmt *Return = onlyReturn(Definition->getBody());
+  if (!Return || !Return->getRetValue())
+    return SaysWhere || (torch::isTensor(torch::elementType(Call->getType())) &&
+                         isSameList(Definition->getBody(), &Inside, L));
   return isInvariant(Return->getRetValue(), &Inside, L);
 }
 

@@ -39,6 +39,8 @@ private:
                            const flow::Loop &L);
   bool isInvariantCall(const clang::CallExpr *Call, const Frame *F,
                        const flow::Loop &L);
+  bool isSameList(const clang::Stmt *Body, const Frame *Inside,
+                  const flow::Loop &L);
   bool isContentWritten(const clang::ValueDecl *D, const flow::Loop &L) const;
 
   const Execution &Entry;

@@ -5,6 +5,8 @@
 #include <torch/torch.h>
 
 #include <functional>
+#include <utility>
+#include <vector>
 
 using torch::Tensor;
 using torch::nn::Linear;
@@ -91,5 +93,34 @@ void unknown(Unknown &hooks, Linear net, int n) {
     opt.step();
     opt.zero_grad();
     hooks.hook(torch::rand({4, 4}));
+  }
+}
+
+// The stage before clears, and both are run in turn.
+static void clearStage(Linear &, torch::optim::Optimizer &opt) { opt.zero_grad(); }
+static void fitStage(Linear &net, torch::optim::Optimizer &opt) {
+  net(torch::rand({4, 4})).sum().backward();
+  opt.step();
+}
+
+void inPairs(int n) {
+  Linear net(4, 4);
+  torch::optim::SGD opt(net->parameters(), 0.1);
+  const std::vector<std::pair<int, void (*)(Linear &, torch::optim::Optimizer &)>> stages = {
+      {0, clearStage}, {1, fitStage}};
+  for (int i = 0; i < n; ++i)
+    for (const auto &[order, run] : stages)
+      run(net, opt);
+}
+
+// Pairs that come from elsewhere.
+void givenPairs(const std::vector<std::pair<int, void (*)(Linear &)>> &stages, Linear net, int n) {
+  torch::optim::SGD opt(net->parameters(), 0.1);
+  for (int i = 0; i < n; ++i) {
+    net(torch::rand({4, 4})).sum().backward();
+    opt.step();
+    opt.zero_grad();
+    for (const auto &[order, run] : stages)
+      run(net);
   }
 }

@@ -6,6 +6,9 @@
 
 #include <functional>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 using torch::Tensor;
 using torch::nn::Linear;
@@ -108,4 +111,62 @@ void bound(const std::vector<Tensor> &xs) {
       std::bind(&Learner::learn, &learner, std::placeholders::_1);
   for (const Tensor &x : xs)
     learn(x);
+}
+
+// A list of names and functions, gone through by what its pairs consist of.
+static void fitOnce(Linear &net, torch::optim::Optimizer &opt) {
+  net(torch::rand({4, 4})).sum().backward();
+  opt.step();
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: gradients of 'opt' are not cleared
+  // CHECK-FIXES: opt.zero_grad();
+}
+
+void byPair(const std::string &wanted, int n) {
+  Linear net(4, 4);
+  torch::optim::SGD opt(net->parameters(), 0.1);
+  const std::vector<std::pair<std::string, void (*)(Linear &, torch::optim::Optimizer &)>>
+      stages = {{"fit", fitOnce}};
+  for (int i = 0; i < n; ++i)
+    for (const auto &stage : stages)
+      if (stage.first == wanted)
+        stage.second(net, opt);
+}
+
+static void fitAgain(Linear &net, torch::optim::Optimizer &opt) {
+  net(torch::rand({4, 4})).sum().backward();
+  opt.step();
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: gradients of 'opt' are not cleared
+  // CHECK-FIXES: opt.zero_grad();
+}
+
+void byBinding(int n) {
+  Linear net(4, 4);
+  torch::optim::SGD opt(net->parameters(), 0.1);
+  std::map<std::string, std::function<void(Linear &, torch::optim::Optimizer &)>> stages;
+  stages["again"] = fitAgain;
+  for (int i = 0; i < n; ++i)
+    for (auto &[name, run] : stages)
+      run(net, opt);
+}
+
+// Of a structure of the user's.
+static void fitOften(Linear &net, torch::optim::Optimizer &opt) {
+  net(torch::rand({4, 4})).sum().backward();
+  opt.step();
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: gradients of 'opt' are not cleared
+  // CHECK-FIXES: opt.zero_grad();
+}
+
+struct Stage {
+  const char *name;
+  void (*run)(Linear &, torch::optim::Optimizer &);
+};
+
+void byStructure(int n) {
+  Linear net(4, 4);
+  torch::optim::SGD opt(net->parameters(), 0.1);
+  const Stage stages[] = {{"often", fitOften}};
+  for (int i = 0; i < n; ++i)
+    for (const auto &[name, run] : stages)
+      run(net, opt);
 }
