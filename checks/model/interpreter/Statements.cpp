@@ -226,6 +226,16 @@ static void visitStatic(Machine &M, const VarDecl *V) {
     M.storeWeak(P, D.Own);
   for (PlaceId Object : D.Objects)
     M.storeWeak(P, M.deepLoad(Object));
+  // What is const lies where it was made: nobody gives it another tensor.
+  if (!V->getType().isConstQualified() || !torch::isTensor(V->getType()))
+    return;
+  const Value Made = M.deepValue(V->getInit());
+  M.forEachWithin(P, [&](Value &Kept) {
+    if (Made.saysDevice())
+      Kept.setDevice(Made);
+    if (Made.Rank)
+      Kept.Rank = Made.Rank;
+  });
 }
 
 /// An optimizer may be given what the list holds.
