@@ -1,6 +1,8 @@
 #include "torch/Factories.h"
 #include "ast/Expressions.h"
+#include "ast/Names.h"
 #include "torch/Api.h"
+#include "torch/Types.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace clang;
@@ -100,6 +102,17 @@ bool saysStrides(const CallExpr *Factory) {
         .getUnqualifiedType();
   };
   return TypeOf(*Shape)->isRecordType() && TypeOf(*Shape) == TypeOf(*Shape + 1);
+}
+
+bool saysGenerator(const CallExpr *Factory) {
+  return llvm::any_of(ast::argumentsOf(Factory), [](const Expr *Argument) {
+    if (isa<CXXDefaultArgExpr>(Argument))
+      return false;
+    // An optional that is made of one for the call, or was before it.
+    const QualType Type = ast::stripCopies(Argument)->getType();
+    const CXXRecordDecl *Class = pointee(Type)->getAsCXXRecordDecl();
+    return Class && isLibTorch(Class) && ast::nameOf(Class) == "Generator";
+  });
 }
 
 bool isSquare(const Operation &Factory) { return Factory.Name == "eye"; }

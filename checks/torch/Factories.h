@@ -37,6 +37,9 @@ bool isMadeUp(const Operation &Factory);
 std::optional<unsigned>
 shapeArgument(const Operation &Factory,
               llvm::ArrayRef<const clang::Expr *> Arguments);
+/// It is told which generator its random numbers come from. Each generator is
+/// of one device, where alone it can make some.
+bool saysGenerator(const clang::CallExpr *Factory);
 /// It is told how far apart the elements are: from_blob(data, sizes, strides),
 /// empty_strided.
 bool saysStrides(const clang::CallExpr *Factory);

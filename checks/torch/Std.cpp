@@ -70,6 +70,8 @@ bool isBegin(const FunctionDecl *Method) {
   return ast::nameOf(Method) == "begin";
 }
 
+bool looksUp(const FunctionDecl *F) { return ast::nameOf(F) == "find"; }
+
 bool pointsIntoContainer(const FunctionDecl *Method) {
   return llvm::StringSwitch<bool>(ast::nameOf(Method))
       .Cases("begin", "end", "cbegin", "data", true)

@@ -82,6 +82,9 @@ bool reallocates(const clang::FunctionDecl *Method);
 /// begin(): where a loop over all elements starts.
 bool isBegin(const clang::FunctionDecl *Method);
 
+/// find(): leads to one of the elements.
+bool looksUp(const clang::FunctionDecl *F);
+
 /// begin, end, cbegin, data: what they return is invalid without the container.
 bool pointsIntoContainer(const clang::FunctionDecl *Method);
 

@@ -45,7 +45,7 @@ public:
     Result.Evaluates = evaluation();
     if (!Result.Evaluates)
       return std::nullopt;
-    Result.Part = modeDependentPart(Entry, Trains.Parts);
+    Result.Part = modeDependentPart(Entry, Trains);
     if (Result.Part.empty())
       return std::nullopt;
     Result.Entry = &Entry;

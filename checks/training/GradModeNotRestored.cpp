@@ -1,10 +1,13 @@
 #include "training/GradModeNotRestored.h"
+#include "ast/Walk.h"
 #include "queries/loops/Loops.h"
 #include "queries/modes/Deciders.h"
 #include "queries/modes/UnseenCalls.h"
 #include "queries/paths/Calls.h"
 #include "queries/paths/Paths.h"
 #include "clang/AST/DeclCXX.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/Basic/SourceManager.h"
 
 using namespace clang;
 
@@ -39,9 +42,11 @@ public:
 
   std::optional<GradModeNotRestored> run() {
     IsUndoneBeside = undoneBeside();
-    if (isUnderOwn(Off.Site, Off.In, Use) || isUnderOwn(Use.Site, Use.In, Off))
+    if (isUnderOwn(Use.Site, Use.In, Off))
       return std::nullopt;
     collect();
+    if (isOffUnderOwn())
+      return std::nullopt;
     if (!reaches(Off.Point, Use.Point))
       return std::nullopt;
     GradModeNotRestored Result;
@@ -61,6 +66,71 @@ private:
   /// whoever has asked for the block.
   bool isUnderOwn(const Stmt *S, const Frame *F, const Event &Beside) const {
     return !IsUndoneBeside && isUnderOwnCondition(S, F, Beside, isOccasional);
+  }
+
+  /// The same of where it is switched off. A function that goes on to evaluate
+  /// has had what it wanted grad mode off for: whether it is called decides
+  /// nothing about training that comes all the same.
+  bool isOffUnderOwn() const {
+    const Frame *Ends = evaluating();
+    if (Ends && mayLeaveBetween(Ends))
+      Ends = nullptr;
+    const auto IsOutside = [&](const Expr *Condition) {
+      for (const Frame *F = Off.In; F; F = F->Caller) {
+        if (F->Flow && F->Flow->isInside(Condition, F->Function->getBody()))
+          return false;
+        if (F == Ends)
+          break;
+      }
+      return true;
+    };
+    return !IsUndoneBeside &&
+           isUnderOwnCondition(Off.Site, Off.In, Use, [&](const Expr *E) {
+             return isOccasional(E) || (Ends && IsOutside(E));
+           });
+  }
+
+  /// if (evaluates) validate(net); if (!trains) return; train(net);
+  bool mayLeaveBetween(const Frame *Ends) const {
+    const Frame *Around = Ends->Caller;
+    const Stmt *Needs = nullptr, *Switches = Ends->Site;
+    for (; Around && !(Needs = statementIn(Around, Use));
+         Around = Around->Caller)
+      Switches = Around->Site;
+    if (!Around || !Switches)
+      return true;
+    const SourceManager &SM = Entry.code().context().getSourceManager();
+    const auto IsBefore = [&](const Stmt *A, const Stmt *B) {
+      return SM.isBeforeInTranslationUnit(A->getBeginLoc(), B->getBeginLoc());
+    };
+    if (IsBefore(Needs, Switches))
+      std::swap(Needs, Switches);
+    return ast::anyStmt(
+        Around->Function->getBody(),
+        [&](const Stmt *S) {
+          return isa<ReturnStmt, BreakStmt, ContinueStmt, GotoStmt,
+                     CXXThrowExpr>(S) &&
+                 IsBefore(Switches, S) && IsBefore(S, Needs);
+        },
+        ast::Lambdas::Skip);
+  }
+
+  /// The innermost activation that switches it off and runs a network after it,
+  /// and ends before the training; null where there is none. What a constructor
+  /// switches off may be meant for as long as its object lives.
+  const Frame *evaluating() const {
+    for (const Frame *F = Off.In;
+         F && F->Caller && F->Flow && !Use.In->isWithin(F); F = F->Caller) {
+      if (isa<CXXConstructorDecl>(F->Function))
+        return nullptr;
+      if (llvm::any_of(
+              Entry.events<ForwardEvent>(), [&](const ForwardEvent &Pass) {
+                return Pass.GradMode == mode::Off && Pass.In->isWithin(F) &&
+                       reaches(Off.Point, Pass.Point);
+              }))
+        return F;
+    }
+    return nullptr;
   }
 
   /// The block that the call is a statement of; null where something decides

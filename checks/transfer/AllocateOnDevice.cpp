@@ -75,7 +75,7 @@ hostAllocationAt(const Execution &Entry, const TransferEvent &Transfer) {
   }
   Result.Factory = dyn_cast<CallExpr>(Source);
   const torch::Operation *Op = factoryOf(Result.Factory);
-  if (!Op)
+  if (!Op || torch::saysGenerator(Result.Factory))
     return std::nullopt;
   Result.IsRandom = Op->has(op::Random);
   const auto Around = Entry.loopsAround(Transfer.Point);

@@ -90,7 +90,8 @@ private:
     if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
       if (const auto *Function = dyn_cast<FunctionDecl>(Ref->getDecl()))
         return lookIntoFunction(Function, Arguments, IsElement);
-      if (const auto *Variable = dyn_cast<VarDecl>(Ref->getDecl()))
+      if (const auto *Variable =
+              dyn_cast_or_null<VarDecl>(designated(Ref).Declaration))
         return lookIntoVariable(Variable, Arguments, Object, IsElement);
       return;
     }
@@ -180,7 +181,8 @@ private:
     const Designated From = designated(E);
     if (!From.Declaration)
       return;
-    // c.second, of a pair in a container that c goes through.
+    // c.second, of a pair in a container that c goes through; it->second(), where
+    // the iterator comes from a table.
     if (const auto *Variable = dyn_cast<VarDecl>(From.Declaration))
       return lookIntoVariable(Variable, Arguments, nullptr,
                               IsElement || From.IsElement);

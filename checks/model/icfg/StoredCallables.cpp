@@ -83,7 +83,10 @@ Designated designated(const Expr *E) {
       continue;
     }
     if (const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E)) {
-      Result.Declaration = dyn_cast<VarDecl>(Ref->getDecl());
+      // for (auto &[name, command] : commands)
+      const auto *Binding = dyn_cast<BindingDecl>(Ref->getDecl());
+      Result.Declaration = Binding ? Binding->getHoldingVar()
+                                   : dyn_cast<VarDecl>(Ref->getDecl());
       return Result;
     }
     if (const auto *Member = dyn_cast_or_null<MemberExpr>(E)) {
@@ -115,8 +118,10 @@ Designated designated(const Expr *E) {
     E = ast::objectOf(Call);
     if (!E && Call->getNumArgs() > 0)
       E = Call->getArg(0);
+    // Of a table the one that is looked up is called, and not all in turn.
     Result.IsElement |=
-        E && torch::kindOf(E->getType()) == torch::TypeKind::Container;
+        E && torch::kindOf(E->getType()) == torch::TypeKind::Container &&
+        !torch::looksUp(Call->getDirectCallee());
   }
   return {};
 }

@@ -126,6 +126,30 @@ visibleParts(const RecoveryExpr *Unknown) {
   return Result;
 }
 
+/// c ? a : b
+static Denotation visitChoice(Machine &M,
+                              const AbstractConditionalOperator *Choice) {
+  Denotation Result, Made;
+  const Expr *Unnamed = nullptr;
+  for (const bool Holds : {true, false}) {
+    const Expr *Arm = Holds ? Choice->getTrueExpr() : Choice->getFalseExpr();
+    const std::optional<Denotation> Chosen =
+        conditions::arm(M, Choice->getCond(), Holds, Arm);
+    if (!Chosen)
+      continue;
+    Result.join(*Chosen);
+    if (Chosen->Objects.empty() && Chosen->Own.History) {
+      Unnamed = Arm;
+      Made = *Chosen;
+    }
+  }
+  // mixed ? lossInHalf(x) : mse_loss(x, y). Who takes the result asks the
+  // objects that it names, so a tensor that is none of them becomes one.
+  if (Unnamed && !Result.Objects.empty())
+    insert(Result.Objects, M.temporary(Unnamed, Made));
+  return Result;
+}
+
 static void visitExpression(Machine &M, const Expr *E) {
   if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
     if (M.isRecording())
@@ -148,13 +172,7 @@ static void visitExpression(Machine &M, const Expr *E) {
     if (Binary->getOpcode() == BO_Assign)
       assign(M, Binary, Binary->getLHS(), Binary->getRHS());
   } else if (const auto *Choice = dyn_cast<AbstractConditionalOperator>(E)) {
-    Denotation D;
-    for (const bool Holds : {true, false})
-      if (const std::optional<Denotation> Chosen = conditions::arm(
-              M, Choice->getCond(), Holds,
-              Holds ? Choice->getTrueExpr() : Choice->getFalseExpr()))
-        D.join(*Chosen);
-    M.remember(E, std::move(D));
+    M.remember(E, visitChoice(M, Choice));
   } else if (const auto *List = dyn_cast<InitListExpr>(E)) {
     M.remember(E, visitList(M, List));
   } else if (const auto *Delete = dyn_cast<CXXDeleteExpr>(E)) {
@@ -208,6 +226,16 @@ static void visitStatic(Machine &M, const VarDecl *V) {
     M.storeWeak(P, D.Own);
   for (PlaceId Object : D.Objects)
     M.storeWeak(P, M.deepLoad(Object));
+  // What is const lies where it was made: nobody gives it another tensor.
+  if (!V->getType().isConstQualified() || !torch::isTensor(V->getType()))
+    return;
+  const Value Made = M.deepValue(V->getInit());
+  M.forEachWithin(P, [&](Value &Kept) {
+    if (Made.saysDevice())
+      Kept.setDevice(Made);
+    if (Made.Rank)
+      Kept.Rank = Made.Rank;
+  });
 }
 
 /// An optimizer may be given what the list holds.

@@ -208,6 +208,8 @@ static Denotation valuesAndIndices(Machine &M, const CallExpr *Call,
   M.store(M.places().index(Pair, 0), Values);
   Value Indices = Value::withHistory(history::None);
   addDecision(M, Indices, Values);
+  // They were computed from the same copies to the host.
+  Indices.joinCopies(Values);
   Indices.setDevice(Values);
   M.store(M.places().index(Pair, 1), Indices);
   Denotation Result;

@@ -1,5 +1,6 @@
 #include "queries/modes/ModeDependence.h"
 #include "ast/Walk.h"
+#include "model/icfg/HeldModules.h"
 #include "model/syntax/FreshModules.h"
 #include "torch/Modules.h"
 #include "torch/Types.h"
@@ -196,6 +197,27 @@ std::string modeDependentPart(const Execution &Entry, const PlaceSet &Parts) {
       return Found;
   }
   return {};
+}
+
+std::string modeDependentPart(const Execution &Entry,
+                              const ForwardEvent &Pass) {
+  std::string Result = modeDependentPart(Entry, Pass.Parts);
+  const auto *Call = dyn_cast_or_null<CallExpr>(Pass.Site);
+  if (!Result.empty() || !Call)
+    return Result;
+  for (const ModuleChain &Chain :
+       Entry.code().heldModules().runBy(Pass.In, Call)) {
+    PartSearch Search(Entry.code());
+    std::string Found;
+    for (const Expr *Module : Chain)
+      if (Found.empty())
+        Found = Search.inClass(torch::moduleClass(Module->getType()));
+    // Filled in another way, it may depend on nothing.
+    if (Found.empty())
+      return {};
+    Result = Found;
+  }
+  return Result;
 }
 
 } // namespace torchtidy::model

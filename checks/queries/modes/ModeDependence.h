@@ -12,6 +12,9 @@ namespace torchtidy::model {
 /// none is seen: whether a layer has a dropout that may have one (LSTM), and
 /// what code in another file makes, is not known.
 std::string modeDependentPart(const Execution &Entry, const PlaceSet &Parts);
+/// The same of what a pass runs: also of the layers that the file has put into
+/// a Sequential, wherever it has.
+std::string modeDependentPart(const Execution &Entry, const ForwardEvent &Pass);
 
 } // namespace torchtidy::model
 
