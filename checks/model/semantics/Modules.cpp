@@ -91,6 +91,20 @@ static void markReturned(Machine &M, const Denotation &Returned,
   }
 }
 
+/// What a module that is not seen writes through a pointer comes of the pass as
+/// what it returns does: a loss that each layer of a Sequential adds to.
+static void writeThroughPointers(Machine &M, const CallSite &Site,
+                                 const Value &Made) {
+  for (const Expr *Argument : Site.Arguments) {
+    const QualType Type = Argument->getType();
+    if (!Type->isPointerType() || Type->getPointeeType().isConstQualified() ||
+        !torch::isTensor(Type->getPointeeType()))
+      continue;
+    for (PlaceId P : PlaceSet(M.denote(Argument).Own.Refs))
+      M.storeWeak(P, Made);
+  }
+}
+
 Denotation forward(Machine &M, const CallSite &Site,
                    const std::optional<Denotation> &Expanded,
                    const Value &HandedOn) {
@@ -152,8 +166,10 @@ Denotation forward(Machine &M, const CallSite &Site,
     for (PlaceId Module : Run.Modules)
       E.Mode |= M.moduleMode(Module);
   });
-  if (!Expanded)
+  if (!Expanded) {
+    writeThroughPointers(M, Site, Result.Own);
     return Result;
+  }
   markReturned(M, *Expanded, Here);
   return *Expanded;
 }

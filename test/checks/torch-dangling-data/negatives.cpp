@@ -157,6 +157,13 @@ auto grows(torch::Tensor &buffer) {
   };
 }
 
+// softmax() lays its result out anew, however its operand lies.
+float mostLikely(const Tensor &logits) {
+  Tensor shares = torch::log_softmax(logits.t(), -1).squeeze(0).to(torch::kCPU);
+  const float *first = shares.contiguous().data_ptr<float>();
+  return first[0] + first[1];
+}
+
 // The first dimensions of what lies in order lie in order: contiguous() is a view of it.
 float rowsInOrder(torch::Tensor x, int64_t n, int i, int j) {
   auto t = x.repeat_interleave(3).reshape({n, 4, -1}).to(torch::kCPU);
