@@ -219,7 +219,7 @@ static const VarDecl *localBehind(const Expr *Pointer) {
           }
       },
       ast::Lambdas::Captures);
-  return Named == 1 && Result->isLocalVarDecl() ? Result : nullptr;
+  return Named == 1 && Result && Result->isLocalVarDecl() ? Result : nullptr;
 }
 
 /// V lies over memory of the program's (from_blob). It stays as it is where
@@ -227,23 +227,27 @@ static const VarDecl *localBehind(const Expr *Pointer) {
 static bool isWrittenBesides(const Execution &Entry, const Value &V,
                              const Loop &L) {
   const Stmt *Inside = Entry.loopStatement(L);
-  return llvm::any_of(
-      Entry.events<BorrowEvent>(), [&](const BorrowEvent &Blob) {
-        const bool IsOver = llvm::any_of(V.Memory, [&](AllocationId Id) {
-          return Blob.Result.uses(Id) || Entry.allocation(Id).Site == Blob.Site;
-        });
-        if (!IsOver || L.contains(Blob.Point))
-          return false;
-        const VarDecl *Owner = localBehind(Blob.Pointer);
-        return !Owner || !Inside ||
-               ast::anyStmt(
-                   Inside,
-                   [&](const Stmt *S) {
-                     const auto *Ref = dyn_cast<DeclRefExpr>(S);
-                     return Ref && Ref->getDecl() == Owner;
-                   },
-                   ast::Lambdas::Enter);
-      });
+  const auto MayWrite = [&](const BorrowEvent &Blob) {
+    if (L.contains(Blob.Point))
+      return false;
+    const VarDecl *Owner = localBehind(Blob.Pointer);
+    return !Owner || !Inside ||
+           ast::anyStmt(
+               Inside,
+               [&](const Stmt *S) {
+                 const auto *Ref = dyn_cast<DeclRefExpr>(S);
+                 return Ref && Ref->getDecl() == Owner;
+               },
+               ast::Lambdas::Enter);
+  };
+  // What may be a copy as well mostly is one: blob.to(device).
+  return !V.Memory.empty() && llvm::all_of(V.Memory, [&](AllocationId Id) {
+    const Expr *Site = Entry.allocation(Id).Site;
+    return llvm::any_of(Entry.events<BorrowEvent>(),
+                        [&](const BorrowEvent &Blob) {
+                          return Blob.Site == Site && MayWrite(Blob);
+                        });
+  });
 }
 
 bool isWritten(const Execution &Entry, const PlaceSet &Places, const Value &V,
