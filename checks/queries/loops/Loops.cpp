@@ -203,7 +203,8 @@ bool mayHappenIn(const Execution &Entry, const WriteEvent &Write,
              .has_value();
 }
 
-/// The local variable that a pointer to data is, or is taken from.
+/// The local variable, or parameter, that a pointer to data is or is taken
+/// from.
 static const VarDecl *localBehind(const Expr *Pointer) {
   const VarDecl *Result = nullptr;
   unsigned Named = 0;
@@ -219,7 +220,8 @@ static const VarDecl *localBehind(const Expr *Pointer) {
           }
       },
       ast::Lambdas::Captures);
-  return Named == 1 && Result && Result->isLocalVarDecl() ? Result : nullptr;
+  return Named == 1 && Result && Result->isLocalVarDeclOrParm() ? Result
+                                                                : nullptr;
 }
 
 /// V lies over memory of the program's (from_blob). It stays as it is where

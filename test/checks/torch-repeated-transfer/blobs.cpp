@@ -14,7 +14,7 @@ float priced(torch::Device device) {
   float total = 0;
   for (int day = 0; day < 30; ++day) {
     const Tensor there = table.to(device);
-    // CHECK-MESSAGES: :[[@LINE-1]]:32: warning: 'table' does not change in this loop, but '.to(device)' copies it in every iteration
+    // CHECK-MESSAGES: :[[@LINE-1]]:26: warning: 'table' does not change in this loop, but '.to(device)' copies it in every iteration
     total += (there * day).sum().item<float>();
   }
   return total;

@@ -443,7 +443,7 @@ TEST(Copies, OfAnotherTensorEachTimeIsRefuted) {
   EXPECT_EQ(judgeOne(Same, Run.Run).Result, Outcome::Confirmed);
   // Of a check that says nothing of the sort.
   To.CopiedAgain = 0;
-  Same.Kind = FindingKind::AllocateOnDevice;
+  Same.Kind = FindingKind::TransferSamples;
   EXPECT_EQ(judgeOne(Same, Run.Run).Result, Outcome::Confirmed);
 }
 

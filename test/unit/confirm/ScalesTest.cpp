@@ -31,8 +31,9 @@ TEST(Scales, ScoresAndLogarithms) {
   Loss.GivenNumbers = 20;
   EXPECT_EQ(judgeOne(ofKind(FindingKind::LossOfScores), Run.Run).Result,
             Outcome::Confirmed);
+  // Logarithms of single probabilities are among such numbers.
   EXPECT_EQ(judgeOne(ofKind(FindingKind::LossOfLogarithms), Run.Run).Result,
-            Outcome::Refuted);
+            Outcome::NotMeasurable);
   Loss.GivenNumbers = 0;
   Loss.GivenLogarithms = 20;
   EXPECT_EQ(judgeOne(ofKind(FindingKind::LossOfScores), Run.Run).Result,
@@ -48,6 +49,8 @@ TEST(Scales, ALogarithm) {
   Site &Log = Run.site("aten::log", {at(12)}, 20);
   EXPECT_EQ(judgeOne(Found, Run.Run).Result, Outcome::NotMeasurable);
   Log.GivenFractions = 20;
+  EXPECT_EQ(judgeOne(Found, Run.Run).Result, Outcome::NotMeasurable);
+  Run.site("aten::sigmoid", {at(12)}, 20);
   EXPECT_EQ(judgeOne(Found, Run.Run).Result, Outcome::Confirmed);
   Log.GivenFractions = 0;
   Log.GivenNumbers = 20;

@@ -45,7 +45,9 @@ public:
       MayCopy = true;
       Again += S->CopiedAgain;
       for (const CopyCount &Copy : S->Copies) {
-        if (isOfDevice(Where) && Copy.From == Copy.To)
+        // One within a device that converts nothing is not recorded: what is
+        // left is of a device that is neither.
+        if (isOfDevice(Where) && Copy.From == Copy.To && Copy.Converts)
           continue;
         Number += double(Copy.Count);
         Bytes += double(Copy.Bytes);

@@ -20,6 +20,7 @@ Verdict notReached(const Places &Where) {
 /// What the transfers of the line copy.
 struct Moves {
   double Copies = 0;
+  bool IsThere = false;
   /// One of them asks for a device, as far as the run can tell: nothing was
   /// converted.
   bool IsToDevice = false;
@@ -30,10 +31,19 @@ Moves movesOf(const Places &Where) {
   for (const Site *S : sitesOf(Where.Statement)) {
     if (!isTransfer(*S))
       continue;
+    Result.IsThere = true;
     for (const CopyCount &Copy : S->Copies)
       Result.Copies += double(Copy.Count);
     Result.IsToDevice |= S->Operation == "aten::cuda";
   }
+  return Result;
+}
+
+double madeBeside(const Places &Where) {
+  double Result = 0;
+  for (const Site *S : sitesOf(Where.Statement))
+    if (S->Operation != "aten::clone")
+      Result += double(S->Allocations + S->CudaAllocations);
   return Result;
 }
 
@@ -62,7 +72,16 @@ Verdict ofClone(const Places &Where) {
     return V;
   }
   const Moves Beside = movesOf(Where);
-  if (Beside.Copies < Number) {
+  if (!Beside.IsThere) {
+    // Of what an operation beside it computes, that is the first memory.
+    if (madeBeside(Where) < Number) {
+      V.Rule = "allocations beside clone()";
+      V.Sentence = "no operation of the line but clone() makes a tensor each "
+                   "time: what is cloned was made elsewhere, " +
+                   During;
+      return V;
+    }
+  } else if (Beside.Copies < Number) {
     const bool NeedsDevice = Beside.IsToDevice && Where.Run.CudaDevice.empty();
     V.Result = NeedsDevice ? Outcome::NotMeasurable : Outcome::Refuted;
     V.Rule = "copies of the transfer beside clone()";
