@@ -181,8 +181,8 @@ private:
     const Designated From = designated(E);
     if (!From.Declaration)
       return;
-    // c.second, of a pair in a container that c goes through; it->second(), where
-    // the iterator comes from a table.
+    // c.second, of a pair in a container that c goes through; it->second(),
+    // where the iterator comes from a table.
     if (const auto *Variable = dyn_cast<VarDecl>(From.Declaration))
       return lookIntoVariable(Variable, Arguments, nullptr,
                               IsElement || From.IsElement);

@@ -46,8 +46,7 @@ constructorFor(const CXXRecordDecl *Record,
 }
 
 const CXXConstructorDecl *
-constructorOfElement(QualType Element,
-                     llvm::ArrayRef<const Expr *> Arguments) {
+constructorOfElement(QualType Element, llvm::ArrayRef<const Expr *> Arguments) {
   const CXXRecordDecl *Class =
       Element.isNull() ? nullptr : torch::recordOf(Element);
   if (!Class || torch::kindOf(Element) != torch::TypeKind::Other ||

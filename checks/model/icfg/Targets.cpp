@@ -114,8 +114,8 @@ void Resolver::resolveCall(const CallExpr *Call, std::vector<Target> &Targets) {
     if (torch::kindOf(Element) == torch::TypeKind::Thread &&
         !Arguments.empty()) {
       T.IsThread = true;
-      resolveCallable(Arguments.front(),
-                      llvm::ArrayRef(Arguments).drop_front(), T, Targets);
+      resolveCallable(Arguments.front(), llvm::ArrayRef(Arguments).drop_front(),
+                      T, Targets);
       return;
     }
     const CXXConstructorDecl *Constructor =
