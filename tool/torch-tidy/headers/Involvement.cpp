@@ -31,7 +31,7 @@ const Decl *unitOf(const Decl *D) {
 }
 
 /// What a class is made from, also where no line has needed its inside.
-const Decl *patternOf(const CXXRecordDecl *Record) {
+const Decl *madeFrom(const CXXRecordDecl *Record) {
   if (const CXXRecordDecl *Pattern = Record->getTemplateInstantiationPattern())
     return Pattern;
   const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Record);
@@ -128,7 +128,7 @@ private:
   }
 
   void referClass(const CXXRecordDecl *Record) {
-    if (const Decl *Pattern = patternOf(Record))
+    if (const Decl *Pattern = madeFrom(Record))
       refer(Pattern);
     if (const auto *Class = dyn_cast<ClassTemplateSpecializationDecl>(Record))
       refer(Class->getTemplateArgs());
@@ -201,7 +201,7 @@ bool Involvement::of(const Decl *D) const {
   if (Involved.contains(unitOf(D)))
     return true;
   const auto *Record = dyn_cast<CXXRecordDecl>(D);
-  const Decl *Pattern = Record ? patternOf(Record) : nullptr;
+  const Decl *Pattern = Record ? madeFrom(Record) : nullptr;
   return Pattern && !Pattern->isFromASTFile() &&
          Involved.contains(unitOf(Pattern));
 }
