@@ -90,8 +90,7 @@ private:
     if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
       if (const auto *Function = dyn_cast<FunctionDecl>(Ref->getDecl()))
         return lookIntoFunction(Function, Arguments, IsElement);
-      if (const auto *Variable =
-              dyn_cast_or_null<VarDecl>(designated(Ref).Declaration))
+      if (const auto *Variable = dyn_cast<VarDecl>(Ref->getDecl()))
         return lookIntoVariable(Variable, Arguments, Object, IsElement);
       return;
     }

@@ -78,15 +78,13 @@ Designated designated(const Expr *E) {
   Designated Result;
   for (unsigned Hop = 0; Hop < 8 && E; ++Hop) {
     E = ast::strip(E);
+    // for (auto &[name, command] : commands)
     if (const Expr *Part = boundTo(E)) {
       E = Part;
       continue;
     }
     if (const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E)) {
-      // for (auto &[name, command] : commands)
-      const auto *Binding = dyn_cast<BindingDecl>(Ref->getDecl());
-      Result.Declaration = Binding ? Binding->getHoldingVar()
-                                   : dyn_cast<VarDecl>(Ref->getDecl());
+      Result.Declaration = dyn_cast<VarDecl>(Ref->getDecl());
       return Result;
     }
     if (const auto *Member = dyn_cast_or_null<MemberExpr>(E)) {

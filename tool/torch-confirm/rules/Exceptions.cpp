@@ -118,9 +118,9 @@ public:
     for (const FindingNote &Note : Where.Finding.Notes) {
       const std::vector<CallPath> Paths = Where.paths(Where.known(Note.Place));
       if (const Thrown There = thrownOn(Paths, Kind); There.Number) {
-        if (isOfGradMode(Kind) &&
-            double(There.Number) < ShareOfModeThatIsOff * double(hitsOf(Paths)))
-          return ofSomeOnly(There, hitsOf(Paths), Note.Place.First);
+        if (const uint64_t Hits = isOfGradMode(Kind) ? hitsOf(Paths) : 0;
+            double(There.Number) < ShareOfModeThatIsOff * double(Hits))
+          return ofSomeOnly(There, Hits, Note.Place.First);
         return confirmed(There, Where.Finding, Note.Place.First);
       }
       AllNotesRan &= !Paths.empty();

@@ -9,17 +9,11 @@ namespace {
 struct Scales {
   uint64_t Shares = 0, Fractions = 0, Logarithms = 0, Numbers = 0;
 
-  /// softmax() or sigmoid() ran in the statement, or at a place that the
-  /// finding names.
-  bool IsMadeBySoftmax = false;
   /// The loss takes the logarithm of softmax() of what it is given, which of
   /// such a logarithm is that itself.
   bool IsOfScores = false;
 
   explicit Scales(const Places &Where) {
-    IsMadeBySoftmax = makesShares(Where.Statement);
-    for (const FindingNote &Note : Where.Finding.Notes)
-      IsMadeBySoftmax |= makesShares(Where.paths(Where.known(Note.Place)));
     for (const Site *S : sitesOf(Where.Statement)) {
       IsOfScores |= S->Operation == "aten::cross_entropy_loss";
       Shares += S->GivenShares;
@@ -27,13 +21,6 @@ struct Scales {
       Logarithms += S->GivenLogarithms;
       Numbers += S->GivenNumbers;
     }
-  }
-  static bool makesShares(const std::vector<CallPath> &Paths) {
-    const std::vector<const Site *> All = sitesOf(Paths);
-    return std::any_of(All.begin(), All.end(), [](const Site *S) {
-      return isOneOf(*S, {"aten::softmax", "aten::sigmoid", "aten::sigmoid_",
-                          "aten::log_softmax", "aten::log_sigmoid"});
-    });
   }
   uint64_t all() const { return Shares + Fractions + Logarithms + Numbers; }
 };
@@ -65,6 +52,24 @@ Verdict judge(const Places &Where, uint64_t AsTold, uint64_t All,
 }
 
 } // namespace
+
+static bool makesShares(const std::vector<CallPath> &Paths) {
+  const std::vector<const Site *> All = sitesOf(Paths);
+  return std::any_of(All.begin(), All.end(), [](const Site *S) {
+    return isOneOf(*S, {"aten::softmax", "aten::sigmoid", "aten::sigmoid_",
+                        "aten::log_softmax", "aten::log_sigmoid"});
+  });
+}
+
+/// softmax() or sigmoid() ran in the statement, or at a place that the finding
+/// names.
+static bool isMadeBySoftmax(const Places &Where) {
+  const auto &Notes = Where.Finding.Notes;
+  return makesShares(Where.Statement) ||
+         std::any_of(Notes.begin(), Notes.end(), [&](const FindingNote &Note) {
+           return makesShares(Where.paths(Where.known(Note.Place)));
+         });
+}
 
 /// Numbers between zero and one may be scores as well: what made them was not
 /// seen.
@@ -100,7 +105,7 @@ std::optional<Verdict> judgeScale(const Places &Where) {
                           *Where.Finding.Kind == K::UnfusedLogarithm;
   // Rows that sum to one are no chance.
   if (MustBeMade && Probabilities == All && Given.Shares < All &&
-      !Given.IsMadeBySoftmax)
+      !isMadeBySoftmax(Where))
     return ofUnseenMaker(Where);
   switch (*Where.Finding.Kind) {
   case K::LossScalesTwice:
