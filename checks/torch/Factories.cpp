@@ -115,6 +115,14 @@ bool saysGenerator(const CallExpr *Factory) {
   });
 }
 
+bool makesList(const Operation &Factory) {
+  return llvm::StringSwitch<bool>(Factory.Name)
+      .Cases("arange", "range", "linspace", "logspace", "randperm", true)
+      .Cases("hann_window", "hamming_window", "blackman_window",
+             "bartlett_window", "kaiser_window", true)
+      .Default(false);
+}
+
 bool isSquare(const Operation &Factory) { return Factory.Name == "eye"; }
 
 /// Of zeros_like and new_zeros it is "zeros".

@@ -43,6 +43,8 @@ bool saysGenerator(const clang::CallExpr *Factory);
 /// It is told how far apart the elements are: from_blob(data, sizes, strides),
 /// empty_strided.
 bool saysStrides(const clang::CallExpr *Factory);
+/// A list of numbers, whatever it is asked for: arange, linspace, randperm.
+bool makesList(const Operation &Factory);
 /// eye: of one number n, n rows and n columns.
 bool isSquare(const Operation &Factory);
 

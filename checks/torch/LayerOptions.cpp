@@ -10,6 +10,19 @@ using namespace clang;
 
 namespace torchtidy::torch {
 
+bool isLayerOptions(QualType Type) {
+  if (Type.isNull())
+    return false;
+  const CXXRecordDecl *Class = recordOf(Type.getNonReferenceType());
+  if (!Class || !isLibTorch(Class) || !ast::nameOf(Class).ends_with("Options"))
+    return false;
+  for (const DeclContext *C = Class->getDeclContext(); C; C = C->getParent())
+    if (const auto *Space = dyn_cast<NamespaceDecl>(C);
+        Space && ast::nameOf(Space) == "nn")
+      return true;
+  return false;
+}
+
 static bool sets(const CallExpr *Option, const FieldDecl *Member) {
   const FunctionDecl *Named = Option->getDirectCallee();
   if (!Named || !isLibTorch(Named) || Option->getNumArgs() != 1 ||

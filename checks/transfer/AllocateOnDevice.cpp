@@ -9,6 +9,7 @@
 #include "queries/paths/Uses.h"
 #include "torch/Api.h"
 #include "torch/Factories.h"
+#include "torch/Waiting.h"
 
 using namespace clang;
 namespace op = torchtidy::torch::operation;
@@ -55,6 +56,44 @@ static bool isLarge(const Execution &Entry, const HostAllocation &Found) {
   return elementsOf(Entry, Found).value_or(0) >= LargeElements;
 }
 
+/// What a tensor of a device is asked for on the host.
+static bool isAnswer(const WaitEvent &Wait) {
+  if (!Wait.Of.mayBeElsewhere())
+    return false;
+  switch (torch::waitOf(dyn_cast<CallExpr>(Wait.Site))) {
+  case torch::Wait::Number:
+  case torch::Wait::Text:
+  case torch::Wait::Shape:
+    return true;
+  case torch::Wait::Copy:
+    return Wait.Result.isOnCpu();
+  default:
+    return false;
+  }
+}
+
+/// A loop beside it, in the function that makes it, waits for the device in its
+/// iterations: for a number, a size, or a copy from memory that is not pinned.
+/// One wait more for all of these cannot be told from them.
+static bool isBesideWaits(const Execution &Entry, const HostAllocation &Found) {
+  const TransferEvent &Own = *Found.Transfer;
+  const auto IsRepeatedBeside = [&](const Event &E) {
+    const auto Around = Entry.loopsAround(E.Point);
+    return !Around.empty() && !Around.back()->contains(Own.Point) &&
+           E.In->isWithin(Own.In) &&
+           (!Found.Around || Found.Around->contains(E.Point));
+  };
+  return llvm::any_of(Entry.events<WaitEvent>(),
+                      [&](const WaitEvent &E) {
+                        return IsRepeatedBeside(E) && isAnswer(E);
+                      }) ||
+         llvm::any_of(
+             Entry.events<TransferEvent>(), [&](const TransferEvent &E) {
+               return IsRepeatedBeside(E) && !E.IsNonBlocking &&
+                      mayLeaveCpu(E) && E.Input.OnDevice.get() == Device::CPU;
+             });
+}
+
 static std::optional<HostAllocation>
 hostAllocationAt(const Execution &Entry, const TransferEvent &Transfer) {
   const auto *Moves = dyn_cast<CXXMemberCallExpr>(Transfer.Site);
@@ -82,12 +121,14 @@ hostAllocationAt(const Execution &Entry, const TransferEvent &Transfer) {
   Result.Around = Around.empty() ? nullptr : Around.back();
   if (isMadeOnce(Entry, Result) || isForCpu(Moves, Transfer.In))
     return std::nullopt;
-  Result.IsMinor =
+  const bool IsSmall =
       elementsOf(Entry, Result).value_or(SmallElements) < SmallElements;
   Result.IsStrictOnly =
       (!Result.Around && !isCalledRepeatedly(*Transfer.In)) ||
-      (!isPartOfTraining(Entry, Transfer) && Result.IsMinor) ||
+      (!isPartOfTraining(Entry, Transfer) && IsSmall) ||
       (isBesidePasses(Entry, Transfer) && !isLarge(Entry, Result));
+  Result.IsMinor =
+      IsSmall || (!isLarge(Entry, Result) && isBesideWaits(Entry, Result));
   return Result;
 }
 

@@ -23,7 +23,8 @@ struct HostAllocation {
   /// beside passes of a network that nobody trains, and is not known to be
   /// large.
   bool IsStrictOnly = false;
-  /// It is known to be small.
+  /// It is known to be small, or a loop beside it waits for the device in its
+  /// iterations.
   bool IsMinor = false;
 };
 

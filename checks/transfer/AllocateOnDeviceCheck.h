@@ -6,7 +6,8 @@
 namespace torchtidy::checks {
 
 /// Options:
-///   Minor (false): also speaks of what is known to be small.
+///   Minor (false): also speaks of what is known to be small, and of what
+///   stands beside a loop that waits.
 ///   Strict (false): also speaks of what nothing in the file repeats.
 class AllocateOnDeviceCheck : public GradedCheck {
 public:

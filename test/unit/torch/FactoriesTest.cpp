@@ -93,6 +93,12 @@ TEST(Factories, TheArgumentThatSaysTheShape) {
     const std::optional<unsigned> Found = shapeArgument(*Op, Arguments);
     EXPECT_EQ(Found ? int(*Found) : -1, C.Shape) << C.Call;
     EXPECT_EQ(isSquare(*Op), Op->Name == "eye") << C.Call;
+    EXPECT_EQ(makesList(*Op), Op->Name == "arange" || Op->Name == "range" ||
+                                  Op->Name == "linspace" ||
+                                  Op->Name == "logspace" ||
+                                  Op->Name == "randperm" ||
+                                  Op->Name == "hann_window")
+        << C.Call;
   }
   EXPECT_FALSE(shapeArgument(function("zeros"), {}));
 }

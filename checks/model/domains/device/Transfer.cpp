@@ -3,6 +3,7 @@
 #include "model/machine/Machine.h"
 #include "torch/Devices.h"
 #include "torch/Factories.h"
+#include "torch/LayerOptions.h"
 #include "torch/Options.h"
 #include "torch/Types.h"
 #include "torch/Views.h"
@@ -176,6 +177,13 @@ static bool saysNothing(QualType Type) {
          !torch::maySayDevice(Type);
 }
 
+/// A tensor may be in it, of which nothing is known. What is put into options of
+/// a layer says where it is itself.
+static bool mayBring(const Expr *E) {
+  return torch::mayHoldTensor(E->getType()) &&
+         !torch::isLayerOptions(E->getType());
+}
+
 void complete(const Expr *E, Value &Made) {
   if (saysNothing(E->getType()))
     Made.setDevice(Placement());
@@ -198,7 +206,7 @@ void complete(const Expr *E, Value &Made) {
   const FunctionDecl *Callee = Call->getDirectCallee();
   // A tensor from wherever; options that somebody else has made.
   if (IsOptions ? !torch::isLibTorch(Callee) || torch::saysDeviceOption(Callee)
-                : torch::mayHoldTensor(E->getType()))
+                : mayBring(E))
     Made.OnDevice = Devices::unknown();
 }
 
@@ -287,7 +295,8 @@ static bool listsSeveral(const OperationCall &Call) {
 /// Of a factory.
 static bool hasDimensions(const OperationCall &Call) {
   const auto Arguments = ast::argumentsOf(Call.Call);
-  if (torch::isSquare(*Call.Op) || listsSeveral(Call))
+  if (torch::isSquare(*Call.Op) || torch::makesList(*Call.Op) ||
+      listsSeveral(Call))
     return true;
   const std::optional<unsigned> At = torch::shapeArgument(*Call.Op, Arguments);
   if (!At)
@@ -413,7 +422,7 @@ void call(Machine & /*M*/, const LibraryCall &Call, Value &Result) {
   for (auto [Argument, V] : llvm::zip_equal(Call.Arguments, Call.Values)) {
     if (!Call.IsForward)
       Result.Index.join(V.Index);
-    if (!V.saysDevice() && !torch::mayHoldTensor(Argument->getType()))
+    if (!V.saysDevice() && !mayBring(Argument))
       continue;
     Of.add(V);
     IsSaid = true;
