@@ -93,11 +93,8 @@ TEST(Factories, TheArgumentThatSaysTheShape) {
     const std::optional<unsigned> Found = shapeArgument(*Op, Arguments);
     EXPECT_EQ(Found ? int(*Found) : -1, C.Shape) << C.Call;
     EXPECT_EQ(isSquare(*Op), Op->Name == "eye") << C.Call;
-    EXPECT_EQ(makesList(*Op), Op->Name == "arange" || Op->Name == "range" ||
-                                  Op->Name == "linspace" ||
-                                  Op->Name == "logspace" ||
-                                  Op->Name == "randperm" ||
-                                  Op->Name == "hann_window")
+    EXPECT_EQ(makesList(*Op), StringRef(C.Call).contains("range") ||
+                                  StringRef(C.Call).contains("linspace"))
         << C.Call;
   }
   EXPECT_FALSE(shapeArgument(function("zeros"), {}));
