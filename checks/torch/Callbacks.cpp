@@ -16,6 +16,8 @@ enum class Caller {
   /// Calls its last argument for elements.
   Algorithm,
   First,
+  /// std::visit(f, variants...).
+  Visit,
   Second,
   /// std::async(policy, f, ...), std::async(f, ...).
   Async,
@@ -35,6 +37,7 @@ static Caller callerOf(StringRef Name) {
       .Cases("find_if", "count_if", "remove_if", "sort", Caller::Algorithm)
       .Case("parallel_for", Caller::Parallel)
       .Cases("invoke", "launch", "step", Caller::First)
+      .Case("visit", Caller::Visit)
       .Case("call_once", Caller::Second)
       .Case("async", Caller::Async)
       .Case("run", Caller::Pool)
@@ -86,6 +89,11 @@ std::optional<Callback> callbackOf(const FunctionDecl *Callee,
     Result.IsThread = true;
     break;
   case Caller::First:
+    break;
+  case Caller::Visit:
+    if (!isStd(Callee))
+      return std::nullopt;
+    Result.Unpacks = true;
     break;
   case Caller::Second:
     Result.Position = 1;

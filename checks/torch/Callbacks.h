@@ -17,6 +17,10 @@ struct Callback {
   /// that begin at the first argument. Otherwise once (step: a few times), with
   /// the arguments that follow it.
   bool Repeats = false;
+  /// It is called once, with the alternatives that the variants have which
+  /// follow it (std::visit): a generic lambda has an instance for each that may
+  /// come.
+  bool Unpacks = false;
   /// It runs in a thread of its own. What std::async defers does not: it is
   /// taken to run where it is given, in the thread that asks for its result.
   bool IsThread = false;

@@ -77,7 +77,8 @@ static ShapeRule ruleOf(llvm::StringRef Name) {
       .Case("matmul", ShapeRule::AnyProduct)
       .Cases("sum", "nansum", "mean", "prod", ShapeRule::Reduced)
       .Cases("max", "min", "amax", "amin", ShapeRule::Reduced)
-      .Cases("any", "all", ShapeRule::Reduced)
+      .Cases("any", "all", "std", "var", ShapeRule::Reduced)
+      .Case("logsumexp", ShapeRule::Reduced)
       .Default(ShapeRule::Unknown);
 }
 

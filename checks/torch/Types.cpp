@@ -27,6 +27,8 @@ bool isLibraryPath(StringRef Path) {
 }
 
 bool isLibTorch(const Decl *D) {
+  if (!D)
+    return false;
   StringRef Namespace = ast::outermostNamespace(D);
   if (Namespace != "at" && Namespace != "torch" && Namespace != "c10" &&
       Namespace != "caffe2")
@@ -39,6 +41,8 @@ bool isLibTorch(const Decl *D) {
 }
 
 bool isStd(const Decl *D) {
+  if (!D)
+    return false;
   StringRef Namespace = ast::outermostNamespace(D);
   // libstdc++ keeps the iterators of its containers in a namespace of its own.
   return Namespace == "std" || Namespace == "__gnu_cxx";

@@ -4,6 +4,7 @@
 #include "queries/loops/LoopInvariance.h"
 #include "queries/loops/Loops.h"
 #include "torch/Api.h"
+#include "torch/Data.h"
 #include "torch/Std.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
@@ -151,11 +152,25 @@ private:
     // To the CPU: what comes from code that is not seen may well be there. What
     // is written on its device is wanted there.
     const bool IsToCpu = Transfer.Result.OnDevice.get() == Device::CPU;
-    if (!Transfer.MovesDevice || isMadeHere() || !isStackedAfter(L) ||
-        isWorkingCopy(L) || (IsToCpu && !Transfer.Input.OnDevice.get()))
+    if (!Transfer.MovesDevice || isMadeHere() || isOverBatches(L) ||
+        !isStackedAfter(L) || isWorkingCopy(L) || (IsToCpu && !Transfer.Input.OnDevice.get()))
       return std::nullopt;
     Result.How = RepeatedTransfer::Samples;
     return Result;
+  }
+
+  /// A data loader has put each of them together already.
+  bool isOverBatches(const Loop &L) const {
+    const auto *For = dyn_cast_or_null<CXXForRangeStmt>(Entry.loopStatement(L));
+    const auto *Begin =
+        For && For->getBeginStmt()
+            ? dyn_cast<VarDecl>(For->getBeginStmt()->getSingleDecl())
+            : nullptr;
+    const auto *BeginCall =
+        Begin && Begin->getInit()
+            ? dyn_cast<CallExpr>(ast::strip(Begin->getInit()))
+            : nullptr;
+    return BeginCall && !torch::datasetOf(BeginCall->getDirectCallee()).isNull();
   }
 
   /// An inner loop goes through the same elements in each iteration of L. On

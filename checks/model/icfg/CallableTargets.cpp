@@ -59,8 +59,11 @@ private:
       const FunctionDecl *Operator = Lambda->getCallOperator();
       if (const FunctionTemplateDecl *Template =
               Operator->getDescribedFunctionTemplate())
-        for (const FunctionDecl *Specialization : Template->specializations())
+        for (const FunctionDecl *Specialization : Template->specializations()) {
+          if (Call.IsAnyInstance)
+            add(Specialization, Arguments, IsElement);
           Operator = Specialization;
+        }
       return add(Operator, Arguments, IsElement);
     }
     if (const auto *Unary = dyn_cast<UnaryOperator>(E)) {
@@ -75,8 +78,13 @@ private:
       return;
     }
     if (const auto *List = dyn_cast<InitListExpr>(E)) {
-      if (List->getNumInits() == 1)
-        follow(List->getInit(0), Arguments, Object, IsElement);
+      // Overloaded{[](A) {..}, [](B) {..}}: each is a base.
+      for (const Expr *Init : List->inits())
+        if (List->getNumInits() == 1 ||
+            (Call.IsAnyInstance && isLambda(Init->getType())))
+          follow(Init, Arguments, Object, IsElement);
+      if (Call.IsAnyInstance)
+        lookIntoOverloads(E, Arguments, IsElement);
       return;
     }
     if (const auto *Choice = dyn_cast<AbstractConditionalOperator>(E)) {
@@ -95,6 +103,21 @@ private:
       return;
     }
     lookIntoMember(E, Arguments, IsElement);
+  }
+
+  static bool isLambda(QualType Type) {
+    const CXXRecordDecl *Class = torch::recordOf(Type);
+    return Class && Class->isLambda();
+  }
+
+  /// An object of a class of the user's with an operator() for each alternative.
+  void lookIntoOverloads(const Expr *E, Given Arguments, bool IsElement) {
+    const CXXRecordDecl *Class = torch::recordOf(E->getType());
+    if (!Class || !Class->hasDefinition() || torch::isStd(Class))
+      return;
+    for (const CXXMethodDecl *Method : Class->getDefinition()->methods())
+      if (Method->getOverloadedOperator() == OO_Call)
+        add(Method, Arguments, IsElement, E);
   }
 
   void lookIntoFunction(const FunctionDecl *Function, Given Arguments,

@@ -135,6 +135,7 @@ void Resolver::resolveCall(const CallExpr *Call, std::vector<Target> &Targets) {
   T.Repeats = Called->Repeats;
   T.IsThread = Called->IsThread;
   T.IsSpread = Called->IsSpread;
+  T.IsAnyInstance = Called->Unpacks;
   llvm::ArrayRef<const Expr *> Rest;
   if (T.Repeats && torch::isStd(Callee))
     T.Range = Arguments.front();

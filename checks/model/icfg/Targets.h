@@ -24,6 +24,8 @@ struct Target {
   bool Follows = false;
   /// May run any number of times, or not at all.
   bool Repeats = false;
+  /// Any of the instances, or overloads, of what is called may be the one.
+  bool IsAnyInstance = false;
 };
 
 /// Resolves the calls of one activation.

@@ -125,8 +125,17 @@ static Denotation addMade(Machine &M, const CallSite &Site,
   return Result;
 }
 
+/// workers.emplace_back(f, x, std::ref(y)): what f is given belongs to the
+/// thread, which lets go of it at its end.
+static bool startsThread(const CallSite &Site) {
+  return !Site.Arguments.empty() && torch::constructsLast(Site.callee()) &&
+         torch::kindOf(torch::elementType(Site.Object->getType())) ==
+             TypeKind::Thread &&
+         torch::kindOf(Site.first()->getType()) != TypeKind::Thread;
+}
+
 Denotation append(Machine &M, const CallSite &Site) {
-  if (!Site.Object)
+  if (!Site.Object || startsThread(Site))
     return {};
   if (Site.objectKind() == TypeKind::Pointer)
     return pointers::emplace(M, Site);

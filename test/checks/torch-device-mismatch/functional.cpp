@@ -16,6 +16,28 @@ static Tensor sectors(const Tensor &direction) {
   // CHECK-MESSAGES: :[[@LINE-1]]:32: warning: 'centres' is on the CPU, and the other tensor is on 'device'
 }
 
+struct Scale {
+  Tensor mean, deviation;
+};
+static Scale measure(const Tensor &image) {
+  return {image.mean({1, 2}, /*keepdim=*/true), image.std({1, 2}, true, /*keepdim=*/true)};
+}
+static Tensor scaled(const Tensor &image, const Scale &by) {
+  return (image - by.mean).div(by.deviation);
+  // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: 'by.mean' is on the CPU
+  // CHECK-MESSAGES: :[[@LINE-2]]:32: warning: 'by.deviation' is on the CPU
+}
+// All of it is one number, which may be on the CPU.
+static Tensor centred(const Tensor &image, const Tensor &mean) { return image - mean; }
+
+void show(torch::Device device, const std::vector<Tensor> &images) {
+  const Tensor first = torch::rand({3, 16, 16});
+  const Scale by = measure(first);
+  for (const Tensor &image : images)
+    std::cout << scaled(image.to(device), by) << scaled(image.to(torch::kCPU), by)
+              << centred(image.to(device), first.mean());
+}
+
 void search(torch::nn::Linear net, torch::Device device, const std::vector<Tensor> &files,
             const F::NormalizeFuncOptions &given) {
   net->to(device);

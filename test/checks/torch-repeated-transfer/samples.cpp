@@ -92,3 +92,13 @@ void stackedFirst(const std::vector<std::vector<Example<>>> &batches,
     std::cout << x.sum().item<float>() << '\n';
   }
 }
+
+// What a loader gives is a batch, which it has put together.
+void allOfThem(const std::string &folder, torch::Device device) {
+  auto loader = torch::data::make_data_loader(
+      torch::data::datasets::MNIST(folder).map(torch::data::transforms::Stack<>()), 64);
+  std::vector<Tensor> targets;
+  for (auto &batch : *loader)
+    targets.push_back(batch.target.to(device));
+  std::cout << torch::cat(targets).size(0) << '\n';
+}

@@ -28,7 +28,7 @@ namespace torchtidy::tool {
 namespace {
 
 /// Another number makes the entries of all earlier versions unreachable.
-constexpr unsigned Format = 6;
+constexpr unsigned Format = 7;
 
 /// For another process that makes the entry: it takes some 10 seconds of an
 /// idle machine.
@@ -121,12 +121,13 @@ std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
   const json::Object *Root = Parsed->getAsObject();
   const json::Array *Files = Root ? Root->getArray("files") : nullptr;
   const json::Array *Inputs = Root ? Root->getArray("inputs") : nullptr;
+  const json::Array *Asked = Root ? Root->getArray("asked") : nullptr;
   const json::Value *Lookups = Root ? Root->get("lookups") : nullptr;
   const std::optional<StringRef> Hash =
       Root ? Root->getString("hash") : std::nullopt;
   const std::optional<StringRef> Name =
       Root ? Root->getString("pch") : std::nullopt;
-  if (!Files || !Inputs || !Lookups || !Hash || !Name ||
+  if (!Files || !Inputs || !Asked || !Lookups || !Hash || !Name ||
       sys::path::has_parent_path(*Name) ||
       // An entry says what it is one for: nobody has put it under another name.
       Root->getString("key") != sys::path::filename(Folder))
@@ -157,9 +158,8 @@ std::optional<HeaderCache::Entry> HeaderCache::read(StringRef Folder) const {
   }
   if (!areUnchangedLookups(*Lookups))
     return std::nullopt;
-  for (StringRef Part : llvm::split(Root->getString("asked").value_or(""), '/'))
-    if (!Part.empty())
-      Result.Asked.push_back(Part.str());
+  for (const json::Value &Each : *Asked)
+    Result.Asked.push_back(Each.getAsString().value_or("").str());
   markUsed(inFolder(Folder, "used"));
   return Result;
 }
@@ -189,12 +189,18 @@ std::string HeaderCache::folderOf(StringRef Key) const {
   return inFolder(inFolder(Settings.Folder, "headers"), Key);
 }
 
-/// The first parts of the names that were asked for: "ATen", "cuda.h".
-static std::string firstParts(const HeaderLookups &Lookups) {
-  std::set<StringRef> Result;
-  for (const std::string &Name : Lookups.Names)
-    Result.insert(*sys::path::begin(Name));
-  return llvm::join(Result, "/");
+/// The first parts of the names that were asked for: "ATen", "cuda.h". Every
+/// folder has a "..", so that of "../pytypes.h" (pybind11) it is the whole.
+static json::Array firstParts(const HeaderLookups &Lookups) {
+  std::set<StringRef> Parts;
+  for (const std::string &Name : Lookups.Names) {
+    const StringRef First = *sys::path::begin(Name);
+    Parts.insert(First.starts_with(".") ? StringRef(Name) : First);
+  }
+  json::Array Result;
+  for (StringRef Part : Parts)
+    Result.push_back(Part.str());
+  return Result;
 }
 
 /// The description of what was made, and of all that it was made of.

@@ -54,7 +54,8 @@ public:
     std::vector<std::string> Files;
     /// All files that it was made of.
     std::vector<std::string> Inputs;
-    /// The first parts of all names that it asks for ("ATen"), found or not.
+    /// The first parts of all names that it asks for ("ATen"), found or not; of
+    /// one that begins with "..", all of it.
     std::vector<std::string> Asked;
     /// Of the entries that it consists of, which file includes which:
     /// IncludeGraphs, encoded.

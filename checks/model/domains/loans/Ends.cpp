@@ -20,6 +20,18 @@ static bool isGivenUp(Machine &M, PlaceId Owner) {
   });
 }
 
+/// What a call of the active frame has returned. Where a variable ends, the
+/// expression that took it is over, and nobody has it any more: not where
+/// choose ? a : f(x) has run f() in an iteration before.
+static bool isPastResult(Machine &M, PlaceId P) {
+  const PlaceTable &Places = M.places();
+  const PlaceId RootPlace = Places.rootOf(P);
+  if (Places.rootKind(RootPlace) != Root::Object)
+    return false;
+  const Frame *Maker = M.graph().frames()[Places.frame(RootPlace)].get();
+  return Maker->Caller == M.frame() && RootPlace == M.returned(Maker);
+}
+
 /// Those of the loans that are taken for which Ends is true.
 static LoanSet endLoans(Machine &M, PlaceId Dead, EndKind How, const Expr *Site,
                         llvm::function_ref<bool(LoanId)> Ends) {
@@ -27,7 +39,7 @@ static LoanSet endLoans(Machine &M, PlaceId Dead, EndKind How, const Expr *Site,
   M.names().Work += M.state().Places.size() / 8;
   for (auto &[P, V] : M.state().Places)
     for (LoanId Id : V.Loans)
-      if (Ends(Id)) {
+      if (Ends(Id) && !(How == EndKind::Scope && isPastResult(M, P))) {
         insert(V.Dangling, Id);
         insert(Ended, Id);
       }

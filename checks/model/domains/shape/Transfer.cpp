@@ -1,5 +1,6 @@
 #include "model/domains/shape/Transfer.h"
 #include "ast/Expressions.h"
+#include "ast/Names.h"
 #include "model/machine/Machine.h"
 #include "torch/Api.h"
 #include "torch/Factories.h"
@@ -287,38 +288,69 @@ private:
     return Shape::whole(Result);
   }
 
-  /// sum(), sum(1), sum(1, /*keepdim=*/true).
+  /// sum(), sum(1), sum({1, 2}, /*keepdim=*/true), std(true).
   Shape reduced() {
     if (torch::returnsIndices(*Call.Op) && Call.Operands.size() > 1)
       return Shape::any();
-    if (!argument(0))
+    const Expr *Named = argument(0);
+    if (!Named || ast::stripCopies(Named)->getType()->isBooleanType())
       return Shape::whole(Sizes());
-    const Expr *Dimension = argument(0);
-    if (const auto List = ast::listed(Dimension); List && List->size() == 1)
-      Dimension = List->front();
-    const std::optional<int64_t> I = shape::numberAt(M, Dimension);
-    if (!I || !ast::boolAt(argument(1), false) || *I >= int64_t(Sizes::Most) ||
-        -*I > int64_t(Sizes::Most))
-      return Shape::any();
-    if (!*ast::boolAt(argument(1), false))
-      return without(dimension(Dimension));
-    if (const auto Known = dimension(Dimension)) {
-      Sizes Result = Of.first();
-      Result.set(*Known, 1);
-      return Shape::whole(Result);
+    const auto Listed = ast::listed(Named);
+    Numbers Dimensions;
+    for (const Expr *Each : Listed ? *Listed : llvm::ArrayRef(Named)) {
+      const std::optional<int64_t> I = shape::numberAt(M, Each);
+      if (!I || *I >= int64_t(Sizes::Most) || -*I > int64_t(Sizes::Most))
+        return Shape::any();
+      Dimensions.push_back(*I);
     }
-    return ofOne(*I);
+    const std::optional<bool> Keeps = keepsDimensions();
+    if (!Keeps || Dimensions.empty())
+      return Shape::any();
+    return Of.rank() ? reducedWhole(Dimensions, *Keeps)
+           : *Keeps  ? ofOnes(Dimensions)
+                     : Shape::any();
   }
 
-  /// A dimension has a size of one, and of how many is not known.
-  Shape ofOne(int64_t I) {
-    if (Of.rank())
-      return Shape::any();
-    const unsigned N = unsigned(I < 0 ? -1 - I : I);
-    Sizes Result = I < 0 ? Of.last() : Of.first();
-    Result = Result.first(std::max(Result.count(), N + 1));
-    Result.set(N, 1);
-    return I < 0 ? Shape::partial({}, Result) : Shape::partial(Result, {});
+  /// Where the parameter is depends on the operation: var(dim, unbiased,
+  /// keepdim).
+  std::optional<bool> keepsDimensions() const {
+    const FunctionDecl *Callee = Call.Call->getDirectCallee();
+    const auto Arguments = ast::argumentsOf(Call.Call);
+    if (!Callee)
+      return std::nullopt;
+    for (unsigned I = 0;
+         I < std::min<size_t>(Callee->getNumParams(), Arguments.size()); ++I)
+      if (ast::nameOf(Callee->getParamDecl(I)) == "keepdim")
+        return ast::boolAt(Arguments[I], false);
+    return false;
+  }
+
+  Shape reducedWhole(const Numbers &Dimensions, bool Keeps) {
+    const unsigned Rank = *Of.rank();
+    Sizes Result;
+    for (unsigned I = 0; I < Rank; ++I) {
+      const bool IsReduced = llvm::any_of(Dimensions, [&](int64_t D) {
+        return (D < 0 ? D + int64_t(Rank) : D) == int64_t(I);
+      });
+      if (!IsReduced || Keeps)
+        Result.append(IsReduced ? 1 : Of.first()[I]);
+    }
+    return Shape::whole(Result);
+  }
+
+  /// These dimensions have a size of one, and of how many is not known.
+  Shape ofOnes(const Numbers &Dimensions) {
+    const bool FromEnd = Dimensions.front() < 0;
+    Sizes Result = FromEnd ? Of.last() : Of.first();
+    for (int64_t D : Dimensions) {
+      // One that is counted from the other end may be any of them.
+      if ((D < 0) != FromEnd)
+        return Shape::any();
+      const unsigned N = unsigned(D < 0 ? -1 - D : D);
+      Result = Result.first(std::max(Result.count(), N + 1));
+      Result.set(N, 1);
+    }
+    return FromEnd ? Shape::partial({}, Result) : Shape::partial(Result, {});
   }
 
   Shape without(std::optional<unsigned> I) {

@@ -29,6 +29,11 @@ void sizes(int64_t n, bool either) {
   observe("repeated", torch::zeros({2, 1}).repeat({3, 1, 4}));
   observe("kept", x.mean(1, true));
   observe("left out", x.sum(0));
+  observe("two kept", x.mean({-3, -1}, true));
+  observe("two left out", x.mean({-3, -2}));
+  observe("kept behind another argument", x.std({1}, /*unbiased=*/false, true));
+  observe("deviation", x.std(/*unbiased=*/false));
+  observe("if so", x.sum(1, either));
   observe("all", x.sum());
   Tensor loss = torch::mse_loss(x, x);
   observe("loss", loss);
@@ -96,6 +101,9 @@ void given(Tensor x, bool either) {
   observe("both", x.unsqueeze(0).unsqueeze(-1));
   observe("kept of given", x.sum(1, true));
   observe("kept at the end", x.sum({-1}, true));
+  observe("two kept of given", torch::var(x, {1, 2}, true, true));
+  observe("both ends kept of given", x.sum({1, -1}, true));
+  observe("two left out of given", x.sum({1, 2}));
   Tensor maybe = x;
   if (either)
     maybe = torch::zeros({1, 5});
@@ -155,6 +163,11 @@ TEST_F(ShapeTest, Sizes) {
       {"repeated", "3,2,4"},
       {"kept", "2,1,5"},
       {"left out", "?,5"},
+      {"two kept", "1,?,1"},
+      {"two left out", "5"},
+      {"kept behind another argument", "2,1,5"},
+      {"deviation", ""},
+      {"if so", "..;.."},
       {"all", ""},
       {"loss", ""},
       {"weighted", ""},
@@ -181,6 +194,9 @@ TEST_F(ShapeTest, SizesFromTheEnds) {
       {"both", "1..;..1"},
       {"kept of given", "?,1..;.."},
       {"kept at the end", "..;..1"},
+      {"two kept of given", "?,1,1..;.."},
+      {"both ends kept of given", "..;.."},
+      {"two left out of given", "..;.."},
       {"maybe", "..;.."},
       {"passed", "..;.."},
   };
