@@ -212,8 +212,8 @@ private:
         !Backward.Root.mayHaveGraph() || Backward.HasInputs ||
         (Backward.Root.History & history::None))
       return std::nullopt;
-    return computedInside(InferenceTensor::Operand, Kept.Operand, Kept.In,
-                          Kept.Site, &Backward);
+    return computedInside(InferenceTensor::Operand, wholeOf(Kept.Operand),
+                          Kept.In, Kept.Site, &Backward);
   }
 
   /// By what it is made with, a factory; or by another backward().
@@ -242,9 +242,9 @@ private:
     if (Backward.HasInputs || !Backward.Root.hasOrigin(Pass.Origin) ||
         !isSavedBy(Pass))
       return std::nullopt;
-    return computedInside(InferenceTensor::Saved,
-                          ast::argumentsOf(cast<CallExpr>(Pass.Site)).front(),
-                          Pass.In, Pass.Site, &Backward);
+    const Expr *Given = ast::argumentsOf(cast<CallExpr>(Pass.Site)).front();
+    return computedInside(InferenceTensor::Saved, wholeOf(Given), Pass.In,
+                          Pass.Site, &Backward);
   }
 
   /// Operand, a variable or a member, is what an operation has computed in

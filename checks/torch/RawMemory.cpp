@@ -2,6 +2,8 @@
 #include "ast/Expressions.h"
 #include "ast/Names.h"
 #include "torch/Types.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/ExprCXX.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace clang;
@@ -54,6 +56,24 @@ bool copiesBytes(const FunctionDecl *F) {
   return IsOfC || llvm::StringSwitch<bool>(runtimeName(F))
                       .Cases("Memcpy", "MemcpyAsync", true)
                       .Default(false);
+}
+
+bool isMemoryOfContainer(const Expr *Data) {
+  const auto *Call =
+      Data ? dyn_cast<CXXMemberCallExpr>(ast::strip(Data)) : nullptr;
+  const CXXMethodDecl *Method = Call ? Call->getMethodDecl() : nullptr;
+  const auto *Container = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
+      Method ? Method->getParent() : nullptr);
+  if (!Container || !isStd(Container) || ast::nameOf(Method) != "data" ||
+      !llvm::StringSwitch<bool>(ast::nameOf(Container))
+           .Cases("vector", "basic_string", true)
+           .Default(false))
+    return false;
+  const TemplateArgument &Last = Container->getTemplateArgs().asArray().back();
+  const CXXRecordDecl *Allocator = Last.getKind() == TemplateArgument::Type
+                                       ? recordOf(Last.getAsType())
+                                       : nullptr;
+  return Allocator && isStd(Allocator) && ast::nameOf(Allocator) == "allocator";
 }
 
 bool hasDeleter(const CallExpr *FromBlob) {

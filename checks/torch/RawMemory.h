@@ -23,6 +23,11 @@ bool onlyCopiesRaw(const clang::FunctionDecl *F);
 /// given. Of fwrite and fread two arguments say how many.
 bool copiesBytes(const clang::FunctionDecl *F);
 
+/// The memory of a container of the standard library with its own allocator:
+/// v.data() of a std::vector, a std::string. Nobody has pinned it, unless
+/// pinsGivenMemory().
+bool isMemoryOfContainer(const clang::Expr *Data);
+
 /// A from_blob() that says how the memory is freed.
 bool hasDeleter(const clang::CallExpr *FromBlob);
 

@@ -45,6 +45,21 @@ bool reduces(const Operation &Op) {
       .Default(false);
 }
 
+bool splits(const Operation &Op) {
+  return llvm::StringSwitch<bool>(Op.Name)
+      .Cases("split", "chunk", "tensor_split", "unbind", true)
+      .Default(false);
+}
+
+bool rearranges(const Operation &Op) {
+  return llvm::StringSwitch<bool>(Op.Name)
+             .Cases("index_select", "gather", "take", "take_along_dim", true)
+             .Cases("masked_select", "flip", "roll", "rot90", true)
+             .Cases("cat", "concat", "stack", "hstack", "vstack", true)
+             .Default(false) ||
+         repeats(Op);
+}
+
 bool repeats(const Operation &Op) {
   return Op.Name == "repeat" || Op.Name == "tile" ||
          Op.Name == "repeat_interleave";

@@ -64,6 +64,11 @@ bool isPointwise(const Operation &Op);
 bool countsElements(const clang::FunctionDecl *Member);
 /// sum(), mean(), norm(): numbers of all elements, whatever their order.
 bool reduces(const Operation &Op);
+/// The result is a list of parts, which together are the operand: split, chunk.
+bool splits(const Operation &Op);
+/// The result has elements of the operands, in memory of its own: index_select,
+/// flip, cat.
+bool rearranges(const Operation &Op);
 /// The result is a copy of the operand, again and again along its dimensions.
 bool repeats(const Operation &Op);
 /// Of these: repeats(), whose list has a number for each dimension of the

@@ -15,6 +15,22 @@ static const BackwardEvent *backwardBehind(const Execution &Entry,
   return nullptr;
 }
 
+/// In the function of the use, or in one that it calls; null where a constant
+/// switches it on there.
+static const AutocastEvent *switchedByFlag(const Execution &Entry,
+                                           const HalfUseEvent &Use) {
+  const AutocastEvent *Result = nullptr;
+  for (const AutocastEvent &Change : Entry.events<AutocastEvent>()) {
+    if (!Change.In->isWithin(Use.In))
+      continue;
+    if (Change.How == AutocastChange::On)
+      return nullptr;
+    if (Change.How == AutocastChange::OnIf && !Result)
+      Result = &Change;
+  }
+  return Result;
+}
+
 std::vector<AutocastBoundary> autocastBoundaries(Program &Program) {
   std::vector<AutocastBoundary> Result;
   if (hasOtherAutocast(Program))
@@ -29,7 +45,7 @@ std::vector<AutocastBoundary> autocastBoundaries(Program &Program) {
         if (!Backward)
           continue;
       }
-      Result.push_back({Entry.get(), &Use, Backward});
+      Result.push_back({Entry.get(), &Use, Backward, switchedByFlag(*Entry, Use)});
     }
   }
   return Result;

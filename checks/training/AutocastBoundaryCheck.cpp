@@ -2,6 +2,7 @@
 // meet what is in float where autocast is off, and throw.
 #include "training/AutocastBoundaryCheck.h"
 #include "ast/Expressions.h"
+#include "queries/modes/AutocastRegions.h"
 #include "report/Edit.h"
 #include "report/Report.h"
 #include "training/AutocastBoundary.h"
@@ -61,6 +62,10 @@ static Finding describe(const Program &Program, const AutocastBoundary &Found) {
   if (Found.Backward)
     addNote(Result, {Found.Backward->Site->getBeginLoc(), "it throws here",
                      NoteRole::Backward});
+  if (Found.ByFlag)
+    addNote(Result, {writtenSwitch(*Found.ByFlag)->getBeginLoc(),
+                     "autocast is switched on here, if the flag says so",
+                     NoteRole::Sign});
   addCallers(Result, Use.In);
   // The elements of a temporary would be gone.
   if (!IsRead)

@@ -1,6 +1,7 @@
 // Finds training under autocast whose cache nobody empties: the passes compute
 // with copies of the weights as they were before the first step.
 #include "training/AutocastCacheCheck.h"
+#include "queries/modes/AutocastRegions.h"
 #include "report/Edit.h"
 #include "report/Report.h"
 #include "torch/Modules.h"
@@ -24,16 +25,6 @@ static std::string weightsOf(const AutocastCache &Found) {
          (Name.empty() ? "a " + Layer : "'" + Name + "' (" + Layer + ")");
 }
 
-/// The variable of a guard, and not what its constructor does.
-static clang::SourceLocation switchedOn(const AutocastCache &Found) {
-  const clang::Stmt *Site = Found.On->Site;
-  for (const Frame *F = Found.On->In;
-       F && F->Site && llvm::isa<clang::CXXConstructorDecl>(F->Function);
-       F = F->Caller)
-    Site = F->Site;
-  return Site->getBeginLoc();
-}
-
 static Finding describe(const Program &Program, const AutocastCache &Found) {
   const clang::ASTContext &Context = Program.context();
   const StepEvent &Step = *Found.Step;
@@ -48,7 +39,7 @@ static Finding describe(const Program &Program, const AutocastCache &Found) {
       "'at::autocast::clear_cache()' behind it";
   addNote(Result, {Found.Stale->Site->getBeginLoc(),
                    "this computes with the copy", NoteRole::Trained});
-  addNote(Result, {switchedOn(Found),
+  addNote(Result, {writtenSwitch(*Found.On)->getBeginLoc(),
                    Found.On->How == AutocastChange::OnIf
                        ? "autocast is switched on here, if the flag says so"
                        : "autocast is switched on here",

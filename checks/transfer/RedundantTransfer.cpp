@@ -441,6 +441,7 @@ private:
 /// are given: dropout() does in eval mode.
 static bool computesAlways(const torch::Operation &Op) {
   return torch::isPointwise(Op) || torch::broadcasts(Op) ||
+         torch::rearranges(Op) ||
          (torch::savedBy(Op) & torch::saving::Both);
 }
 

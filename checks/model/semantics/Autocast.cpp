@@ -105,13 +105,17 @@ void change(Machine &M, const CallSite &Site) {
   std::optional<torch::DeviceKind> Of;
   if (Call == AutocastCall::Switch)
     Of = torch::autocastDevice(Site.Call);
+  const AutocastChange How = changeBy(M, Site.Call, Call, IsOn);
   M.emit<AutocastEvent>(Site.Call, [&](AutocastEvent &E) {
-    E.How = changeBy(M, Site.Call, Call, IsOn);
+    E.How = How;
     if (Of)
       E.Of = device::deviceOf(*Of);
   });
+  // What is switched on by a flag is there to be switched on: what goes wrong
+  // then does so for whoever sets the flag.
   if (Call == AutocastCall::Switch)
-    M.state().Autocast = switched(IsOn, Of);
+    M.state().Autocast =
+        switched(How == AutocastChange::OnIf ? true : IsOn, Of);
 }
 
 Denotation inForce(Machine &M) {

@@ -5,8 +5,11 @@
 #include "queries/paths/Calls.h"
 #include "torch/Api.h"
 #include "torch/Elements.h"
+#include "torch/Factories.h"
+#include "torch/Shapes.h"
 #include "torch/Std.h"
 #include "torch/Types.h"
+#include "torch/Views.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/StmtCXX.h"
 
@@ -67,6 +70,67 @@ static bool goesOverSlices(const Execution &Entry, Invariance &Same,
   return Found;
 }
 
+/// randperm(n).split(size), also by the name of a constant: the factory that
+/// makes numbers of rows, all of them in whatever order. Null for others.
+static const CallExpr *rowsIn(const Expr *Range) {
+  const auto *Parts = dyn_cast<CXXMemberCallExpr>(ast::stripCopies(Range));
+  const torch::Operation *Op = Parts ? torch::classify(Parts).Op : nullptr;
+  if (!Op || !torch::splits(*Op))
+    return nullptr;
+  const Expr *Rows = ast::stripCopies(Parts->getImplicitObjectArgument());
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(Rows))
+    if (const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+        V && V->getType().isConstQualified() && V->getInit())
+      Rows = ast::stripCopies(V->getInit());
+  const auto *Made = dyn_cast<CallExpr>(Rows);
+  const torch::Operation *Maker = Made ? torch::classify(Made).Op : nullptr;
+  return Maker && torch::makesList(*Maker) ? Made : nullptr;
+}
+
+/// E names V, or is a parameter that gets it.
+static bool isGiven(const Expr *E, const Frame *In, const VarDecl *V) {
+  const auto *Ref = dyn_cast<DeclRefExpr>(ast::stripCopies(E));
+  if (!Ref || Ref->getDecl() == V)
+    return Ref != nullptr;
+  const auto *Parameter = dyn_cast<ParmVarDecl>(Ref->getDecl());
+  const Supergraph::Passed Given =
+      Parameter ? Supergraph::passed(In, Parameter) : Supergraph::Passed();
+  return Given.Argument && isGiven(Given.Argument, Given.To->Caller, V);
+}
+
+/// x.index_select(0, rows), x.index({rows, Slice()})
+static bool takes(const torch::Operation &Op, const CallAt &At,
+                  const VarDecl *Rows) {
+  const auto Is = [&](const Expr *E) { return isGiven(E, At.In, Rows); };
+  return torch::isIndexing(Op)
+             ? llvm::any_of(torch::tensorIndices(At.Call), Is)
+             : torch::rearranges(Op) &&
+                   llvm::any_of(ast::argumentsOf(At.Call), Is);
+}
+
+/// Inner goes over numbers of rows, as many in each iteration of Outer, and
+/// takes these rows of the same tensors (x.index_select(0, rows)).
+static bool goesOverRows(const Execution &Entry, Invariance &Same,
+                         const Loop &Inner, const Loop &Outer) {
+  const auto *Range =
+      dyn_cast_or_null<CXXForRangeStmt>(Entry.loopStatement(Inner));
+  const CallExpr *Rows = Range ? rowsIn(Range->getRangeInit()) : nullptr;
+  if (!Rows)
+    return false;
+  bool Found = false;
+  for (const CallAt &At : callsOf(Entry)) {
+    const torch::Operation *Op = torch::classify(At.Call).Op;
+    if (!Op || Entry.loopsAround(At.Point).empty() ||
+        Entry.loopsAround(At.Point).back() != &Inner ||
+        !takes(*Op, At, Range->getLoopVariable()))
+      continue;
+    if (!Same.hasSameContent(ast::firstOperand(At.Call), At.In, Outer))
+      return false;
+    Found = true;
+  }
+  return Found;
+}
+
 /// What L counts says more than which iteration it is: an operation, a module
 /// or unseen code gets it.
 static bool countsForTraining(const Execution &Entry, const Loop &L) {
@@ -98,6 +162,8 @@ bool areEpochs(const Execution &Entry, Invariance &Same, const Loop &Outer,
       });
   if (!GoesBackward || countsForTraining(Entry, Outer))
     return false;
+  if (goesOverRows(Entry, Same, Inner, Outer))
+    return true;
   if (const Expr *Batches = rangeOfBatches(Entry, Inner, Outer))
     return Same.hasSameContent(Batches, Entry.segment(Inner.Header).In, Outer);
   return goesOverSlices(Entry, Same, Inner, Outer);

@@ -39,6 +39,14 @@ const AutocastEvent *AutocastRegions::switchOf(const Event &E) const {
   return nullptr;
 }
 
+const Stmt *writtenSwitch(const AutocastEvent &On) {
+  const Stmt *Result = On.Site;
+  for (const Frame *F = On.In;
+       F && F->Site && isa<CXXConstructorDecl>(F->Function); F = F->Caller)
+    Result = F->Site;
+  return Result;
+}
+
 /// The object of a method is made for want of callers that are seen: what its
 /// constructor is given is not known there. Others in the file show it.
 static bool isMadeElsewhere(Program &Program, const AutocastEvent &Change) {

@@ -15,7 +15,7 @@ public:
   /// The switch that has it on at E on some path, with nothing in between that
   /// may change it. Null where there is none.
   const AutocastEvent *switchOf(const Event &E) const;
-  /// What is said by a constant: set_autocast_enabled(.., true).
+  /// Of all places that switch it on, by a constant or a flag.
   llvm::ArrayRef<const AutocastEvent *> switches() const { return Switches; }
   /// Points behind which it is another, or may be.
   const Nodes &changes() const { return Changes; }
@@ -25,6 +25,9 @@ private:
   llvm::SmallVector<const AutocastEvent *, 4> Switches;
   Nodes Changes;
 };
+
+/// The variable of a guard, and not what its constructor does.
+const clang::Stmt *writtenSwitch(const AutocastEvent &On);
 
 /// The file switches the cache off, or casts to another type than half
 /// precision, or may.

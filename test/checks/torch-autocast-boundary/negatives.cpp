@@ -63,6 +63,8 @@ void perhaps(const Tensor &x, const Tensor &target, bool amp) {
   turn(amp);
   auto again = net(x);
   turn(false);
+  if (amp)
+    again = again.to(torch::kFloat);
   torch::mse_loss(again, target).backward();
   turn(true);
   auto third = net(x);

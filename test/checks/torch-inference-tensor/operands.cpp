@@ -62,6 +62,17 @@ void factor(Linear net, const Tensor &x) {
   // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this operation throws "Inference tensors cannot be saved for backward", because an operand
 }
 
+// A view of it is one as well, and so is what it may be itself.
+void views(Linear net, const Tensor &x) {
+  const auto centres = inverseSpread(x);
+  net->forward(x).mm(centres.t()).sum().backward();
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this operation throws "Inference tensors cannot be saved for backward", because an operand
+  net->forward(centres.unsqueeze(0)).sum().backward();
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'net' throws "Inference tensors cannot be saved for backward"
+  net->forward(x).mm(centres.t().clone()).sum().backward();
+  net->forward(x).mm(centres.detach().t()).sum().backward();
+}
+
 void right(Linear net, SGD &optimizer, const Tensor &x) {
   const auto copy = inverseSpread(x).clone();
   const auto offset = inverseSpread(x);

@@ -131,3 +131,33 @@ void seeds(const Tensor &x, const Tensor &y) {
       step(adam, net, x[i], y[i]);
   }
 }
+
+// The rows of the same tensors, in another order each time.
+static Data rowsOf(const Data &all, const Tensor &rows) {
+  return {all.x.index_select(0, rows), all.y.index({rows, torch::indexing::Slice()})};
+}
+static void epoch(torch::optim::Optimizer &optimizer, Linear &net, const Data &all) {
+  const auto order = torch::randperm(all.x.size(0));
+  for (const Tensor &rows : order.split(64)) {
+    const Data batch = rowsOf(all, rows);
+    step(optimizer, net, batch.x, batch.y);
+  }
+}
+void byRows(Linear net, const Data &all) {
+  for (int i = 0; i < 30; ++i) {
+    Adam optimizer(net->parameters(), 1e-3);
+    // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: 'optimizer' is constructed anew in every iteration
+    epoch(optimizer, net, all);
+  }
+}
+// Other data in each round, by the same numbers of rows.
+void inRounds(Linear net) {
+  for (int i = 0; i < 30; ++i) {
+    const Data played = {torch::rand({640, 4}), torch::rand({640, 1})};
+    Adam optimizer(net->parameters(), 1e-3);
+    for (const Tensor &rows : torch::arange(640).split(64)) {
+      const Data batch = rowsOf(played, rows);
+      step(optimizer, net, batch.x, batch.y);
+    }
+  }
+}

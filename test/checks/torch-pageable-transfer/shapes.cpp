@@ -36,6 +36,25 @@ Tensor computed(float *data) {
   return y.slice(0, 0, 1).to(torch::kCUDA, true);
   // CHECK-MESSAGES: :[[@LINE-1]]:27: warning: this copy
 }
+// The memory of a vector, and not that of one which takes it from elsewhere.
+template <class T> struct Pinning : std::allocator<T> {
+  template <class U> struct rebind {
+    using other = Pinning<U>;
+  };
+};
+struct Camera {
+  std::vector<float> frame = std::vector<float>(256 * 256);
+  std::vector<float, Pinning<float>> pinned;
+  std::array<float, 4> corners;
+  Tensor next(torch::Device device) {
+    auto pixels = torch::from_blob(frame.data(), {256, 256});
+    return pixels.to(device, /*non_blocking=*/true);
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: this copy
+  }
+  Tensor nextPinned(torch::Device device) {
+    return torch::from_blob(pinned.data(), {256, 256}).to(device, true) + torch::from_blob(corners.data(), {4}).to(device, true);
+  }
+};
 static Tensor upload(const Tensor &x) { return x.to(torch::kCUDA, true); }
 // CHECK-MESSAGES: :[[@LINE-1]]:50: warning: this copy
 struct Feed {

@@ -16,6 +16,10 @@ struct Mixer {
   // CHECK-MESSAGES: :[[@LINE-1]]:62: warning: 'clone' copies what an operation has just made and nobody else has; leave 'clone' out [torch-redundant-transfer]
   void follow(const Tensor &x) { level = (x - level).clone(); }
   // CHECK-MESSAGES: :[[@LINE-1]]:54: warning: 'clone' copies what an operation has just made
+  Tensor rows(const Tensor &x, const Tensor &which) { return x.index_select(0, which).clone(); }
+  // CHECK-MESSAGES: :[[@LINE-1]]:87: warning: 'clone' copies what an operation has just made
+  Tensor both(const Tensor &x) { return torch::cat({x, weights}).clone(); }
+  // CHECK-MESSAGES: :[[@LINE-1]]:66: warning: 'clone' copies what an operation has just made
 };
 
 // What a graph has saved: the clone may be changed.

@@ -5,6 +5,7 @@
 #include "torch/Factories.h"
 #include "torch/LayerOptions.h"
 #include "torch/Options.h"
+#include "torch/RawMemory.h"
 #include "torch/Types.h"
 #include "torch/Views.h"
 
@@ -356,8 +357,13 @@ static void describeFactory(const OperationCall &Call, const Operands &Of,
                 : Of.Said.Host     ? Of.Said.Host
                 : Result.isOnCpu() ? hostmemory::Pageable
                                    : hostmemory::Unknown;
-  if (IsForeign && Result.isOnCpu() && !Of.Said.saysDevice())
-    Result.Host = hostmemory::Pageable | hostmemory::Unknown;
+  if (!IsForeign || !Result.isOnCpu() || Of.Said.saysDevice())
+    return;
+  const auto Arguments = ast::argumentsOf(Call.Call);
+  const bool IsPageable =
+      !Arguments.empty() && torch::isMemoryOfContainer(Arguments.front());
+  Result.Host = uint8_t(hostmemory::Pageable) |
+                uint8_t(IsPageable ? 0 : uint8_t(hostmemory::Unknown));
 }
 
 static void describeTransfer(const OperationCall &Call, const Operands &Of,
