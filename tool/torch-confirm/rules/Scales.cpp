@@ -7,7 +7,7 @@ namespace {
 
 /// Hits of the losses and logarithms of a statement, by what they were given.
 struct Scales {
-  uint64_t Shares = 0, Fractions = 0, Logarithms = 0, Numbers = 0;
+  uint64_t Shares = 0, Fractions = 0, Logarithms = 0, Numbers = 0, Parts = 0;
 
   /// The loss takes the logarithm of softmax() of what it is given, which of
   /// such a logarithm is that itself.
@@ -20,9 +20,12 @@ struct Scales {
       Fractions += S->GivenFractions;
       Logarithms += S->GivenLogarithms;
       Numbers += S->GivenNumbers;
+      Parts += S->GivenParts;
     }
   }
-  uint64_t all() const { return Shares + Fractions + Logarithms + Numbers; }
+  uint64_t all() const {
+    return Shares + Fractions + Logarithms + Numbers + Parts;
+  }
 };
 
 /// Scores may be anything, also shares by chance in the first step of a run:
@@ -116,7 +119,8 @@ std::optional<Verdict> judgeScale(const Places &Where) {
                  /*IsWrong=*/true);
   case K::LossOfScores:
     // Of scores some are above zero or do not sum to one; now and then all of
-    // a few are between zero and one.
+    // a few are between zero and one. What is below zero and sums to less than
+    // one may be logarithms of parts, and is not among them.
     return judge(Where, Given.Numbers + Given.Fractions, All,
                  "numbers that are neither shares nor logarithms of shares",
                  /*IsWrong=*/true);
