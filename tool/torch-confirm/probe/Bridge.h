@@ -10,7 +10,7 @@
 namespace torchtidy::confirm::probe {
 
 /// What is to be told of an operation that begins.
-enum Wanted : uint32_t {
+enum ToTell : uint32_t {
   /// Written to: it changes its first tensor in place.
   WantsWritten = 1,
   /// Viewed: only a tensor that lies in order has such a view.
@@ -25,7 +25,7 @@ struct Begun {
   /// Of an operation that the user's code calls, whose shapes are to be told; 0
   /// for all others.
   uint32_t Site;
-  /// Wanted.
+  /// ToTell.
   uint32_t Wants;
 };
 

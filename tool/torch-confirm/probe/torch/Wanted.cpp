@@ -1,5 +1,5 @@
 // What is told of an operation by what it is, beside the shapes that it has;
-// see Wanted in Bridge.h.
+// see ToTell in Bridge.h.
 
 #include "Tensors.h"
 
