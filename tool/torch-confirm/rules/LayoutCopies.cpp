@@ -22,7 +22,9 @@ struct Uses {
   explicit Uses(const Places &Where) {
     for (const Site *S : sitesOf(Where.Statement))
       if (copies(*S)) {
-        Copies += double(S->Allocations + S->CudaAllocations);
+        // Each hit that takes memory makes one.
+        Copies +=
+            double(std::min(S->Hits, S->Allocations + S->CudaAllocations));
         Again += double(S->CopiedAgain);
         Written += double(S->WritesInto);
         ByAddress += double(S->ElementsAsked);

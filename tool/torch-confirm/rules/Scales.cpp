@@ -86,6 +86,20 @@ static Verdict ofUnseenMaker(const Places &Where) {
   return V;
 }
 
+/// Joint probabilities have such logarithms, and scores may be so low.
+static Verdict ofParts(const Places &Where, uint64_t Parts, uint64_t All) {
+  Verdict V;
+  V.Rule = "numbers that a loss is given";
+  V.Unit = "calls";
+  V.Iterations = Where.iterations();
+  V.Number = double(Parts);
+  V.Sentence = "the loss of this line was given numbers that may be logarithms "
+               "of parts of one, " +
+               numberText(double(Parts)) + " of " +
+               countText(double(All), "time");
+  return V;
+}
+
 static Verdict ofOwnLogarithm(const Places &Where) {
   Verdict V;
   V.Result = Outcome::Refuted;
@@ -118,9 +132,10 @@ std::optional<Verdict> judgeScale(const Places &Where) {
                  "make them",
                  /*IsWrong=*/true);
   case K::LossOfScores:
+    if (Given.Parts)
+      return ofParts(Where, Given.Parts, All);
     // Of scores some are above zero or do not sum to one; now and then all of
-    // a few are between zero and one. What is below zero and sums to less than
-    // one may be logarithms of parts, and is not among them.
+    // a few are between zero and one.
     return judge(Where, Given.Numbers + Given.Fractions, All,
                  "numbers that are neither shares nor logarithms of shares",
                  /*IsWrong=*/true);

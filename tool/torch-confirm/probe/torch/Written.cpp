@@ -24,9 +24,14 @@ namespace {
 using WeakHooked =
     c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
 
+using KeptStorage = c10::weak_intrusive_ptr<
+    c10::StorageImpl,
+    c10::detail::intrusive_target_default_null_type<c10::StorageImpl>>;
+
 /// An operation that has written in place to a tensor, or to a view of it.
 struct Write {
-  const void *Storage;
+  /// A weak one: its address is nobody else's while it is here.
+  KeptStorage Storage;
   /// Of the tensor, which views share.
   uint64_t VersionAfter;
   /// The numbers of elements of the tensor, and of what it is a view of.
@@ -40,7 +45,8 @@ constexpr size_t MostWrites = 256, MostHooked = 4096;
 /// Never destroyed: operations may run while the program ends.
 struct AllWrites {
   std::mutex Mutex;
-  Write Last[MostWrites] = {};
+  /// The last ones; as many as there is room for, the oldest is replaced.
+  std::vector<Write> Last;
   size_t Count = 0;
   std::unordered_map<uint64_t, WeakHooked> Hooked;
 };
@@ -106,8 +112,7 @@ void blameWrites(const Told &Tensor) {
   {
     std::lock_guard<std::mutex> Lock(Writes->Mutex);
     for (const Write &First : Writes->Last) {
-      if (!First.Storage || First.VersionAfter != Tensor.Expected + 1 ||
-          !isMeant(Tensor, First))
+      if (First.VersionAfter != Tensor.Expected + 1 || !isMeant(Tensor, First))
         continue;
       for (const Write &Each : Writes->Last)
         if (Each.Storage == First.Storage &&
@@ -165,7 +170,7 @@ void writesForked() {
 void keepWrite(const at::Tensor &Of, uint32_t Site) {
   if (Of.is_inference() || !Of.has_storage())
     return;
-  Write Now = {Of.storage().unsafeGetStorageImpl(),
+  Write Now = {KeptStorage(Of.storage().getWeakStorageImpl()),
                static_cast<uint64_t>(Of._version()) + 1,
                Of.numel(),
                0,
@@ -178,7 +183,10 @@ void keepWrite(const at::Tensor &Of, uint32_t Site) {
     Now.BaseMade = makerOf(Base);
   }
   std::lock_guard<std::mutex> Lock(Writes->Mutex);
-  Writes->Last[Writes->Count++ % MostWrites] = Now;
+  if (Writes->Last.size() < MostWrites)
+    Writes->Last.push_back(std::move(Now));
+  else
+    Writes->Last[Writes->Count++ % MostWrites] = std::move(Now);
 }
 
 void modifiedThrown(const char *Message, const void *Node, uint32_t Site) {
