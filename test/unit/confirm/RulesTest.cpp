@@ -366,6 +366,8 @@ TEST(Allocations, TemporariesAreThoseBeyondTheResult) {
   Site &Product = Run.site("aten::mul", {at(12)}, 80);
   Product.Allocations = 80;
   Product.AllocatedBytes = 80 * 1024;
+  Product.FreedThere = 80;
+  Product.FreedBehind = {at(12)};
   DiagnosedFinding Unfused = finding("allocations-per-iteration", 12);
   Unfused.Kind = FindingKind::UnfusedProduct;
   const Verdict V = judgeOne(Unfused, Run.Run);
@@ -383,6 +385,7 @@ TEST(Allocations, OfWhatTakesThePlaceOfItsOperand) {
   Scaled.Allocations = 80;
   Scaled.AllocatedBytes = 80 * 1024;
   Scaled.MostLiveBytes = 2 * 1024;
+  Scaled.OperandsFreed = 80;
   DiagnosedFinding Rebound = finding("allocations-per-iteration", 12);
   Rebound.Kind = FindingKind::InplaceRebound;
   const Verdict V = judgeOne(Rebound, Run.Run);
@@ -646,10 +649,10 @@ TEST(Synchronisations, WithADeviceANumberOnTheHostIsNoWait) {
   // A copy from the device is a wait, whatever else is given.
   S.Copies = {{"cuda", "cpu", false, false, 80, 320}};
   EXPECT_EQ(Judged("Float[] on cpu").Result, Outcome::Confirmed);
-  // Without a device it would wait if the tensor were on one.
+  // Without a device nothing waits.
   S.Copies.clear();
   Run.Run.CudaDevice.clear();
-  EXPECT_EQ(Judged("Float[] on cpu").Result, Outcome::Confirmed);
+  EXPECT_EQ(Judged("Float[] on cpu").Result, Outcome::NotMeasurable);
 }
 
 TEST(Synchronisations, ANumberIsRead) {
@@ -659,11 +662,13 @@ TEST(Synchronisations, ANumberIsRead) {
   const DiagnosedFinding Finding =
       finding("synchronisations-per-iteration", 12);
   Verdict V = judgeOne(Finding, Run.Run);
-  EXPECT_EQ(V.Result, Outcome::Confirmed);
+  EXPECT_EQ(V.Result, Outcome::NotMeasurable);
   EXPECT_EQ(V.Sentence,
-            "the host would wait on CUDA, 1 time per iteration, 80 iterations");
+            "nothing waits without a CUDA device; of a tensor that is on one "
+            "the host would wait, 1 time per iteration, 80 iterations");
   Run.Run.CudaDevice = "NVIDIA H200";
   V = judgeOne(Finding, Run.Run);
+  EXPECT_EQ(V.Result, Outcome::Confirmed);
   EXPECT_EQ(V.Sentence, "the host waits, 1 time per iteration, 80 iterations");
 }
 

@@ -9,13 +9,40 @@
 
 namespace torchtidy::confirm::probe {
 
+/// What is to be told of an operation that begins.
+enum ToTell : uint32_t {
+  /// Written to: it changes its first tensor in place.
+  WantsWritten = 1,
+  /// Viewed: only a tensor that lies in order has such a view.
+  WantsViewed = 2,
+  /// Whether it copies the tensor of the time before.
+  WantsSame = 4,
+  /// Whether what it repeats would be stretched.
+  WantsStretched = 8,
+};
+
+struct Begun {
+  /// Of an operation that the user's code calls, whose shapes are to be told; 0
+  /// for all others.
+  uint32_t Site;
+  /// ToTell.
+  uint32_t Wants;
+};
+
+/// The memory of a tensor, and whether it has all of it.
+struct Operand {
+  const void *Memory;
+  bool IsWhole;
+};
+
+/// What becomes of a gradient that a backward reached.
+enum class GradientEnd : uint32_t { Applied, Dropped, Read };
+
 /// What torch/ calls.
 struct ProbeSide {
   /// An operation (or a range that the program announces) begins and ends on
   /// this thread. Names need not outlive the call.
-  /// \returns the site of an operation that the user's code calls, whose
-  /// shapes are to be told; 0 for all others.
-  uint32_t (*operationBegins)(const char *Name);
+  Begun (*operationBegins)(const char *Name);
   void (*operationEnds)(const char *Name);
   /// What the tensors are like that it is given, by a hash that is not 0.
   /// \returns false where that is new: then keepShape() takes it in words.
@@ -27,9 +54,10 @@ struct ProbeSide {
   void (*runsInMode)(uint32_t Site, bool IsTraining);
   /// A loss, or a logarithm, is given numbers on that scale: InputScale.
   void (*takesScale)(uint32_t Site, uint32_t Scale);
-  /// Whether wasGiven() is to be told what operations are given: memory of the
-  /// first tensors of one.
-  bool (*isWatching)();
+  /// The memory of the first two tensors that an operation is given, and
+  /// whether they have all of it. \returns whether wasGiven() is to be told of
+  /// all: memory of the first tensors.
+  bool (*operandsAre)(Operand First, Operand Second);
   void (*wasGiven)(uint32_t Site, const void *Memory);
   /// \param Site a step whose gradients were applied once more.
   void (*unclearedStep)(uint32_t Site);
@@ -40,7 +68,25 @@ struct ProbeSide {
   void (*leafStepped)(uint32_t MadeAt);
   /// A gradient that a backward reached through nodes of that site was applied
   /// by a step, or dropped before any was.
-  void (*gradientEnds)(uint32_t Site, bool IsApplied);
+  void (*gradientEnds)(uint32_t Site, GradientEnd How);
+  /// A backward comes from a node of that site to another node.
+  void (*flowsInto)(uint32_t Site, uint64_t Thread, uint64_t Sequence);
+  /// An operation writes in place to memory, all of it or a part.
+  void (*writes)(uint32_t Site, const void *Memory, bool IsPart);
+  /// It makes a view that only a tensor which lies in order has.
+  void (*views)(const void *Memory);
+  /// It copies the tensor of the time before, with the same contents.
+  void (*copiesAgain)(uint32_t Site);
+  /// It repeats more than one row.
+  void (*stretchesNot)(uint32_t Site);
+  /// It runs under autocast.
+  void (*runsUnderAutocast)(uint32_t Site);
+  /// It is given that memory in half precision, beside others that are not.
+  void (*givenHalf)(uint32_t Site, const void *Memory);
+  /// An exception is about what that site has written; or, at the site of a
+  /// backward, about a leaf of its graph.
+  void (*savedWasWritten)(uint32_t Site);
+  void (*leafWasWritten)(uint32_t Site);
   /// An optimizer that is made at this site is for parameters that another one
   /// had stepped which was made there.
   void (*optimizerMadeAgain)(uint32_t Site);
@@ -87,12 +133,14 @@ struct ProbeSide {
 };
 
 /// Of the numbers that a loss is given. Shares: each row sums to one.
-/// Fractions: between zero and one. Logarithms: of shares.
+/// Fractions: between zero and one. Logarithms: of shares. Parts: logarithms of
+/// what sums to less than one in each row.
 enum InputScale : uint32_t {
   UnknownScale,
   Shares,
   Fractions,
   Logarithms,
+  Parts,
   AnyNumbers,
 };
 
@@ -158,8 +206,8 @@ struct TorchSide {
                     uint64_t (*KeyOf)(uint64_t Thread, uint64_t Sequence),
                     SweptSite *Into, uint32_t Room, uint64_t *Visits);
   /// A backward runs a node that was made at that site: which leaves it
-  /// reaches.
-  void (*nodeReaches)(const void *Node, uint32_t Site);
+  /// reaches, and where asked for, which other nodes.
+  void (*nodeReaches)(const void *Node, uint32_t Site, bool TellsNodes);
   /// Whether hooks are registered that may be the user's.
   bool (*nodeHasHooks)(const void *Node);
 
@@ -210,6 +258,13 @@ struct TorchSide {
   /// is no room, empty where it says nothing. TypeInfo: its std::type_info.
   void (*messageOf)(void *Exception, const void *TypeInfo, char *Into,
                     uint32_t Room);
+  /// A backward of that site throws because something was written that had been
+  /// saved; Node is the one that it runs.
+  void (*modifiedThrown)(const char *Message, const void *Node, uint32_t Site);
+  /// The gradient of that tensor's TensorImpl is given to an operation.
+  void (*gradientRead)(const void *Impl);
+  /// Whether the site has given that tensor a hook before.
+  bool (*isHookedAgain)(const void *Tensor, uint32_t Site);
   /// A process was forked: no other thread is in here.
   void (*forked)();
 };
@@ -218,7 +273,7 @@ struct TorchSide {
 constexpr uint32_t WrapSlots = 1024;
 
 /// Exported by libtorch-confirm-torch.so. Counts up when a table changes.
-constexpr uint32_t BridgeVersion = 8;
+constexpr uint32_t BridgeVersion = 9;
 extern "C" const TorchSide *torch_confirm_torch_side(uint32_t Version);
 using GetTorchSide = const TorchSide *(*)(uint32_t);
 

@@ -145,6 +145,23 @@ Site siteOf(const trace::SiteData &From) {
   Result.SharedWrites = From.SharedWrites;
   Result.BytesKept = From.BytesKept;
   Result.NodesRunAgain = From.NodesRunAgain;
+  Result.WritesInto = From.WritesInto;
+  Result.ElementsAsked = From.ElementsAsked;
+  Result.HeldByView = From.HeldByView;
+  Result.NotStretched = From.NotStretched;
+  Result.FreedThere = From.FreedThere;
+  Result.FreedElsewhere = From.FreedElsewhere;
+  Result.OperandsFreed = From.OperandsFreed;
+  Result.WholeLater = From.WholeLater * trace::WholeStride;
+  Result.GradientsRead = From.GradientsRead;
+  Result.SavedWrites = From.SavedWrites;
+  Result.StaleLeaves = From.StaleLeaves;
+  Result.HalvesOfAutocast = From.HalvesOfAutocast;
+  Result.OtherHalves = From.OtherHalves;
+  Result.HitsAskedGrad = From.HitsAskedGrad;
+  Result.HookedAgain = From.HookedAgain;
+  Result.PartsWritten = From.PartsWritten;
+  Result.GivenParts = From.GivenParts;
   Result.InEvaluation = From.InEvaluation;
   Result.NodesMade = From.NodesMade;
   Result.NodesAlive = From.NodesAlive;
@@ -233,6 +250,11 @@ Recording recordingOf(const trace::TraceData &Trace, SymbolCache &Cache) {
     Site &To = Result.Sites[*Places[I]];
     if (const auto GoneAt = placeOf(Places, From.GoneAt))
       To.GoneAt = Result.Sites[*GoneAt].Stack;
+    if (const auto Behind = placeOf(Places, From.FreedBehind))
+      To.FreedBehind = Result.Sites[*Behind].Stack;
+    for (const uint32_t Flow : From.FlowsInto)
+      if (const auto Into = placeOf(Places, Flow))
+        To.FlowsInto.push_back(*Into);
     if (const auto UsedAt = placeOf(Places, From.UsedAt)) {
       To.UsedAt = Result.Sites[*UsedAt].Stack;
       To.UsedBy = Result.Sites[*UsedAt].Operation;

@@ -194,6 +194,43 @@ struct Site {
   /// Of a backward that keeps its graph: bytes that went with that when the
   /// next one was there already; and nodes that another backward ran again.
   uint64_t BytesKept = 0, NodesRunAgain = 0;
+  /// Of blocks whose memory was taken here: those that an operation wrote into
+  /// in place, those whose elements were asked for by their address, and those
+  /// of which a view was made that other layouts do not have.
+  uint64_t WritesInto = 0, ElementsAsked = 0, HeldByView = 0;
+  /// Of an operation that repeats a tensor: hits with a dimension that is not
+  /// of size one, which no operation would stretch.
+  uint64_t NotStretched = 0;
+  /// The stack of the operation behind which a block of this site was freed
+  /// first; how often it was that one, and others.
+  std::vector<SourceLine> FreedBehind;
+  uint64_t FreedThere = 0, FreedElsewhere = 0;
+  /// Hits whose operand was freed before the next operation began.
+  uint64_t OperandsFreed = 0;
+  /// About how many operations were given all of a block which an earlier hit
+  /// of this site had taken: some of them are looked at.
+  uint64_t WholeLater = 0;
+  /// As GradientsApplied: those that an operation of the program was given.
+  uint64_t GradientsRead = 0;
+  /// Indices of Recording::Sites: to whose nodes a backward comes from nodes of
+  /// this one.
+  std::vector<size_t> FlowsInto;
+  /// Exceptions about a tensor that was written in place after it had been
+  /// saved: those of what this site has written; and of a backward, those about
+  /// a leaf of its graph.
+  uint64_t SavedWrites = 0, StaleLeaves = 0;
+  /// Hits outside of autocast that were given numbers in half precision beside
+  /// others: made under autocast, and made elsewhere.
+  uint64_t HalvesOfAutocast = 0, OtherHalves = 0;
+  /// Hits on a thread that has itself asked for grad mode to be on.
+  uint64_t HitsAskedGrad = 0;
+  /// Of a place that registers hooks ("register_hook"): those for a tensor that
+  /// it had given one before.
+  uint64_t HookedAgain = 0;
+  /// In-place writes to a part of larger memory.
+  uint64_t PartsWritten = 0;
+  /// As GivenNumbers: logarithms of parts of one, whose rows sum to less.
+  uint64_t GivenParts = 0;
   /// Tensor bytes alive when it was hit, the least and the most.
   int64_t LeastLive = 0, MostLive = 0;
   /// Of a mark: the most tensor bytes while the loop ran, above those at its

@@ -188,12 +188,28 @@ private:
           Alive >= KeptAtOnce ? Outcome::Refuted : Outcome::NotMeasurable;
       return V;
     }
+    if (!isGivenBack(Where)) {
+      V.Rule = "operands that go with the operation";
+      V.Sentence += "; the tensor of before is there when the next operation "
+                    "begins, which may be given it";
+      return V;
+    }
     V.Result = Outcome::Confirmed;
     V.Cost = CostKind::Calls;
     V.CostAmount = Number + Bytes / 4096;
     V.CostText = countText(Number, "allocation") + ", " + bytesText(Bytes) +
                  " in this run";
     return V;
+  }
+
+  /// What the new tensor was made of goes before anything else begins: its
+  /// memory could have been used.
+  static bool isGivenBack(const Places &Where) {
+    const std::vector<const Site *> All = sitesOf(Where.Statement);
+    return std::any_of(All.begin(), All.end(), [](const Site *S) {
+      return S->OperandsFreed &&
+             double(S->OperandsFreed) >= AllocationsThatCount * double(S->Hits);
+    });
   }
 
   static double nodesOf(const Places &Where) {
@@ -234,12 +250,28 @@ private:
   static bool isMadeAndAdded(const Places &Where) {
     bool IsMade = false, IsAdded = false;
     for (const Site *S : sitesOf(Where.Statement)) {
-      IsMade |= S->Operation == "aten::mul" || S->Operation == "aten::div";
+      IsMade |= isProduct(*S);
       IsAdded |= startsWith(S->Operation, "aten::add") ||
                  startsWith(S->Operation, "aten::sub") ||
                  startsWith(S->Operation, "aten::rsub");
     }
     return IsMade && IsAdded;
+  }
+
+  static bool isProduct(const Site &S) {
+    return S.Operation == "aten::mul" || S.Operation == "aten::div";
+  }
+
+  /// A product that is only added is gone when the statement ends.
+  static bool isProductDropped(const Places &Where) {
+    const LineRange Own = Where.known(Where.Finding.Statement);
+    const std::vector<const Site *> All = sitesOf(Where.Statement);
+    return std::any_of(All.begin(), All.end(), [&](const Site *S) {
+      return isProduct(*S) && S->FreedThere &&
+             double(S->FreedThere) >= AllocationsThatCount * double(S->Hits) &&
+             std::any_of(S->FreedBehind.begin(), S->FreedBehind.end(),
+                         [&](const SourceLine &L) { return isAt(L, Own); });
+    });
   }
 
   /// An expression that makes one tensor in each iteration makes its result:
@@ -275,6 +307,13 @@ private:
                  " per iteration by the operations of this line, " + During;
     if (*V.Number < 1 + AllocationsThatCount) {
       V.Result = Outcome::Refuted;
+      return V;
+    }
+    if (Where.Finding.Kind != FindingKind::InplaceOpportunity &&
+        !isProductDropped(Where)) {
+      V.Rule = "products that go with the statement";
+      V.Sentence += "; the product is there when the statement has ended, and "
+                    "may be used";
       return V;
     }
     V.Result = Outcome::Confirmed;

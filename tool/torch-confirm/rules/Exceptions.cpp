@@ -50,6 +50,38 @@ Thrown thrownOn(const std::vector<CallPath> &Paths,
   return Result;
 }
 
+bool isOfWeights(std::optional<FindingKind> Kind) {
+  return Kind == FindingKind::StaleThrows || Kind == FindingKind::StaleUnknown;
+}
+
+bool isOfSaved(std::optional<FindingKind> Kind) {
+  return Kind == FindingKind::SavedResultIsWritten ||
+         Kind == FindingKind::SavedOperandIsWritten;
+}
+
+template <typename Number>
+uint64_t sum(const std::vector<CallPath> &Paths, Number Site::*Of) {
+  uint64_t Result = 0;
+  for (const Site *S : sitesOf(Paths))
+    Result += S->*Of;
+  return Result;
+}
+
+/// The message is that of the mistake, and is about another tensor than the one
+/// that the finding speaks of. Empty where it is not.
+std::string otherTensor(const Thrown &Seen, const Places &Where) {
+  const auto &Kind = Where.Finding.Kind;
+  if (isOfWeights(Kind) && !Seen.Where->StaleLeaves)
+    return "what was written is no weight that this backward() comes to";
+  if (isOfSaved(Kind) && !sum(Where.Statement, &Site::SavedWrites))
+    return "that the line has written the tensor of which it speaks is not "
+           "known: other operations may have";
+  if (Kind == FindingKind::HalfOperand && !Seen.Where->HalvesOfAutocast)
+    return "none of its operands in half precision was made under autocast, "
+           "as far as that is known";
+  return "";
+}
+
 bool isOfGradMode(std::optional<FindingKind> Kind) {
   return Kind == FindingKind::GradModeNotRestored ||
          Kind == FindingKind::GradModeGuardLasts;
@@ -113,7 +145,7 @@ public:
     const Thrown Here =
         thrownOn(Where.Statement, Kind, isOfItsOwnLine(Kind) ? &Own : nullptr);
     if (Here.Number)
-      return confirmed(Here, Where.Finding);
+      return ofThrown(Here, Where);
     bool AllNotesRan = true;
     for (const FindingNote &Note : Where.Finding.Notes) {
       const std::vector<CallPath> Paths = Where.paths(Where.known(Note.Place));
@@ -121,7 +153,7 @@ public:
         if (const uint64_t Hits = isOfGradMode(Kind) ? hitsOf(Paths) : 0;
             double(There.Number) < ShareOfModeThatIsOff * double(Hits))
           return ofSomeOnly(There, Hits, Note.Place.First);
-        return confirmed(There, Where.Finding, Note.Place.First);
+        return ofThrown(There, Where, Note.Place.First);
       }
       AllNotesRan &= !Paths.empty();
     }
@@ -176,7 +208,7 @@ public:
       const auto There =
           thrownOn(Where.paths(Where.known(Note.Place)), Where.Finding.Kind);
       if (There.Number)
-        return confirmed(There, Where.Finding, Note.Place.First);
+        return ofThrown(There, Where, Note.Place.First);
     }
     if (!Where.isFileKnown())
       return std::nullopt;
@@ -192,6 +224,21 @@ public:
   }
 
 private:
+  static Verdict ofThrown(const Thrown &Seen, const Places &Where,
+                          unsigned Line = 0) {
+    Verdict V = confirmed(Seen, Where.Finding, Line);
+    const std::string Other = otherTensor(Seen, Where);
+    if (Other.empty())
+      return V;
+    Verdict Open;
+    Open.Rule = "the tensor that an exception is about";
+    Open.Iterations = V.Iterations;
+    Open.Number = V.Number;
+    Open.Unit = V.Unit;
+    Open.Sentence = V.Sentence + "; " + Other;
+    return Open;
+  }
+
   static Verdict confirmed(const Thrown &Seen, const DiagnosedFinding &Finding,
                            unsigned Line = 0) {
     Line = Line ? Line : Finding.Line;

@@ -84,6 +84,8 @@ public:
       V.Sentence = "no operation was seen that takes the memory";
       return V;
     }
+    if (Where.Finding.Kind == FindingKind::ViewKept && isHeldWhole(*Here->By))
+      return ofWhole(std::move(V), *Here->By);
     const double Iterations = double(V.Iterations);
     const std::string During = ", " + countText(Iterations, "iteration");
     if (Here->AtEnd >= IterationsThatAreKept * Here->Bytes)
@@ -117,6 +119,24 @@ private:
   static bool isCopy(const Site &S) {
     return isOneOf(S, {"aten::contiguous", "aten::clone"}) ||
            (isTransfer(S) && !S.Copies.empty());
+  }
+
+  /// So many of the blocks of a line are given to operations as a whole when it
+  /// has taken the next.
+  static bool isHeldWhole(const Site &S) {
+    constexpr double ShareOfHits = 0.25;
+    return S.WholeLater && double(S.WholeLater) >= ShareOfHits * double(S.Hits);
+  }
+
+  static Verdict ofWhole(Verdict V, const Site &S) {
+    V.Rule = "tensors over all of the memory";
+    V.Number = double(S.WholeLater);
+    V.Sentence = "operations are given all of the memory of earlier iterations "
+                 "as well, about " +
+                 countText(double(S.WholeLater), "time") +
+                 ": the view alone does not keep it, " +
+                 countText(double(V.Iterations), "iteration");
+    return V;
   }
 
   /// The line copies what it keeps: that has memory of its own.

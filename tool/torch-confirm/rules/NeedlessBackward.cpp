@@ -1,9 +1,10 @@
 // needless-backward: a backward() goes through a graph for gradients that no
-// step() uses. What it goes through is counted; who uses the gradients is for
-// the analyzer to say.
+// step() uses. What it goes through is counted, and what becomes of the
+// gradients: also of those that only pass through it.
 #include "rules/Rule.h"
 #include <algorithm>
 #include <climits>
+#include <set>
 
 namespace torchtidy::confirm {
 namespace {
@@ -15,6 +16,38 @@ constexpr double ShareRunOnPurpose = 0.1;
 constexpr double RunsOfTwo = 1.5;
 /// Of their gradients, so many are those of one of the two.
 constexpr double ShareOfOne = 0.4;
+
+/// In so many passes a step has to apply one of the gradients.
+constexpr double ShareOfPasses = 0.5;
+
+/// What becomes of gradients.
+struct Ends {
+  uint64_t Applied = 0, Dropped = 0, Read = 0;
+
+  void add(const Site &S) {
+    Applied += S.GradientsApplied;
+    Dropped += S.GradientsDropped;
+    Read += S.GradientsRead;
+  }
+};
+
+/// The sites to whose nodes a backward goes on from these, and what becomes of
+/// the gradients of the leaves there.
+Ends behind(const std::vector<const Site *> &From, const Recording &Run) {
+  Ends Result;
+  std::set<const Site *> Seen(From.begin(), From.end());
+  std::vector<const Site *> Left = From;
+  while (!Left.empty()) {
+    const Site *S = Left.back();
+    Left.pop_back();
+    for (const size_t Next : S->FlowsInto)
+      if (Next < Run.Sites.size() && Seen.insert(&Run.Sites[Next]).second) {
+        Left.push_back(&Run.Sites[Next]);
+        Result.add(Run.Sites[Next]);
+      }
+  }
+  return Result;
+}
 
 class NeedlessBackward : public Rule {
 public:
@@ -50,16 +83,18 @@ public:
                    Line + ", " + countText(double(V.Iterations), "time");
       return V;
     }
-    uint64_t Applied = 0, Dropped = 0;
-    for (const Site *S : sitesOf(Paths)) {
-      Applied += S->GradientsApplied;
-      Dropped += S->GradientsDropped;
-    }
+    Ends Own;
+    for (const Site *S : sitesOf(Paths))
+      Own.add(*S);
+    const uint64_t Applied = Own.Applied, Dropped = Own.Dropped;
     // Of two backwards through one graph, each has its own use.
     const bool IsTwice = double(Run) >= RunsOfTwo * double(Made);
     const bool IsOneDropped =
         IsTwice && double(Dropped) >= ShareOfOne * double(Applied + Dropped);
-    if (Applied > Dropped && !IsOneDropped) {
+    const double Passes = double(std::max<uint64_t>(V.Iterations, 1));
+    const bool AreApplied =
+        Applied > Dropped || double(Applied) >= ShareOfPasses * Passes;
+    if (AreApplied && !IsOneDropped) {
       // That another step applies them is what the finding says.
       if (Where.Finding.Kind != FindingKind::GeneratorIsSpoiled)
         V.Result = Outcome::Refuted;
@@ -71,6 +106,10 @@ public:
                    numberText(double(Dropped)) + " dropped";
       return V;
     }
+    const Ends Further = behind(sitesOf(Paths), Where.Run);
+    if (isUsedOnTheWay(V, Where.Finding, Further, Passes, Line) ||
+        isRead(V, Own.Read + Further.Read, Line))
+      return V;
     V.Result = Outcome::Confirmed;
     // A graph that is retained is run again.
     V.Sentence =
@@ -87,6 +126,38 @@ public:
   }
 
 private:
+  /// What gets gradients from behind the graph is trained through it. That a
+  /// generator is trained through its discriminator says nothing of this pass.
+  static bool isUsedOnTheWay(Verdict &V, const DiagnosedFinding &Finding,
+                             const Ends &Further, double Passes,
+                             const std::string &Line) {
+    if (Finding.Kind != FindingKind::UnusedGradients ||
+        double(Further.Applied) < ShareOfPasses * Passes)
+      return false;
+    V.Result = Outcome::Refuted;
+    V.Rule = "gradients of the leaves that are reached through the graph";
+    V.Number = double(Further.Applied);
+    V.Sentence = "the backward() goes on from the graph of line " + Line +
+                 " to leaves whose gradients a step applies: " +
+                 numberText(double(Further.Applied)) + " applied, " +
+                 numberText(double(Further.Dropped)) + " dropped";
+    return true;
+  }
+
+  /// Whether a number that the program makes of a gradient is wanted, only its
+  /// author knows.
+  static bool isRead(Verdict &V, uint64_t Read, const std::string &Line) {
+    if (!Read)
+      return false;
+    V.Rule = "gradients that operations of the program are given";
+    V.Number = double(Read);
+    V.Sentence = "no step applies the gradients that come through the graph "
+                 "of line " +
+                 Line + ", but the program itself gives " +
+                 countText(double(Read), "gradient") + " to operations";
+    return true;
+  }
+
   /// A function that builds it may be called for several passes: meant is the
   /// call that is nearest to the flagged statement, and in the same function
   /// the last one before it.
@@ -130,6 +201,11 @@ private:
     for (const FindingNote &Note : Finding.Notes)
       if (Note.Role == NoteRole::GraphBuilt)
         return Note.Place;
+    // What the other network has made is the operation that is told of.
+    const auto &Kind = Finding.Kind;
+    if (Kind == FindingKind::GeneratorInVain ||
+        Kind == FindingKind::GeneratorIsSpoiled)
+      return Finding.IterationSite;
     return None;
   }
 };

@@ -128,6 +128,8 @@ public:
       return ofKept(std::move(V), Where);
     if (Where.Finding.Kind == FindingKind::ZeroGradInPlace)
       return ofZeros(std::move(V), Where);
+    if (std::optional<Verdict> Asked = ofAskedMode(V, Where))
+      return *std::move(Asked);
     Unused Most;
     uint64_t Made = 0, Run = 0, Passes = 0;
     bool IsChosen = false;
@@ -185,6 +187,30 @@ public:
   }
 
 private:
+  /// A thread that sets the mode itself has no need of the guard of another.
+  static std::optional<Verdict> ofAskedMode(Verdict V, const Places &Where) {
+    if (Where.Finding.Kind != FindingKind::ThreadUnguarded &&
+        Where.Finding.Kind != FindingKind::ThreadStaticGuard)
+      return std::nullopt;
+    uint64_t Hits = 0, Asked = 0;
+    for (const Site *S : sitesOf(Where.Statement)) {
+      Hits += S->Hits;
+      Asked += S->HitsAskedGrad;
+    }
+    if (!Asked)
+      return std::nullopt;
+    V.Iterations = Where.iterations();
+    V.Rule = "threads that ask for a graph";
+    V.Number = double(Asked);
+    V.Unit = "operations";
+    V.Sentence = "the thread has itself asked for grad mode to be on, " +
+                 numberText(double(Asked)) + " of " +
+                 countText(double(Hits), "operation");
+    if (Asked == Hits)
+      V.Result = Outcome::Refuted;
+    return V;
+  }
+
   /// What a backward() frees unless it is told not to is what goes with the
   /// graph later.
   static Verdict ofKept(Verdict V, const Places &Where) {
@@ -228,10 +254,12 @@ private:
   /// Each gradient that is filled with zeros was kept until here. What that
   /// comes to at the peak is another run's to tell.
   static Verdict ofZeros(Verdict V, const Places &Where) {
-    uint64_t Filled = 0;
+    uint64_t Filled = 0, Parts = 0;
     for (const Site *S : sitesOf(Where.Statement))
-      if (S->Operation == "aten::zero_")
+      if (S->Operation == "aten::zero_") {
         Filled += S->Hits;
+        Parts += S->PartsWritten;
+      }
     V.Iterations = Where.iterations();
     V.Rule = "gradients filled with zeros";
     V.Number = double(Filled);
@@ -240,6 +268,14 @@ private:
     V.Sentence = Filled ? countText(double(Filled), "gradient") +
                               " kept and filled with zeros in this run"
                         : "no gradient was there to be filled with zeros";
+    // They are wanted at their place, or that is where they are by chance.
+    if (Parts && 2 * Parts >= Filled) {
+      V.Result = Outcome::NotMeasurable;
+      V.Rule = "gradients that are parts of larger memory";
+      V.Sentence += "; " + numberText(double(Parts)) +
+                    " of them are parts of larger memory, where they may have "
+                    "to stay";
+    }
     return V;
   }
 

@@ -19,6 +19,8 @@ constexpr uint64_t FewestBackwards = 10;
 /// Hooks that pile up are called three times as often in the second half.
 constexpr double GrowthOfHooks = 2;
 constexpr double NoGrowthOfHooks = 1.3;
+/// Of these so many are for a tensor that has one already.
+constexpr double ShareHookedAgain = 0.5;
 
 bool endsWith(const std::vector<SourceLine> &Stack,
               const std::vector<SourceLine> &End) {
@@ -224,6 +226,23 @@ double hitsUntil(const Site &S, double Seconds) {
   return Result;
 }
 
+/// Hooks that the statement registers, and of these those for a tensor that has
+/// one of it already.
+struct Hooks {
+  uint64_t Registered = 0, Again = 0;
+
+  explicit Hooks(const Places &Where) {
+    for (const Site *S : sitesOf(Where.Statement))
+      if (S->Operation == "register_hook") {
+        Registered += S->Hits;
+        Again += S->HookedAgain;
+      }
+  }
+  bool areOnePerTensor() const {
+    return Registered && double(Again) < ShareHookedAgain * double(Registered);
+  }
+};
+
 /// The operations of a hook that the statement registers, by the backwards that
 /// call it: in the second half of these far more than in the first. One for
 /// each of several tensors is called as often from the start.
@@ -247,6 +266,16 @@ std::optional<Verdict> ofHooks(const Places &Where) {
           "the hook was called " + countText(double(Hook->Hits), "time") +
           " in " + numberText(double(Backward.Hits)) + " backward passes" +
           ", " + numberText(First) + " times in the first half of them";
+      const Hooks Of(Where);
+      if (Of.areOnePerTensor()) {
+        V.Rule = "hooks of each tensor";
+        V.Sentence += "; " + numberText(double(Of.Again)) + " of " +
+                      countText(double(Of.Registered), "hook") +
+                      " were for a tensor that had one of this line already";
+        if (!Of.Again)
+          V.Result = Outcome::Refuted;
+        return V;
+      }
       if (First && Second >= GrowthOfHooks * First)
         return wrongResult(V, double(Hook->Hits), V.Sentence);
       if (Second <= NoGrowthOfHooks * First)

@@ -7,7 +7,7 @@ namespace {
 
 /// Hits of the losses and logarithms of a statement, by what they were given.
 struct Scales {
-  uint64_t Shares = 0, Fractions = 0, Logarithms = 0, Numbers = 0;
+  uint64_t Shares = 0, Fractions = 0, Logarithms = 0, Numbers = 0, Parts = 0;
 
   /// The loss takes the logarithm of softmax() of what it is given, which of
   /// such a logarithm is that itself.
@@ -20,9 +20,12 @@ struct Scales {
       Fractions += S->GivenFractions;
       Logarithms += S->GivenLogarithms;
       Numbers += S->GivenNumbers;
+      Parts += S->GivenParts;
     }
   }
-  uint64_t all() const { return Shares + Fractions + Logarithms + Numbers; }
+  uint64_t all() const {
+    return Shares + Fractions + Logarithms + Numbers + Parts;
+  }
 };
 
 /// Scores may be anything, also shares by chance in the first step of a run:
@@ -83,6 +86,20 @@ static Verdict ofUnseenMaker(const Places &Where) {
   return V;
 }
 
+/// Joint probabilities have such logarithms, and scores may be so low.
+static Verdict ofParts(const Places &Where, uint64_t Parts, uint64_t All) {
+  Verdict V;
+  V.Rule = "numbers that a loss is given";
+  V.Unit = "calls";
+  V.Iterations = Where.iterations();
+  V.Number = double(Parts);
+  V.Sentence = "the loss of this line was given numbers that may be logarithms "
+               "of parts of one, " +
+               numberText(double(Parts)) + " of " +
+               countText(double(All), "time");
+  return V;
+}
+
 static Verdict ofOwnLogarithm(const Places &Where) {
   Verdict V;
   V.Result = Outcome::Refuted;
@@ -115,6 +132,8 @@ std::optional<Verdict> judgeScale(const Places &Where) {
                  "make them",
                  /*IsWrong=*/true);
   case K::LossOfScores:
+    if (Given.Parts)
+      return ofParts(Where, Given.Parts, All);
     // Of scores some are above zero or do not sum to one; now and then all of
     // a few are between zero and one.
     return judge(Where, Given.Numbers + Given.Fractions, All,

@@ -1,5 +1,5 @@
 // synchronisations-per-iteration: the host waits for the device in each
-// iteration, or would on CUDA.
+// iteration. Without a device it is told how often it would.
 #include "rules/Rule.h"
 #include <algorithm>
 
@@ -76,10 +76,18 @@ public:
       V.Sentence = "too few iterations: " + numberText(double(V.Iterations));
       return V;
     }
+    // On the CPU a number is there, and the tensor may be of the host on
+    // purpose.
+    if (!HasDevice) {
+      V.Rule = "needs a device";
+      V.Sentence = "nothing waits without a CUDA device; of a tensor that is "
+                   "on one the host would wait, " +
+                   countText(*V.Number, "time") + " per iteration, " + During;
+      return V;
+    }
     V.Result = Outcome::Confirmed;
-    V.Sentence =
-        "the host " + std::string(HasDevice ? "waits" : "would wait on CUDA") +
-        ", " + countText(*V.Number, "time") + " per iteration, " + During;
+    V.Sentence = "the host waits, " + countText(*V.Number, "time") +
+                 " per iteration, " + During;
     V.Cost = CostKind::Calls;
     V.CostAmount = double(Waits);
     V.CostText = countText(double(Waits), "wait") + " in this run";

@@ -21,7 +21,7 @@
 namespace torchtidy::confirm::trace {
 
 constexpr char Magic[8] = {'T', 'O', 'R', 'C', 'H', 'C', 'N', 'F'};
-constexpr uint32_t Version = 8;
+constexpr uint32_t Version = 9;
 
 using Count = std::atomic<uint64_t>;
 using Gauge = std::atomic<int64_t>;
@@ -36,6 +36,9 @@ constexpr uint32_t MaxSeries = 8192;
 constexpr uint32_t MaxValues = 256;
 constexpr uint32_t MaxThrown = 512;
 constexpr uint32_t MaxShapes = 4;
+constexpr uint32_t MaxFlows = 6;
+/// Of so many operations one is looked at for Site::WholeLater.
+constexpr uint32_t WholeStride = 7;
 constexpr uint32_t MaxRuntimeCalls = 32;
 constexpr uint32_t MaxStretches = 20;
 constexpr uint32_t TextSize = 1 << 20;
@@ -169,6 +172,8 @@ enum class SiteKind : uint32_t {
   Elements,
   /// A module is made.
   Module,
+  /// A tensor is given a hook.
+  Hook,
 };
 
 struct CopyCounts {
@@ -302,6 +307,42 @@ struct Site {
   /// Of a backward that keeps its graph: bytes that went with that when the
   /// next one was there already; and nodes that another backward ran again.
   Count BytesKept, NodesRunAgain;
+  /// Of blocks whose memory was taken here: those that an operation wrote into
+  /// in place, those whose elements were asked for by their address, and those
+  /// of which a view was made that other layouts do not have (view()).
+  Count WritesInto, ElementsAsked, HeldByView;
+  /// Of an operation that repeats a tensor: hits with a dimension that is not
+  /// of size one, which no operation would stretch.
+  Count NotStretched;
+  /// The site behind which a block of this one was freed first (the operation
+  /// of the thread that began last); how often it was that one, and others.
+  std::atomic<uint32_t> FreedBehind;
+  Count FreedThere, FreedElsewhere;
+  /// Hits whose operand was freed before the thread began another operation.
+  Count OperandsFreed;
+  /// Operations that were given all of a block which an earlier hit of this
+  /// site had taken, of every seventh one; and for the probe, the last hit.
+  Count WholeLater, LastTaken;
+  /// As GradientsApplied: those that an operation of the program was given.
+  Count GradientsRead;
+  /// The sites whose nodes a backward comes to from nodes of this one, the
+  /// first ones.
+  std::atomic<uint32_t> FlowsInto[MaxFlows];
+  /// Exceptions about a tensor that was written in place, after it had been
+  /// saved: those of what this site has written; and of a backward, those about
+  /// a leaf of its graph.
+  Count SavedWrites, StaleLeaves;
+  /// Hits under autocast; and those outside of it that were given numbers in
+  /// half precision beside others: made under autocast, and made elsewhere.
+  Count HitsUnderAutocast, HalvesOfAutocast, OtherHalves;
+  /// Hits on a thread that has itself asked for grad mode to be on.
+  Count HitsAskedGrad;
+  /// Hooks for a tensor that this site had given one before.
+  Count HookedAgain;
+  /// In-place writes to a part of larger memory.
+  Count PartsWritten;
+  /// As GivenNumbers: logarithms of parts of one, whose rows sum to less.
+  Count GivenParts;
   /// Tensor bytes of the process at hits: CPU and CUDA together.
   Gauge LeastLive, MostLive;
   /// Only with a timeline: between begins and ends, and hits while grad mode

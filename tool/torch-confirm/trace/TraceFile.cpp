@@ -92,6 +92,24 @@ SiteData siteOf(const Mapping &File, const Site &From) {
   To.SharedWrites = read(From.SharedWrites);
   To.BytesKept = read(From.BytesKept);
   To.NodesRunAgain = read(From.NodesRunAgain);
+  To.WritesInto = read(From.WritesInto);
+  To.ElementsAsked = read(From.ElementsAsked);
+  To.HeldByView = read(From.HeldByView);
+  To.NotStretched = read(From.NotStretched);
+  To.FreedThere = read(From.FreedThere);
+  To.FreedElsewhere = read(From.FreedElsewhere);
+  To.OperandsFreed = read(From.OperandsFreed);
+  To.WholeLater = read(From.WholeLater);
+  To.GradientsRead = read(From.GradientsRead);
+  To.SavedWrites = read(From.SavedWrites);
+  To.StaleLeaves = read(From.StaleLeaves);
+  To.HitsUnderAutocast = read(From.HitsUnderAutocast);
+  To.HalvesOfAutocast = read(From.HalvesOfAutocast);
+  To.OtherHalves = read(From.OtherHalves);
+  To.HitsAskedGrad = read(From.HitsAskedGrad);
+  To.HookedAgain = read(From.HookedAgain);
+  To.PartsWritten = read(From.PartsWritten);
+  To.GivenParts = read(From.GivenParts);
   for (const StretchCounts &Each : From.Stretches)
     if (const uint64_t Number = read(Each.Number))
       To.Stretches.push_back(
@@ -251,6 +269,10 @@ std::optional<TraceData> readTrace(const std::string &Path,
       const Site &Each = File.at<Site>(SitesAt, I);
       To.Sites[Places[I]].GoneAt = Place(read(Each.GoneAt));
       To.Sites[Places[I]].UsedAt = Place(read(Each.UsedAt));
+      To.Sites[Places[I]].FreedBehind = Place(read(Each.FreedBehind));
+      for (const auto &Flow : Each.FlowsInto)
+        if (const uint32_t Into = Place(read(Flow)); Into != None)
+          To.Sites[Places[I]].FlowsInto.push_back(Into);
     }
   for (uint32_t I = 0; I < MaxValues; ++I) {
     const Value &Each = File.at<Value>(ValuesAt, I);

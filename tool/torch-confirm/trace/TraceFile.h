@@ -87,6 +87,16 @@ struct SiteData {
   int64_t MostListed = 0;
   uint64_t SharedWrites = 0;
   uint64_t BytesKept = 0, NodesRunAgain = 0;
+  uint64_t WritesInto = 0, ElementsAsked = 0, HeldByView = 0, NotStretched = 0;
+  /// As GoneAt.
+  uint32_t FreedBehind = None;
+  uint64_t FreedThere = 0, FreedElsewhere = 0, OperandsFreed = 0;
+  uint64_t WholeLater = 0, GradientsRead = 0;
+  std::vector<uint32_t> FlowsInto;
+  uint64_t SavedWrites = 0, StaleLeaves = 0;
+  uint64_t HitsUnderAutocast = 0, HalvesOfAutocast = 0, OtherHalves = 0;
+  uint64_t HitsAskedGrad = 0, HookedAgain = 0, PartsWritten = 0;
+  uint64_t GivenParts = 0;
   uint64_t Synchronisations = 0, Exceptions = 0, UnclearedSteps = 0;
   int64_t LeastLive = 0, MostLive = 0;
   uint64_t Nanoseconds = 0, HitsWithoutGrad = 0;

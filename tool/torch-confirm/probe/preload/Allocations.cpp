@@ -7,6 +7,7 @@
 
 #include "Allocations.h"
 
+#include "Handed.h"
 #include "Hooks.h"
 #include "KeyTable.h"
 #include "Marks.h"
@@ -27,10 +28,12 @@ namespace {
 
 constexpr int8_t CudaType = 1;
 
-// Of a block, in Row::Extra: whether it is on a device, and the number of the
-// thread's operation that took it.
-constexpr uint32_t OnDevice = 1;
-uint32_t numberOfOperation() { return Self.Operations << 1; }
+// Of a block, in Row::Extra: whether it is on a device, what has happened to it
+// since (each is counted once), and the number of the thread's operation that
+// took it.
+constexpr uint32_t OnDevice = 1, IsWritten = 2, AreElementsAsked = 4,
+                   IsHeldByView = 8, BlockFlags = 15;
+uint32_t numberOfOperation() { return Self.Operations << 4; }
 
 KeyTable Blocks;
 
@@ -95,6 +98,7 @@ void takes(uintptr_t Block, int64_t Size, bool IsCuda) {
   if (!At)
     return;
   trace::Site &Site = siteAt(At);
+  Site.LastTaken.store(numberOfOperation(), std::memory_order_relaxed);
   if (Self.IsJoining && Self.Depth) {
     watch(Block, At, /*IsOld=*/false);
   } else if (Self.IsFactory && Self.Depth) {
@@ -117,6 +121,9 @@ void takes(uintptr_t Block, int64_t Size, bool IsCuda) {
 
 void gives(uintptr_t Block) {
   unwatch(Block);
+  forgetGradient(Block);
+  if (Self.Elements == Block)
+    Self.Elements = 0;
   KeyTable::Row Row;
   if (!Blocks.take(Block, Row)) {
     bump(Trace->UnknownFrees);
@@ -131,8 +138,20 @@ void gives(uintptr_t Block) {
   if (Self.Releasing)
     bump(siteAt(Self.Releasing).BytesKept, static_cast<uint64_t>(Row.Size));
   if (!Self.Depth && Row.Site == Self.LastSite &&
-      (Row.Extra | OnDevice) == (numberOfOperation() | OnDevice))
+      (Row.Extra | BlockFlags) == (numberOfOperation() | BlockFlags))
     bump(Site.DiedAtOnce);
+  const uint32_t Behind = Self.Depth ? Self.Site : Self.LastSite;
+  uint32_t First = Site.FreedBehind.load(std::memory_order_relaxed);
+  if (!First && Site.FreedBehind.compare_exchange_strong(First, Behind))
+    First = Behind;
+  bump(First == Behind ? Site.FreedThere : Site.FreedElsewhere);
+  if (Self.Depth || !Self.LastSite)
+    return;
+  for (uintptr_t &Each : Self.Operands)
+    if (Each == Block) {
+      bump(siteAt(Self.LastSite).OperandsFreed);
+      Self.Operands[0] = Self.Operands[1] = 0;
+    }
 }
 
 /// Bytes inherited across a fork and freed before this process began to record.
@@ -193,10 +212,33 @@ using Report = void(void *, int64_t, uint64_t, uint64_t, Device);
 
 } // namespace
 
-bool isWatching() { return WatchedNow.load(std::memory_order_relaxed) != 0; }
+/// Somebody has a tensor over all of a block when the site that took it has
+/// gone on to others. To look at some of the operations is enough.
+static void isGivenWhole(const Operand &Given) {
+  KeyTable::Row Row;
+  if (!Given.IsWhole ||
+      !Blocks.look(reinterpret_cast<uintptr_t>(Given.Memory), Row) || !Row.Site)
+    return;
+  trace::Site &Site = siteAt(Row.Site);
+  if (Site.LastTaken.load(std::memory_order_relaxed) !=
+      (Row.Extra & ~BlockFlags))
+    bump(Site.WholeLater);
+}
+
+bool operandsAre(Operand First, Operand Second) {
+  Self.Operands[0] = reinterpret_cast<uintptr_t>(First.Memory);
+  Self.Operands[1] = reinterpret_cast<uintptr_t>(Second.Memory);
+  if (Self.Operations % trace::WholeStride == 0) {
+    isGivenWhole(First);
+    isGivenWhole(Second);
+  }
+  return WatchedNow.load(std::memory_order_relaxed) || areGradientsHanded();
+}
 
 void wasGiven(uint32_t Site, const void *Memory) {
   const auto Block = reinterpret_cast<uintptr_t>(Memory);
+  if (!Self.IsIdle)
+    readsGradient(Block);
   for (Watched &Each : WatchedBlocks) {
     const uint32_t MadeAt = Each.Site.load(std::memory_order_relaxed);
     uintptr_t Expected = Block;
@@ -218,6 +260,48 @@ uint32_t siteOfBlock(const void *Memory) {
              : 0;
 }
 
+/// Something happens to a block for the first time. \returns the site that took
+/// it; 0 where it has happened before, or the block is not known.
+static uint32_t happensTo(const void *Memory, uint32_t What) {
+  uint32_t Result = 0;
+  if (Memory)
+    Blocks.update(reinterpret_cast<uintptr_t>(Memory), [&](KeyTable::Row &Row) {
+      if (!(Row.Extra & What))
+        Result = Row.Site;
+      Row.Extra |= What;
+    });
+  return Result;
+}
+
+void writes(uint32_t Site, const void *Memory, bool IsPart) {
+  if (IsPart)
+    bump(siteAt(Site).PartsWritten);
+  if (const uint32_t By = happensTo(Memory, IsWritten))
+    bump(siteAt(By).WritesInto);
+}
+
+void views(const void *Memory) {
+  if (const uint32_t By = happensTo(Memory, IsHeldByView))
+    bump(siteAt(By).HeldByView);
+}
+
+void asksForElements(const void *Memory) {
+  const auto Block = reinterpret_cast<uintptr_t>(Memory);
+  // A loop over elements may ask for each of them.
+  if (Self.Elements == Block)
+    return;
+  Self.Elements = Block;
+  if (const uint32_t By = happensTo(Memory, AreElementsAsked))
+    bump(siteAt(By).ElementsAsked);
+}
+
+void givenHalf(uint32_t Site, const void *Memory) {
+  const uint32_t By = siteOfBlock(Memory);
+  bump(By && siteAt(By).HitsUnderAutocast.load(std::memory_order_relaxed)
+           ? siteAt(Site).HalvesOfAutocast
+           : siteAt(Site).OtherHalves);
+}
+
 void isWrittenThrough(const void *Handle, const void *Memory) {
   struct Written {
     std::atomic<uintptr_t> Block, Handle;
@@ -234,11 +318,12 @@ void isWrittenThrough(const void *Handle, const void *Memory) {
     return;
   Written &Here = Last[(Block >> 4 ^ Block >> 14) % Count];
   const uintptr_t Before = Here.Handle.exchange(By, std::memory_order_relaxed);
+  // When it was taken tells it from another one at that place before.
+  const uint32_t Made = Row.Extra & ~BlockFlags;
   const bool IsSame =
       Here.Block.exchange(Block, std::memory_order_relaxed) == Block &&
-      Here.Made.exchange(Row.Extra, std::memory_order_relaxed) == Row.Extra;
-  // When it was taken tells it from another one at that place before.
-  Here.Made.store(Row.Extra, std::memory_order_relaxed);
+      Here.Made.exchange(Made, std::memory_order_relaxed) == Made;
+  Here.Made.store(Made, std::memory_order_relaxed);
   const uintptr_t Distance = Before < By ? By - Before : Before - By;
   if (IsSame && Distance && Distance <= Nearby &&
       Distance % sizeof(void *) == 0)

@@ -10,8 +10,14 @@ Binding cpuMemoryBinding();
 Binding cudaMemoryBinding();
 
 // See ProbeSide.
-bool isWatching();
+bool operandsAre(Operand First, Operand Second);
 void wasGiven(uint32_t Site, const void *Memory);
+void writes(uint32_t Site, const void *Memory, bool IsPart);
+void views(const void *Memory);
+void givenHalf(uint32_t Site, const void *Memory);
+
+/// The program asks for the elements of a tensor by their address.
+void asksForElements(const void *Memory);
 
 /// Where memory of a tensor was taken; 0 where that is not known.
 uint32_t siteOfBlock(const void *Memory);

@@ -42,6 +42,16 @@ private:
   uint64_t Key;
 };
 
+/// For what is thrown meanwhile.
+class Running {
+public:
+  explicit Running(const void *Node) : Before(Self.Node) { Self.Node = Node; }
+  ~Running() { Self.Node = Before; }
+
+private:
+  const void *Before;
+};
+
 bool mayRunUserCode(const void *Node) {
   // The table of its functions lies with the code of its class. What was seen
   // last is kept, since a graph has few classes of nodes.
@@ -117,6 +127,7 @@ void hookEvaluate(void *Engine, void **Task, void *Node, void *Inputs,
     return;
   }
   nodeRuns(Node);
+  const Running Now(Node);
   KeyTable::Row Row;
   if (mayRunUserCode(Node)) {
     Within Users(0);

@@ -83,6 +83,8 @@ trace::Thrown *rowOf(uint32_t Site, void *Object, const void *TypeInfo) {
     // What it says may be put together by operations.
     Busy Own;
     Torch->messageOf(Object, TypeInfo, Message, sizeof(Message));
+    if (std::strstr(Message, "modified by an inplace operation"))
+      Torch->modifiedThrown(Message, Self.Node, Site);
   }
   const char *Type = nameOf(TypeInfo);
   const bool IsOfMemory = hasTimeline() && trace::isOutOfMemory(Type, Message);
@@ -120,6 +122,10 @@ void isThrown(void *Object, const void *TypeInfo) {
 }
 
 } // namespace
+
+void savedWasWritten(uint32_t Site) { bump(siteAt(Site).SavedWrites); }
+
+void leafWasWritten(uint32_t Site) { bump(siteAt(Site).StaleLeaves); }
 
 void resetExceptionLocks() { RowLock.reset(); }
 

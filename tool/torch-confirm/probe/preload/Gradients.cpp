@@ -80,10 +80,13 @@ void leafStepped(uint32_t MadeAt) {
     bump(siteAt(MadeAt).LeavesStepped);
 }
 
-void gradientEnds(uint32_t Site, bool IsApplied) {
-  if (Site)
-    bump(IsApplied ? siteAt(Site).GradientsApplied
-                   : siteAt(Site).GradientsDropped);
+void gradientEnds(uint32_t Site, GradientEnd How) {
+  if (!Site)
+    return;
+  trace::Site &At = siteAt(Site);
+  bump(How == GradientEnd::Applied   ? At.GradientsApplied
+       : How == GradientEnd::Dropped ? At.GradientsDropped
+                                     : At.GradientsRead);
 }
 
 void optimizerMadeAgain(uint32_t Site) {

@@ -12,7 +12,7 @@ Binding gradientsBinding();
 void unclearedStep(uint32_t Site);
 uint32_t leafTrained(const void *Memory);
 void leafStepped(uint32_t MadeAt);
-void gradientEnds(uint32_t Site, bool IsApplied);
+void gradientEnds(uint32_t Site, GradientEnd How);
 void optimizerMadeAgain(uint32_t Site);
 
 } // namespace torchtidy::confirm::probe

@@ -13,6 +13,8 @@ void backwardBegins(uint32_t Site);
 void nodeRuns(const void *Node);
 /// A thread begins its first backward.
 void threadRunsBackwards();
+/// See ProbeSide.
+void flowsInto(uint32_t From, uint64_t ThreadNumber, uint64_t Sequence);
 
 /// Whether the hooks see nodes being made and deleted.
 Binding nodesBinding();

@@ -14,7 +14,7 @@
 namespace torchtidy::confirm::probe {
 namespace {
 
-enum Flags : uint8_t {
+enum Flags : uint16_t {
   /// Not an operation but a range: an optimizer's, or the program's own.
   IsRange = 1,
   /// The user's own operation: what it calls are sites of the user's, too.
@@ -29,12 +29,31 @@ enum Flags : uint8_t {
   IsPlain = 32,
   /// It reads and writes no elements itself.
   IsView = 64,
+  /// It writes into its first tensor.
+  IsInPlace = 128,
+  /// It makes a view that only a tensor which lies in order has.
+  IsViewOfOrder = 256,
+  /// It copies what lies in another order than it is asked for.
+  IsLayoutCopy = 512,
+  IsRepeating = 1024,
+  /// It makes nothing of the numbers that it is given.
+  IsIdle = 2048,
 };
+
+/// What torch/ is to tell of an operation is said by four of these.
+uint32_t wantsOf(uint16_t Flags) {
+  constexpr uint16_t All =
+      IsInPlace | IsViewOfOrder | IsLayoutCopy | IsRepeating;
+  static_assert(IsInPlace / WantsWritten == IsRepeating / WantsStretched &&
+                IsViewOfOrder / WantsViewed == IsLayoutCopy / WantsSame &&
+                IsInPlace / WantsWritten == IsLayoutCopy / WantsSame);
+  return (Flags & All) / IsInPlace;
+}
 
 struct Known {
   std::atomic<const char *> Name;
   TextOffset Text;
-  uint8_t Flags;
+  uint16_t Flags;
 };
 
 // All names of operations; few thousand. Never removed from.
@@ -126,7 +145,25 @@ bool isAmong(const char *Names, const char *Name) {
   return false;
 }
 
-uint8_t flagsOf(const char *Name, const char *Colons) {
+/// What each of these is, beside what its list says. Name: behind the colons.
+uint16_t layoutFlags(const char *Name, bool IsView) {
+  const size_t Size = std::strlen(Name);
+  uint16_t Result = 0;
+  if (!IsView && Size > 1 && Name[Size - 1] == '_' && Name[Size - 2] != '_')
+    Result |= IsInPlace;
+  if (isAmong(" view view_as ", Name))
+    Result |= IsViewOfOrder;
+  if (isAmong(" clone contiguous ", Name))
+    Result |= IsLayoutCopy;
+  if (isAmong(" repeat repeat_interleave tile ", Name))
+    Result |= IsRepeating;
+  if (isAmong(" fill_ zero_ ", Name) ||
+      (IsView && !isAmong(" contiguous reshape to ", Name)))
+    Result |= IsIdle;
+  return Result;
+}
+
+uint16_t flagsOf(const char *Name, const char *Colons) {
   const size_t Size = static_cast<size_t>(Colons - Name);
   for (const char *Each : Namespaces) {
     if (std::strlen(Each) != Size || std::memcmp(Each, Name, Size) != 0)
@@ -137,12 +174,13 @@ uint8_t flagsOf(const char *Name, const char *Colons) {
     for (const char *Joins : Joining)
       if (std::strcmp(Colons + 2, Joins) == 0)
         return IsJoining;
-    uint8_t Result = 0;
+    uint16_t Result = 0;
     for (const char *Makes : Factories)
       if (std::strcmp(Colons + 2, Makes) == 0)
         Result |= IsFactory;
     if (isAmong(Views, Colons + 2))
       Result |= IsView;
+    Result |= layoutFlags(Colons + 2, Result & IsView);
     return isAmong(Plain, Colons + 2) ? Result | IsPlain : Result;
   }
   return IsTransparent;
@@ -289,13 +327,13 @@ void countSynchronisation(uint32_t Site) {
     bump(siteAt(Site).Synchronisations);
 }
 
-__attribute__((noinline)) uint32_t operationBegins(const char *Name) {
+__attribute__((noinline)) Begun operationBegins(const char *Name) {
   if (!isRecording())
-    return 0;
+    return {0, 0};
   const Known &Operation = known(Name);
   if (Operation.Flags & IsRange)
-    return 0;
-  uint32_t Own = 0;
+    return {0, 0};
+  Begun Own = {0, 0};
   Self.IsView = Operation.Flags & IsView;
   bump(Trace->Operations);
   const uintptr_t Here = stackPointer();
@@ -312,7 +350,11 @@ __attribute__((noinline)) uint32_t operationBegins(const char *Name) {
     Self.SyncDepth = 0;
     Self.IsJoining = Operation.Flags & IsJoining;
     Self.IsFactory = Operation.Flags & IsFactory;
-    Own = Site;
+    Self.IsIdle = Operation.Flags & IsIdle;
+    Self.Operands[0] = Self.Operands[1] = 0;
+    if (Self.AsksForGrad)
+      bump(siteAt(Site).HitsAskedGrad);
+    Own = {Site, wantsOf(Operation.Flags)};
     const uint64_t Time = hit(Site);
     Self.BeganAt = 0;
     if (hasTimeline()) {
@@ -328,7 +370,7 @@ __attribute__((noinline)) uint32_t operationBegins(const char *Name) {
     }
   } else if (Operation.Flags & IsTransparent) {
     --Self.Depth;
-    return 0;
+    return {0, 0};
   }
   if (Operation.Flags & IsSynchronising && !Self.SyncDepth) {
     Self.SyncDepth = Self.Depth;
@@ -387,8 +429,15 @@ void takesScale(uint32_t Site, uint32_t Scale) {
   bump(Scale == Shares       ? At.GivenShares
        : Scale == Fractions  ? At.GivenFractions
        : Scale == Logarithms ? At.GivenLogarithms
+       : Scale == Parts      ? At.GivenParts
                              : At.GivenNumbers);
 }
+
+void stretchesNot(uint32_t Site) { bump(siteAt(Site).NotStretched); }
+
+void copiesAgain(uint32_t Site) { bump(siteAt(Site).CopiedAgain); }
+
+void runsUnderAutocast(uint32_t Site) { bump(siteAt(Site).HitsUnderAutocast); }
 
 void operationEnds(const char *Name) {
   if (!Self.Depth || !isRecording() ||

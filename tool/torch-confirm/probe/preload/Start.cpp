@@ -67,15 +67,44 @@ bool IsForked;
 uint32_t ParentId;
 int64_t CpuAtFork, CudaAtFork, NodesAtFork;
 
-const ProbeSide Probe = {
-    operationBegins, operationEnds,      countShape,      keepShape,
-    isOfOneElement,  runsInMode,         takesScale,      isWatching,
-    wasGiven,        unclearedStep,      leafTrained,     leafStepped,
-    gradientEnds,    optimizerMadeAgain, runsWithoutGrad, isWatchingStorages,
-    usesStorage,     castTaken,          memberReplaced,  moduleMadeAt,
-    memberCalled,    parameterListed,    bytesOfBlock,    runsUnrecorded,
-    networkBegins,   networkStarts,      networkTensor,   networkEnds,
-    networkStepped};
+const ProbeSide Probe = {operationBegins,
+                         operationEnds,
+                         countShape,
+                         keepShape,
+                         isOfOneElement,
+                         runsInMode,
+                         takesScale,
+                         operandsAre,
+                         wasGiven,
+                         unclearedStep,
+                         leafTrained,
+                         leafStepped,
+                         gradientEnds,
+                         flowsInto,
+                         writes,
+                         views,
+                         copiesAgain,
+                         stretchesNot,
+                         runsUnderAutocast,
+                         givenHalf,
+                         savedWasWritten,
+                         leafWasWritten,
+                         optimizerMadeAgain,
+                         runsWithoutGrad,
+                         isWatchingStorages,
+                         usesStorage,
+                         castTaken,
+                         memberReplaced,
+                         moduleMadeAt,
+                         memberCalled,
+                         parameterListed,
+                         bytesOfBlock,
+                         runsUnrecorded,
+                         networkBegins,
+                         networkStarts,
+                         networkTensor,
+                         networkEnds,
+                         networkStepped};
 
 /// Where the environment and the way the probe came into the process say to
 /// write; false for nowhere.

@@ -74,8 +74,18 @@ struct Thread {
   bool IsJoining;
   /// Or makes a tensor from sizes.
   bool IsFactory;
+  /// It makes nothing of the numbers that it is given.
+  bool IsIdle;
+  /// The memory of its first two tensors; 0 where that has gone.
+  uintptr_t Operands[2];
   /// Whether it has run a backward.
   bool HasBackward;
+  /// The user's code has asked for grad mode to be on where it was on.
+  bool AsksForGrad;
+  /// The node that a backward runs on it.
+  const void *Node;
+  /// Memory whose elements were asked for last.
+  uintptr_t Elements;
   /// The stack pointer where the outermost one began: what begins at a higher
   /// address cannot be inside it, so that one was left without notice.
   uintptr_t Top;

@@ -8,6 +8,7 @@
 
 #include "Wrapped.h"
 
+#include "Allocations.h"
 #include "Sites.h"
 #include "Stacks.h"
 
@@ -246,8 +247,10 @@ __attribute__((noinline)) void blockFreed(void *Block, size_t Size) {
 }
 
 void elementsAsked(const void *Tensor) {
-  if (!WatchedCount.load(std::memory_order_relaxed) || Self.Depth || !Torch ||
-      !isRecording())
+  if (Self.Depth || !Torch || !isRecording())
+    return;
+  asksForElements(Torch->memoryOfTensor(Tensor));
+  if (!WatchedCount.load(std::memory_order_relaxed))
     return;
   const void *Storage = Torch->storageOf(Tensor);
   const uint32_t Count = WatchedCount.load(std::memory_order_relaxed);

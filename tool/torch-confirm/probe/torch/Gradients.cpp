@@ -197,7 +197,7 @@ void isApplied(const at::Tensor &Of, Parameter &To,
 void wasApplied(const at::Tensor &Of, Parameter &To, uint64_t Step,
                 uint32_t Site) {
   for (const uint32_t By : To.ReachedBy)
-    Probe->gradientEnds(By, /*IsApplied=*/true);
+    Probe->gradientEnds(By, GradientEnd::Applied);
   To.ReachedBy.clear();
   To.SteppedAt = Site;
   if (!To.WasStepped) {
@@ -245,16 +245,21 @@ void gradientsForked() {
     All = new Parameters;
 }
 
-void nodeReaches(const void *Node, uint32_t Site) {
+void nodeReaches(const void *Node, uint32_t Site, bool TellsNodes) {
   const void *Table = AccumulateTable.load(std::memory_order_relaxed);
-  if (!Table)
+  if (!Table && !TellsNodes)
     return;
   for (const auto &Edge :
        static_cast<const torch::autograd::Node *>(Node)->next_edges()) {
     // Asking for its type would cost more than all the rest.
     const auto *Next = Edge.function.get();
-    if (!Next || *reinterpret_cast<const void *const *>(Next) != Table)
+    if (!Next)
       continue;
+    if (*reinterpret_cast<const void *const *>(Next) != Table) {
+      if (TellsNodes)
+        Probe->flowsInto(Site, Next->thread_id(), Next->sequence_nr());
+      continue;
+    }
     const at::Tensor &Of =
         static_cast<const torch::autograd::AccumulateGrad *>(Next)->variable;
     if (!Of.defined())
@@ -266,6 +271,15 @@ void nodeReaches(const void *Node, uint32_t Site) {
             Known->Reaching.end())
       Known->Reaching.push_back(Site);
   }
+}
+
+void gradientRead(const void *Impl) {
+  std::lock_guard<std::mutex> Lock(All->Mutex);
+  const auto Found = All->ByTensor.find(Impl);
+  if (Found == All->ByTensor.end())
+    return;
+  for (const uint32_t By : Found->second.ReachedBy)
+    Probe->gradientEnds(By, GradientEnd::Read);
 }
 
 void accumulateBegins(void *Node) {
@@ -285,7 +299,7 @@ void accumulateBegins(void *Node) {
   // What is there is added to, unless it was cleared.
   if (!Gradient.defined() || isZero(Gradient, *Known)) {
     for (const uint32_t By : Known->ReachedBy)
-      Probe->gradientEnds(By, /*IsApplied=*/false);
+      Probe->gradientEnds(By, GradientEnd::Dropped);
     Known->ReachedBy.clear();
   }
   for (const uint32_t By : Known->Reaching)

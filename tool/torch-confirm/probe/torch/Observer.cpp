@@ -57,12 +57,14 @@ struct WithoutGrad : at::ObserverContext {
 
 std::unique_ptr<at::ObserverContext>
 begins(const at::RecordFunction &Function) {
-  const uint32_t Site = Listener->operationBegins(Function.name());
+  const Begun Own = Listener->operationBegins(Function.name());
+  const uint32_t Site = Own.Site;
   if (Listener->isWatchingStorages())
     forStorages(Function.inputs(), Listener->usesStorage);
   if (!Site)
     return nullptr;
-  if (const uint64_t Hash = shapeHash(Function.inputs()))
+  uint32_t Types = 0;
+  if (const uint64_t Hash = shapeHash(Function.inputs(), Types))
     if (!Listener->countShape(Site, Hash))
       Listener->keepShape(Site, Hash, shapeText(Function.inputs()).c_str());
   const char *Name = nameInAten(Function.name());
@@ -74,7 +76,11 @@ begins(const at::RecordFunction &Function) {
     Listener->isOfOneElement(Site, Memory);
   if (!c10::GradMode::is_enabled())
     Listener->runsUnrecorded(Site);
-  if (Listener->isWatching())
+  tellAutocast(*Listener, Site, Types, Function.inputs());
+  if (Own.Wants)
+    tellWanted(*Listener, Own, Function.inputs());
+  if (Listener->operandsAre(operandOf(Function.inputs(), 0),
+                            operandOf(Function.inputs(), 1)))
     forMemory(Function.inputs(),
               [&](const void *Memory) { Listener->wasGiven(Site, Memory); });
   if (Listener->runsWithoutGrad(Site))
@@ -109,6 +115,7 @@ const char *observe(const ProbeSide *Side) {
   beDeterministic();
   watchGradients(*Side);
   watchMembers(*Side);
+  watchWrites(*Side);
   try {
     at::addGlobalCallback(at::RecordFunctionCallback(begins, ends)
                               .needsInputs(true)
@@ -152,6 +159,7 @@ void forked() {
   gradientsForked();
   sameForked();
   membersForked();
+  writesForked();
 }
 
 const TorchSide Side = {TORCH_VERSION,
@@ -182,6 +190,9 @@ const TorchSide Side = {TORCH_VERSION,
                         moduleCalled,
                         parametersGiven,
                         messageOf,
+                        modifiedThrown,
+                        gradientRead,
+                        isHookedAgain,
                         forked};
 
 } // namespace

@@ -45,6 +45,7 @@ public:
     AreShares &= Count > 1 && std::abs(Sum - 1) < SumTolerance;
     AreLogarithms &=
         Count > 1 && std::abs(SumOfExponentials - 1) < SumTolerance;
+    AreParts &= Count > 1 && SumOfExponentials < 1 + SumTolerance;
   }
 
   uint32_t scale() const {
@@ -52,12 +53,14 @@ public:
       return UnknownScale;
     if (Least >= 0 && Most <= 1)
       return AreShares ? Shares : Fractions;
-    return AreLogarithms ? Logarithms : AnyNumbers;
+    if (AreLogarithms)
+      return Logarithms;
+    return AreParts && Most <= 0 ? Parts : AnyNumbers;
   }
 
 private:
   double Least = HUGE_VAL, Most = -HUGE_VAL;
-  bool IsNumber = true, AreShares = true, AreLogarithms = true;
+  bool IsNumber = true, AreShares = true, AreLogarithms = true, AreParts = true;
 };
 
 /// Of more than two dimensions the first row of each sample is read.

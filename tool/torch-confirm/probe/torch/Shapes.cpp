@@ -15,7 +15,7 @@ constexpr int MostTensors = 4;
 
 /// Calls Do with the first tensors; false ends it.
 template <typename Action>
-void forTensors(c10::ArrayRef<const c10::IValue> Arguments, const Action &Do) {
+void forFirst(c10::ArrayRef<const c10::IValue> Arguments, const Action &Do) {
   int Left = MostTensors;
   const auto One = [&](const at::Tensor &Each) {
     if (Each.defined()) {
@@ -60,15 +60,24 @@ bool hasSizes(const at::Tensor &Of) {
 
 } // namespace
 
-uint64_t shapeHash(c10::ArrayRef<const c10::IValue> Arguments) {
+void forTensors(c10::ArrayRef<const c10::IValue> Arguments,
+                const std::function<void(const at::Tensor &)> &Do) {
+  forFirst(Arguments, Do);
+}
+
+uint64_t shapeHash(c10::ArrayRef<const c10::IValue> Arguments,
+                   uint32_t &Types) {
   uint64_t Hash = 0;
   const auto Mix = [&](uint64_t Word) {
     Hash = (Hash ^ Word) * 0x9e3779b97f4a7c15ull;
     Hash ^= Hash >> 29;
   };
-  forTensors(Arguments, [&](const at::Tensor &Each) {
+  forFirst(Arguments, [&](const at::Tensor &Each) {
     // Begins a tensor, so that sizes of two are not those of one.
-    Mix(0x100 + static_cast<uint64_t>(Each.scalar_type()));
+    const auto Type = static_cast<uint32_t>(Each.scalar_type());
+    Mix(0x100 + Type);
+    if (Type < 32 && Each.dim() > 0)
+      Types |= 1u << Type;
     Mix(static_cast<uint64_t>(Each.device().type()) << 8 ^
         static_cast<uint8_t>(Each.device().index()));
     if (hasSizes(Each))
@@ -97,7 +106,7 @@ const void *memoryOfElement(c10::ArrayRef<const c10::IValue> Arguments) {
 
 void forMemory(c10::ArrayRef<const c10::IValue> Arguments,
                const std::function<void(const void *)> &Do) {
-  forTensors(Arguments, [&](const at::Tensor &Each) {
+  forFirst(Arguments, [&](const at::Tensor &Each) {
     if (Each.has_storage())
       Do(Each.storage().data());
   });
@@ -105,7 +114,7 @@ void forMemory(c10::ArrayRef<const c10::IValue> Arguments,
 
 void forStorages(c10::ArrayRef<const c10::IValue> Arguments,
                  void (*Do)(const void *)) {
-  forTensors(Arguments, [&](const at::Tensor &Each) {
+  forFirst(Arguments, [&](const at::Tensor &Each) {
     if (Each.has_storage())
       Do(Each.storage().unsafeGetStorageImpl());
   });
@@ -114,12 +123,12 @@ void forStorages(c10::ArrayRef<const c10::IValue> Arguments,
 std::string shapeText(c10::ArrayRef<const c10::IValue> Arguments) {
   std::string Result, Device;
   bool IsOnOne = true;
-  forTensors(Arguments, [&](const at::Tensor &Each) {
+  forFirst(Arguments, [&](const at::Tensor &Each) {
     const std::string Here = Each.device().str();
     IsOnOne &= Device.empty() || Device == Here;
     Device = Here;
   });
-  forTensors(Arguments, [&](const at::Tensor &Each) {
+  forFirst(Arguments, [&](const at::Tensor &Each) {
     Result += (Result.empty() ? "" : ", ") +
               std::string(toString(Each.scalar_type()));
     if (hasSizes(Each))

@@ -37,8 +37,25 @@ bool isIdleToCpu(const void *Self, uint64_t Dtype, uint64_t Layout,
                  uint64_t Device);
 
 /// What the tensors among the arguments of an operation are like, or, where
-/// there are none, the sizes that it is given; 0 where there is neither.
-uint64_t shapeHash(c10::ArrayRef<const c10::IValue> Arguments);
+/// there are none, the sizes that it is given; 0 where there is neither. Types:
+/// a bit for each type of elements of the first ones that have dimensions.
+uint64_t shapeHash(c10::ArrayRef<const c10::IValue> Arguments, uint32_t &Types);
+/// Calls Do with the first tensors among the arguments.
+void forTensors(c10::ArrayRef<const c10::IValue> Arguments,
+                const std::function<void(const at::Tensor &)> &Do);
+/// One argument; without memory where that is no tensor.
+Operand operandOf(const c10::ArrayRef<const c10::IValue> &Arguments, size_t I);
+void tellWanted(const ProbeSide &Probe, Begun Of,
+                c10::ArrayRef<const c10::IValue> Arguments);
+void tellAutocast(const ProbeSide &Probe, uint32_t Site, uint32_t Types,
+                  c10::ArrayRef<const c10::IValue> Arguments);
+
+void watchWrites(const ProbeSide &Probe);
+void writesForked();
+/// An operation of that site is about to write to the tensor in place.
+void keepWrite(const at::Tensor &Of, uint32_t Site);
+void modifiedThrown(const char *Message, const void *Node, uint32_t Site);
+bool isHookedAgain(const void *Tensor, uint32_t Site);
 std::string shapeText(c10::ArrayRef<const c10::IValue> Arguments);
 /// Of a loss or a logarithm: on which scale its first argument is (InputScale).
 uint32_t scaleOfInput(const char *NameInAten,
@@ -89,7 +106,8 @@ uint32_t sweep(const AliveNode *Nodes, uint32_t Count,
                uint32_t Room, uint64_t *Visits);
 
 void watchGradients(const ProbeSide &Probe);
-void nodeReaches(const void *Node, uint32_t Site);
+void nodeReaches(const void *Node, uint32_t Site, bool TellsNodes);
+void gradientRead(const void *Impl);
 void accumulateBegins(void *AccumulateGrad);
 void accumulateEnds(void *AccumulateGrad);
 void stepBegins(void *Optimizer);
