@@ -11,6 +11,7 @@
 #include "torch/Std.h"
 #include "torch/Types.h"
 #include "clang/AST/ExprCXX.h"
+#include "llvm/ADT/DenseSet.h"
 #include <set>
 
 using namespace clang;
@@ -354,9 +355,39 @@ static bool isTrainedThrough(const Execution &Entry, const StoreEvent &Store) {
   });
 }
 
+/// Members that a backward() names, in whatever function:
+/// layers[i].output.backward(gradient).
+static llvm::DenseSet<const ValueDecl *> membersGoneThrough(Program &Program) {
+  llvm::DenseSet<const ValueDecl *> Result;
+  for (const auto &Entry : Program.executions())
+    for (const GraphUseEvent &Use : Entry->events<GraphUseEvent>())
+      if (Use.Is != Event::Inspect && Use.Site)
+        ast::forEachStmt(
+            Use.Site,
+            [&](const Stmt *S) {
+              if (const auto *Member = dyn_cast<MemberExpr>(S))
+                if (isa<FieldDecl>(Member->getMemberDecl()))
+                  Result.insert(Member->getMemberDecl());
+            },
+            ast::Lambdas::Skip);
+  return Result;
+}
+
+/// A list for one pass, which the next call empties: in between another call
+/// goes backward through what is in it.
+static bool isTape(const Execution &Entry, const Retention &Found,
+                   const llvm::DenseSet<const ValueDecl *> &GoneThrough) {
+  return Found.How == Retention::Grows &&
+         GoneThrough.contains(Entry.places().declaration(Found.Place)) &&
+         llvm::any_of(Entry.events<ReleaseEvent>(), [&](const auto &Release) {
+           return Entry.mayAlias({Found.Place}, Release.Places);
+         });
+}
+
 std::vector<Retention> retentions(Program &Program) {
   std::vector<Retention> Result;
   const MemberReads Reads(Program);
+  std::optional<llvm::DenseSet<const ValueDecl *>> GoneThrough;
   // Lists that a helper fills, for one caller who trains and one who evaluates:
   // the latter lacks a guard, and what is stored needs its graph.
   std::set<const Stmt *> Trained;
@@ -388,8 +419,10 @@ std::vector<Retention> retentions(Program &Program) {
           });
       if (IsOfThread || Trained.count(Store.Site) || IsForGuard(*Entry, Store))
         continue;
-      if (std::optional<Retention> Found =
-              StoreQuery(*Entry, Reads, Store).run())
+      std::optional<Retention> Found = StoreQuery(*Entry, Reads, Store).run();
+      if (Found && !GoneThrough)
+        GoneThrough = membersGoneThrough(Program);
+      if (Found && !isTape(*Entry, *Found, *GoneThrough))
         Result.push_back(*Found);
     }
   return Result;

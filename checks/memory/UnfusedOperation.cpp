@@ -1,10 +1,12 @@
 #include "memory/UnfusedOperation.h"
 #include "ast/Expressions.h"
+#include "ast/Walk.h"
 #include "queries/loops/Loops.h"
 #include "queries/memory/Sizes.h"
 #include "queries/paths/Calls.h"
 #include "torch/Api.h"
 #include "torch/Arithmetic.h"
+#include "torch/Options.h"
 #include "torch/Shapes.h"
 #include "torch/Types.h"
 
@@ -95,6 +97,42 @@ static std::optional<UnfusedOperation> readSum(const CallExpr *Call) {
   return std::nullopt;
 }
 
+/// A constant in E was made of integers: torch::tensor({..}, torch::kUInt8).
+static bool namesIntegers(const Expr *E) {
+  return ast::anyStmt(
+      E,
+      [](const Stmt *S) {
+        const ValueDecl *D = nullptr;
+        if (const auto *Ref = dyn_cast<DeclRefExpr>(S))
+          D = Ref->getDecl();
+        else if (const auto *Member = dyn_cast<MemberExpr>(S))
+          D = Member->getMemberDecl();
+        const Expr *Init = nullptr;
+        if (const auto *V = dyn_cast_or_null<VarDecl>(D))
+          Init = V->getInit();
+        else if (const auto *Field = dyn_cast_or_null<FieldDecl>(D))
+          Init = Field->getInClassInitializer();
+        return Init && D->getType().isConstQualified() &&
+               ast::anyStmt(
+                   Init,
+                   [](const Stmt *Part) {
+                     const auto *Name = dyn_cast<DeclRefExpr>(Part);
+                     return Name && torch::scalarKindOf(Name->getDecl()) ==
+                                        torch::ScalarKind::Integral;
+                   },
+                   ast::Lambdas::Skip);
+      },
+      ast::Lambdas::Skip);
+}
+
+/// add() of integers takes no factor that is none ("argument alpha must not be
+/// a floating point number").
+static bool isTooWide(const UnfusedOperation &Found) {
+  return Found.As == Fused::Scaled &&
+         ast::strip(Found.Second)->getType()->isFloatingType() &&
+         (namesIntegers(Found.First) || namesIntegers(Found.To));
+}
+
 namespace {
 
 /// What is known of the products of an execution.
@@ -134,7 +172,7 @@ std::vector<UnfusedOperation> unfusedOperations(Program &Program) {
       auto Found = readSum(Each.Call);
       // Beside a network that each iteration runs one operation on what goes
       // through it costs nothing.
-      if (!Found || !Known.isWorthIt(*Found, Each.In) ||
+      if (!Found || isTooWide(*Found) || !Known.isWorthIt(*Found, Each.In) ||
           runsNetwork(*Entry, *Around.back()) ||
           isPreparation(*Entry, Each.Point) || makesFirstValues(Each.In))
         continue;

@@ -48,6 +48,11 @@ bool isStd(const Decl *D) {
   return Namespace == "std" || Namespace == "__gnu_cxx";
 }
 
+bool isReferenceWrapper(QualType Type) {
+  const CXXRecordDecl *Record = recordOf(Type.getNonReferenceType());
+  return Record && isStd(Record) && ast::nameOf(Record) == "reference_wrapper";
+}
+
 StringRef stdName(const FunctionDecl *F) {
   return F && F->getIdentifier() && isStd(F) ? F->getName() : StringRef();
 }

@@ -115,6 +115,8 @@ bool isLibraryPath(llvm::StringRef Path);
 /// Declared in namespace at, c10, torch or caffe2, by LibTorch.
 bool isLibTorch(const clang::Decl *D);
 bool isStd(const clang::Decl *D);
+/// std::reference_wrapper, which std::ref and std::cref return.
+bool isReferenceWrapper(clang::QualType Type);
 /// The name of a function of the standard library; empty for all others.
 llvm::StringRef stdName(const clang::FunctionDecl *F);
 /// make_shared, make_unique, make_intrusive: their result owns a new object.

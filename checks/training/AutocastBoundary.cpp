@@ -45,7 +45,8 @@ std::vector<AutocastBoundary> autocastBoundaries(Program &Program) {
         if (!Backward)
           continue;
       }
-      Result.push_back({Entry.get(), &Use, Backward, switchedByFlag(*Entry, Use)});
+      Result.push_back(
+          {Entry.get(), &Use, Backward, switchedByFlag(*Entry, Use)});
     }
   }
   return Result;

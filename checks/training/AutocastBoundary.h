@@ -18,8 +18,9 @@ struct AutocastBoundary {
 };
 
 /// Nothing is reported where autocast may be off, but for a flag of the
-/// program's own, or on where the result is used, on some path; where a module, or autocast, is given another type; and
-/// of losses whose target may be in half precision, too.
+/// program's own, or on where the result is used, on some path; where a module,
+/// or autocast, is given another type; and of losses whose target may be in
+/// half precision, too.
 std::vector<AutocastBoundary> autocastBoundaries(Program &Program);
 
 } // namespace torchtidy::model

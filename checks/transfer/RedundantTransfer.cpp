@@ -441,8 +441,7 @@ private:
 /// are given: dropout() does in eval mode.
 static bool computesAlways(const torch::Operation &Op) {
   return torch::isPointwise(Op) || torch::broadcasts(Op) ||
-         torch::rearranges(Op) ||
-         (torch::savedBy(Op) & torch::saving::Both);
+         torch::rearranges(Op) || (torch::savedBy(Op) & torch::saving::Both);
 }
 
 /// The clone() of what an operation has made where it stands. What a graph has

@@ -153,7 +153,8 @@ private:
     // is written on its device is wanted there.
     const bool IsToCpu = Transfer.Result.OnDevice.get() == Device::CPU;
     if (!Transfer.MovesDevice || isMadeHere() || isOverBatches(L) ||
-        !isStackedAfter(L) || isWorkingCopy(L) || (IsToCpu && !Transfer.Input.OnDevice.get()))
+        !isStackedAfter(L) || isWorkingCopy(L) ||
+        (IsToCpu && !Transfer.Input.OnDevice.get()))
       return std::nullopt;
     Result.How = RepeatedTransfer::Samples;
     return Result;
@@ -170,7 +171,8 @@ private:
         Begin && Begin->getInit()
             ? dyn_cast<CallExpr>(ast::strip(Begin->getInit()))
             : nullptr;
-    return BeginCall && !torch::datasetOf(BeginCall->getDirectCallee()).isNull();
+    return BeginCall &&
+           !torch::datasetOf(BeginCall->getDirectCallee()).isNull();
   }
 
   /// An inner loop goes through the same elements in each iteration of L. On

@@ -110,7 +110,8 @@ private:
     return Class && Class->isLambda();
   }
 
-  /// An object of a class of the user's with an operator() for each alternative.
+  /// An object of a class of the user's with an operator() for each
+  /// alternative.
   void lookIntoOverloads(const Expr *E, Given Arguments, bool IsElement) {
     const CXXRecordDecl *Class = torch::recordOf(E->getType());
     if (!Class || !Class->hasDefinition() || torch::isStd(Class))

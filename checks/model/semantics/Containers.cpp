@@ -83,12 +83,22 @@ static void leaveMemory(Value &V, QualType Held) {
     V.forgetLoans();
 }
 
+/// workers.emplace_back(f, std::ref(x)): the thread has a reference, and a list
+/// of threads nothing of what x holds.
+static bool isOnlyNamed(const CallSite &To, const Expr *Element) {
+  return torch::kindOf(torch::elementType(To.Object->getType())) ==
+             TypeKind::Thread &&
+         torch::isReferenceWrapper(Element->getType());
+}
+
 static void add(Machine &M, const CallSite &To, const PlaceSet &Containers) {
   const llvm::ArrayRef<const Expr *> Elements = To.Arguments;
   const Expr *Site = To.Call;
   Value V;
   const Expr *Operand = nullptr;
   for (const Expr *Element : Elements) {
+    if (isOnlyNamed(To, Element))
+      continue;
     loans::shareHandle(M, Element);
     const Value Each = elementsGiven(M, Element, Containers);
     const bool MayNeedGrad =
@@ -125,17 +135,8 @@ static Denotation addMade(Machine &M, const CallSite &Site,
   return Result;
 }
 
-/// workers.emplace_back(f, x, std::ref(y)): what f is given belongs to the
-/// thread, which lets go of it at its end.
-static bool startsThread(const CallSite &Site) {
-  return !Site.Arguments.empty() && torch::constructsLast(Site.callee()) &&
-         torch::kindOf(torch::elementType(Site.Object->getType())) ==
-             TypeKind::Thread &&
-         torch::kindOf(Site.first()->getType()) != TypeKind::Thread;
-}
-
 Denotation append(Machine &M, const CallSite &Site) {
-  if (!Site.Object || startsThread(Site))
+  if (!Site.Object)
     return {};
   if (Site.objectKind() == TypeKind::Pointer)
     return pointers::emplace(M, Site);

@@ -118,3 +118,15 @@ void blendAll(const Tensors &to, const Tensors &from) {
   for (size_t i = 0; i < to.size(); ++i)
     blend(to[i], from[i], 0.1);
 }
+
+// Of integers add() takes no factor that is none: it throws.
+struct Painter {
+  const Tensor blue = torch::zeros({600, 600}, torch::kUInt8);
+  Tensor shades(const std::vector<float> &factors) const {
+    torch::NoGradGuard no_grad;
+    std::vector<Tensor> all;
+    for (const float factor : factors)
+      all.push_back(torch::clamp(blue + (255 - blue) * factor, 0, 255));
+    return torch::stack(all);
+  }
+};

@@ -178,8 +178,8 @@ static bool saysNothing(QualType Type) {
          !torch::maySayDevice(Type);
 }
 
-/// A tensor may be in it, of which nothing is known. What is put into options of
-/// a layer says where it is itself.
+/// A tensor may be in it, of which nothing is known. What is put into options
+/// of a layer says where it is itself.
 static bool mayBring(const Expr *E) {
   return torch::mayHoldTensor(E->getType()) &&
          !torch::isLayerOptions(E->getType());
