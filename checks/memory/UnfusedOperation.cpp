@@ -128,8 +128,7 @@ static bool namesIntegers(const Expr *E) {
 /// add() of integers takes no factor that is none ("argument alpha must not be
 /// a floating point number").
 static bool isTooWide(const UnfusedOperation &Found) {
-  return Found.As == Fused::Scaled &&
-         ast::strip(Found.Second)->getType()->isFloatingType() &&
+  return Found.As == Fused::Scaled && torch::isFloatingNumber(Found.Second) &&
          (namesIntegers(Found.First) || namesIntegers(Found.To));
 }
 

@@ -1,4 +1,5 @@
 #include "torch/Shapes.h"
+#include "ast/Expressions.h"
 #include "ast/Names.h"
 #include "torch/Arithmetic.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -36,6 +37,17 @@ bool broadcastsInto(const Operation &Op) {
     return false;
   const Operation *Same = findOperation(Name, operation::Function);
   return Same && broadcasts(*Same);
+}
+
+const clang::Expr *keepsDimensionsArgument(const clang::CallExpr *Call) {
+  const clang::FunctionDecl *Callee = Call->getDirectCallee();
+  const auto Arguments = ast::argumentsOf(Call);
+  for (size_t I = 0;
+       Callee && I < std::min<size_t>(Callee->getNumParams(), Arguments.size());
+       ++I)
+    if (ast::nameOf(Callee->getParamDecl(I)) == "keepdim")
+      return Arguments[I];
+  return nullptr;
 }
 
 bool reduces(const Operation &Op) {

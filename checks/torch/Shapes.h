@@ -62,6 +62,9 @@ bool broadcastsInto(const Operation &Op);
 bool isPointwise(const Operation &Op);
 /// numel(): how many elements a tensor has.
 bool countsElements(const clang::FunctionDecl *Member);
+/// The argument that says whether the dimensions that go are kept with a size
+/// of one (keepdim). Null where it is not written, or there is none.
+const clang::Expr *keepsDimensionsArgument(const clang::CallExpr *Call);
 /// sum(), mean(), norm(): numbers of all elements, whatever their order.
 bool reduces(const Operation &Op);
 /// The result is a list of parts, which together are the operand: split, chunk.

@@ -1,6 +1,5 @@
 #include "model/domains/shape/Transfer.h"
 #include "ast/Expressions.h"
-#include "ast/Names.h"
 #include "model/machine/Machine.h"
 #include "torch/Api.h"
 #include "torch/Factories.h"
@@ -311,18 +310,8 @@ private:
                      : Shape::any();
   }
 
-  /// Where the parameter is depends on the operation: var(dim, unbiased,
-  /// keepdim).
   std::optional<bool> keepsDimensions() const {
-    const FunctionDecl *Callee = Call.Call->getDirectCallee();
-    const auto Arguments = ast::argumentsOf(Call.Call);
-    if (!Callee)
-      return std::nullopt;
-    for (unsigned I = 0;
-         I < std::min<size_t>(Callee->getNumParams(), Arguments.size()); ++I)
-      if (ast::nameOf(Callee->getParamDecl(I)) == "keepdim")
-        return ast::boolAt(Arguments[I], false);
-    return false;
+    return ast::boolAt(torch::keepsDimensionsArgument(Call.Call), false);
   }
 
   Shape reducedWhole(const Numbers &Dimensions, bool Keeps) {
