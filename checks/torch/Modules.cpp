@@ -251,7 +251,7 @@ bool keepsAsIs(const FunctionDecl *Method) {
   return llvm::StringSwitch<bool>(ast::nameOf(Method))
       .Cases("is_empty", "size", "empty", "reserve", true)
       .Cases("is_training", "name", "pretty_print", true)
-      .Cases("reset", "reset_parameters", true)
+      .Cases("reset", "reset_parameters", "to", true)
       .Default(false);
 }
 

@@ -92,7 +92,8 @@ bool addsElements(const clang::FunctionDecl *Method);
 /// The same: the result is an element, leads to some, or is the module that a
 /// holder has.
 bool leadsToElements(const clang::FunctionDecl *Method);
-/// Nothing is registered, handed on or run: is_empty, size, reset, name.
+/// Nothing is registered, handed on or run: is_empty, size, reset, name; nor by
+/// to(), which moves it and leaves it to nobody.
 bool keepsAsIs(const clang::FunctionDecl *Method);
 
 /// The container of LibTorch that registers what it holds, in the place of one

@@ -98,11 +98,16 @@ private:
   }
 
   /// What lies at P is registered there: conv, of conv = register_module(..),
-  /// as well.
+  /// as well. A member is that of the module that registers it: each object of
+  /// a class has its own.
   bool registers(size_t At, PlaceId P) const {
     if (llvm::is_contained(All[At]->Objects, P))
       return All[At]->Objects.size() == 1;
-    return Becomes[At] && Entry.places().declaration(P) == Becomes[At];
+    const PlaceTable &Places = Entry.places();
+    if (!Becomes[At] || Places.declaration(P) != Becomes[At])
+      return false;
+    return !isa<FieldDecl>(Becomes[At]) ||
+           (!Places.isRoot(P) && Places.parent(P) == All[At]->Modules.front());
   }
 
   /// The variable or the member that gets what the registration returns, or
