@@ -7,10 +7,11 @@
 namespace torchtidy::model {
 
 /// Each iteration of Outer is an epoch: it counts, and Inner, directly in it,
-/// goes through the same batches, or parts of the same tensors, every time,
-/// with a backward() for each. Not where what Outer counts goes into tensors or
-/// modules, or into code that cannot be seen, as the number of a stage or of a
-/// task does; nor where it runs for objects, or no more than once.
+/// goes through the same batches, or parts or rows of the same tensors, every
+/// time, with a backward() for each. Not where what Outer counts goes into
+/// tensors or modules, or into code that cannot be seen, as the number of a
+/// stage or of a task does; nor where it runs for objects, or no more than
+/// once.
 bool areEpochs(const Execution &Entry, Invariance &Same,
                const flow::Loop &Outer, const flow::Loop &Inner);
 
