@@ -46,7 +46,9 @@ TEST(Shapes, Rules) {
       {"bmm", ShapeRule::BatchedProduct},
       {"matmul", ShapeRule::AnyProduct},
       {"addmm", ShapeRule::Unknown},
-      {"std", ShapeRule::Unknown},
+      {"std", ShapeRule::Reduced},
+      {"logsumexp", ShapeRule::Reduced},
+      {"norm", ShapeRule::Unknown},
   };
   for (const auto &[Name, Rule] : Expected)
     EXPECT_EQ(shapeRule(find(Name)), Rule) << Name;
