@@ -20,16 +20,22 @@ static bool isGivenUp(Machine &M, PlaceId Owner) {
   });
 }
 
-/// What a call of the active frame has returned. Where a variable ends, the
-/// expression that took it is over, and nobody has it any more: not where
-/// choose ? a : f(x) has run f() in an iteration before.
-static bool isPastResult(Machine &M, PlaceId P) {
+/// What was called by the active frame, and has returned the object at a root;
+/// null where that is something else.
+static const Frame *returnedBy(Machine &M, PlaceId RootPlace) {
   const PlaceTable &Places = M.places();
-  const PlaceId RootPlace = Places.rootOf(P);
   if (Places.rootKind(RootPlace) != Root::Object)
-    return false;
+    return nullptr;
   const Frame *Maker = M.graph().frames()[Places.frame(RootPlace)].get();
-  return Maker->Caller == M.frame() && RootPlace == M.returned(Maker);
+  return Maker->Caller == M.frame() && RootPlace == M.returned(Maker) ? Maker
+                                                                      : nullptr;
+}
+
+/// Where a variable ends, the expression that took what a call has returned is
+/// over, and nobody has it any more: not where choose ? a : f(x) has run f() in
+/// an iteration before.
+static bool isPastResult(Machine &M, PlaceId P) {
+  return returnedBy(M, M.places().rootOf(P)) != nullptr;
 }
 
 /// Those of the loans that are taken for which Ends is true.
@@ -99,10 +105,8 @@ static const Expr *makerOf(Machine &M, PlaceId RootPlace) {
     return llvm::is_contained(M.state().Temporaries, RootPlace)
                ? llvm::dyn_cast_if_present<const Expr *>(Places.key(RootPlace))
                : nullptr;
-  if (Maker->Caller == M.frame() && Maker->Site &&
-      RootPlace == M.returned(Maker))
-    return dyn_cast<Expr>(Maker->Site);
-  return nullptr;
+  Maker = returnedBy(M, RootPlace);
+  return Maker ? dyn_cast_or_null<Expr>(Maker->Site) : nullptr;
 }
 
 /// A reference that is declared keeps the temporary alive.
