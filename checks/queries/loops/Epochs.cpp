@@ -42,6 +42,25 @@ static const Expr *rangeOfBatches(const Execution &Entry, const Loop &Inner,
   return Range->getRangeInit();
 }
 
+/// Directly in Inner some calls take parts of tensors, and each of these
+/// IsSame.
+static bool takesTheSame(
+    const Execution &Entry, const Loop &Inner,
+    llvm::function_ref<bool(const torch::Operation &, const CallAt &)> Takes,
+    llvm::function_ref<bool(const CallAt &)> IsSame) {
+  bool Found = false;
+  for (const CallAt &At : callsOf(Entry)) {
+    const torch::Operation *Op = torch::classify(At.Call).Op;
+    if (!Op || Entry.loopsAround(At.Point).empty() ||
+        Entry.loopsAround(At.Point).back() != &Inner || !Takes(*Op, At))
+      continue;
+    if (!IsSame(At))
+      return false;
+    Found = true;
+  }
+  return Found;
+}
+
 /// Inner counts, and its counter says which part of tensors each iteration
 /// takes (x.narrow(0, at, size)): the same parts of the same ones again,
 /// whichever iteration of Outer it is.
@@ -53,30 +72,27 @@ static bool goesOverSlices(const Execution &Entry, Invariance &Same,
                                Outer))
     return false;
   LoopCounters Counters(Entry);
-  bool Found = false;
-  for (const CallAt &At : callsOf(Entry)) {
-    const torch::Operation *Op = torch::classify(At.Call).Op;
-    if (!Op || Entry.loopsAround(At.Point).empty() ||
-        Entry.loopsAround(At.Point).back() != &Inner ||
-        (!torch::choosesRange(*Op) && !torch::choosesPosition(*Op)) ||
-        llvm::none_of(ast::argumentsOf(At.Call), [&](const Expr *Argument) {
-          return Counters.follows(Argument, At.In, Inner);
-        }))
-      continue;
-    if (!Same.isSameElementAgain(At.Call, At.In, Outer))
-      return false;
-    Found = true;
-  }
-  return Found;
+  return takesTheSame(
+      Entry, Inner,
+      [&](const torch::Operation &Op, const CallAt &At) {
+        return (torch::choosesRange(Op) || torch::choosesPosition(Op)) &&
+               llvm::any_of(ast::argumentsOf(At.Call),
+                            [&](const Expr *Argument) {
+                              return Counters.follows(Argument, At.In, Inner);
+                            });
+      },
+      [&](const CallAt &At) {
+        return Same.isSameElementAgain(At.Call, At.In, Outer);
+      });
 }
 
-/// randperm(n).split(size), also by the name of a constant: the factory that
-/// makes numbers of rows, all of them in whatever order. Null for others.
-static const CallExpr *rowsIn(const Expr *Range) {
+/// randperm(n).split(size), also by the name of a constant: numbers of rows,
+/// all of them in whatever order.
+static bool areRows(const Expr *Range) {
   const auto *Parts = dyn_cast<CXXMemberCallExpr>(ast::stripCopies(Range));
   const torch::Operation *Op = Parts ? torch::classify(Parts).Op : nullptr;
   if (!Op || !torch::splits(*Op))
-    return nullptr;
+    return false;
   const Expr *Rows = ast::stripCopies(Parts->getImplicitObjectArgument());
   if (const auto *Ref = dyn_cast<DeclRefExpr>(Rows))
     if (const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
@@ -84,7 +100,7 @@ static const CallExpr *rowsIn(const Expr *Range) {
       Rows = ast::stripCopies(V->getInit());
   const auto *Made = dyn_cast<CallExpr>(Rows);
   const torch::Operation *Maker = Made ? torch::classify(Made).Op : nullptr;
-  return Maker && torch::makesList(*Maker) ? Made : nullptr;
+  return Maker && torch::makesList(*Maker);
 }
 
 /// E names V, or is a parameter that gets it.
@@ -108,27 +124,22 @@ static bool takes(const torch::Operation &Op, const CallAt &At,
                    llvm::any_of(ast::argumentsOf(At.Call), Is);
 }
 
-/// Inner goes over numbers of rows, as many in each iteration of Outer, and
-/// takes these rows of the same tensors (x.index_select(0, rows)).
+/// Inner goes over numbers of rows, and takes these rows of the same tensors
+/// (x.index_select(0, rows)).
 static bool goesOverRows(const Execution &Entry, Invariance &Same,
                          const Loop &Inner, const Loop &Outer) {
   const auto *Range =
       dyn_cast_or_null<CXXForRangeStmt>(Entry.loopStatement(Inner));
-  const CallExpr *Rows = Range ? rowsIn(Range->getRangeInit()) : nullptr;
-  if (!Rows)
-    return false;
-  bool Found = false;
-  for (const CallAt &At : callsOf(Entry)) {
-    const torch::Operation *Op = torch::classify(At.Call).Op;
-    if (!Op || Entry.loopsAround(At.Point).empty() ||
-        Entry.loopsAround(At.Point).back() != &Inner ||
-        !takes(*Op, At, Range->getLoopVariable()))
-      continue;
-    if (!Same.hasSameContent(ast::firstOperand(At.Call), At.In, Outer))
-      return false;
-    Found = true;
-  }
-  return Found;
+  return Range && areRows(Range->getRangeInit()) &&
+         takesTheSame(
+             Entry, Inner,
+             [&](const torch::Operation &Op, const CallAt &At) {
+               return takes(Op, At, Range->getLoopVariable());
+             },
+             [&](const CallAt &At) {
+               return Same.hasSameContent(ast::firstOperand(At.Call), At.In,
+                                          Outer);
+             });
 }
 
 /// What L counts says more than which iteration it is: an operation, a module
