@@ -67,9 +67,8 @@ bool rearranges(const Operation &Op) {
   return llvm::StringSwitch<bool>(Op.Name)
              .Cases("index_select", "gather", "take", "take_along_dim", true)
              .Cases("masked_select", "flip", "roll", "rot90", true)
-             .Cases("cat", "concat", "stack", "hstack", "vstack", true)
              .Default(false) ||
-         repeats(Op);
+         isConcatenation(Op) || repeats(Op);
 }
 
 bool repeats(const Operation &Op) {

@@ -359,11 +359,9 @@ static void describeFactory(const OperationCall &Call, const Operands &Of,
                                    : hostmemory::Unknown;
   if (!IsForeign || !Result.isOnCpu() || Of.Said.saysDevice())
     return;
-  const auto Arguments = ast::argumentsOf(Call.Call);
-  const bool IsPageable =
-      !Arguments.empty() && torch::isMemoryOfContainer(Arguments.front());
-  Result.Host = uint8_t(hostmemory::Pageable) |
-                uint8_t(IsPageable ? 0 : uint8_t(hostmemory::Unknown));
+  Result.Host = hostmemory::Pageable;
+  if (!torch::isMemoryOfContainer(ast::argumentsOf(Call.Call).front()))
+    Result.Host |= hostmemory::Unknown;
 }
 
 static void describeTransfer(const OperationCall &Call, const Operands &Of,

@@ -302,16 +302,13 @@ private:
         return Shape::any();
       Dimensions.push_back(*I);
     }
-    const std::optional<bool> Keeps = keepsDimensions();
+    const std::optional<bool> Keeps =
+        ast::boolAt(torch::keepsDimensionsArgument(Call.Call), false);
     if (!Keeps || Dimensions.empty())
       return Shape::any();
     return Of.rank() ? reducedWhole(Dimensions, *Keeps)
            : *Keeps  ? ofOnes(Dimensions)
                      : Shape::any();
-  }
-
-  std::optional<bool> keepsDimensions() const {
-    return ast::boolAt(torch::keepsDimensionsArgument(Call.Call), false);
   }
 
   Shape reducedWhole(const Numbers &Dimensions, bool Keeps) {
